@@ -32,14 +32,20 @@ func (a *App) mountAccounts() {
 	for _, f := range families {
 		path, kind := f.path+"/accounts", f.kind
 		one := path + "/{id}"
-		httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: path, Need: httpx.Viewer, Tag: accountTag, Title: "List " + f.many},
+		httpx.Route(
+			a.Server,
+			httpx.Op{Method: http.MethodGet, Path: path, Need: httpx.Viewer, Tag: accountTag, Title: "List " + f.many},
 			func(ctx context.Context, in *listAccountsIn) (*accountsOut, error) {
 				return a.listAccounts(ctx, kind, in)
-			})
-		httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: accountTag, Title: "Get " + f.one},
+			},
+		)
+		httpx.Route(
+			a.Server,
+			httpx.Op{Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: accountTag, Title: "Get " + f.one},
 			func(ctx context.Context, in *getAccountIn) (*accountOut, error) {
 				return a.getAccount(ctx, kind, in)
-			})
+			},
+		)
 		httpx.Route(a.Server, httpx.Op{
 			Method: http.MethodDelete, Path: one, Need: httpx.Admin, Tag: accountTag, Title: "Disconnect " + f.one,
 			Status: http.StatusNoContent,

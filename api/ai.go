@@ -35,8 +35,13 @@ func (a *App) mountAI() {
 		}, a.draftEmail)
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodPost, Path: aiPath + "/summarize-contact", Need: httpx.Member, Part: httpx.PartAI, Tag: tag,
-			Title: "Summarize a contact", May: may,
+			Method: http.MethodPost,
+			Path:   aiPath + "/summarize-contact",
+			Need:   httpx.Member,
+			Part:   httpx.PartAI,
+			Tag:    tag,
+			Title:  "Summarize a contact",
+			May:    may,
 		}, a.summarizeContact)
 	httpx.Route(a.Server,
 		httpx.Op{

@@ -54,12 +54,25 @@ type keyDeleteIn struct {
 }
 
 func (a *App) mountAPIKeys() {
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: keysPath, Need: httpx.Members(auth.Admin), Tag: keyTag, Title: "List API keys"},
-		a.listKeys)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   keysPath,
+			Need:   httpx.Members(auth.Admin),
+			Tag:    keyTag,
+			Title:  "List API keys",
+		},
+		a.listKeys,
+	)
 	httpx.Route(a.Server, httpx.Op{
-		Method: http.MethodPost, Path: keysPath, Need: httpx.Members(auth.Admin), Tag: keyTag, Title: "Create an API key",
-		Status: http.StatusCreated, Secret: true,
+		Method: http.MethodPost,
+		Path:   keysPath,
+		Need:   httpx.Members(auth.Admin),
+		Tag:    keyTag,
+		Title:  "Create an API key",
+		Status: http.StatusCreated,
+		Secret: true,
 	}, a.createKey)
 	httpx.Route(a.Server,
 		httpx.Op{
@@ -83,9 +96,16 @@ func (a *App) listKeys(ctx context.Context, in *httpx.PageInput) (*keysOut, erro
 		if err != nil {
 			return nil, err
 		}
-		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(k org.Key) org.Key { return k }, func(k org.Key) id.ID {
-			return k.ID
-		})
+		l, err := httpx.NewList(
+			ctx,
+			a.Server,
+			in.Page,
+			rows,
+			func(k org.Key) org.Key { return k },
+			func(k org.Key) id.ID {
+				return k.ID
+			},
+		)
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, org.CountKeys)
 		}

@@ -29,9 +29,16 @@ func (a *App) listActs(ctx context.Context, in *httpx.PageInput) (*actsOut, erro
 		if err != nil {
 			return nil, err
 		}
-		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(x org.Act) org.Act { return x }, func(x org.Act) id.ID {
-			return x.ID
-		})
+		l, err := httpx.NewList(
+			ctx,
+			a.Server,
+			in.Page,
+			rows,
+			func(x org.Act) org.Act { return x },
+			func(x org.Act) id.ID {
+				return x.ID
+			},
+		)
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, org.CountActs)
 		}

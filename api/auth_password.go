@@ -41,9 +41,14 @@ type verifyIn struct {
 
 func (a *App) mountPasswords() {
 	httpx.Route(a.Server, httpx.Op{
-		Method: http.MethodPost, Path: "/api/v1/auth/forgot-password", Need: httpx.Public, Part: httpx.PartMail, Tag: authTag,
+		Method: http.MethodPost,
+		Path:   "/api/v1/auth/forgot-password",
+		Need:   httpx.Public,
+		Part:   httpx.PartMail,
+		Tag:    authTag,
 		Title:  "Request a password reset link",
-		Status: http.StatusAccepted, Writes: []string{mailsystem.Kind.Name()},
+		Status: http.StatusAccepted,
+		Writes: []string{mailsystem.Kind.Name()},
 	}, a.forgot)
 	httpx.Route(a.Server, httpx.Op{
 		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: httpx.Public, Tag: authTag,

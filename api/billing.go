@@ -47,7 +47,9 @@ func (a *App) mountBilling() {
 		handle func(context.Context, billing.Call) (*billing.Answer, error)
 	}{
 		{
-			httpx.Op{Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true},
+			httpx.Op{
+				Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true,
+			},
 			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
 				return a.Billing.Cancel(ctx, httpx.Who(ctx).Org, call)
 			},
@@ -73,12 +75,25 @@ func (a *App) mountBilling() {
 			Tag: billingTag, Title: "Preview the cost of a plan change",
 		}, a.previewPlan)
 	httpx.Route(a.Server, httpx.Op{
-		Method: http.MethodPost, Path: "/billing/change-plan", Need: httpx.Owner, Part: httpx.PartBilling, Tag: billingTag,
-		Title: "Change the plan", Also: []int{http.StatusAccepted}, Secret: true, Writes: writes,
+		Method: http.MethodPost,
+		Path:   "/billing/change-plan",
+		Need:   httpx.Owner,
+		Part:   httpx.PartBilling,
+		Tag:    billingTag,
+		Title:  "Change the plan",
+		Also:   []int{http.StatusAccepted},
+		Secret: true,
+		Writes: writes,
 	}, a.changePlan)
 	httpx.Route(a.Server, httpx.Op{
-		Method: http.MethodPost, Path: "/billing/changes/{id}/undo", Need: httpx.Owner, Part: httpx.PartBilling, Tag: billingTag,
-		Title: "Cancel a plan change that has not taken effect", Secret: true, Writes: writes,
+		Method: http.MethodPost,
+		Path:   "/billing/changes/{id}/undo",
+		Need:   httpx.Owner,
+		Part:   httpx.PartBilling,
+		Tag:    billingTag,
+		Title:  "Cancel a plan change that has not taken effect",
+		Secret: true,
+		Writes: writes,
 	}, a.undoChange)
 	httpx.Route(a.Server,
 		httpx.Op{
@@ -92,8 +107,13 @@ func (a *App) mountBilling() {
 		}, a.readSubscription)
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodPost, Path: "/billing/portal", Need: httpx.Owner, Part: httpx.PartBilling, Tag: billingTag,
-			Title: "Get a link to the payment processor's portal", Secret: true,
+			Method: http.MethodPost,
+			Path:   "/billing/portal",
+			Need:   httpx.Owner,
+			Part:   httpx.PartBilling,
+			Tag:    billingTag,
+			Title:  "Get a link to the payment processor's portal",
+			Secret: true,
 		}, a.portal)
 }
 

@@ -23,9 +23,17 @@ const (
 )
 
 func (a *App) mountBrand() {
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: brandPath, Need: httpx.Viewer, Tag: brandTag, Title: "Get the brand settings"},
-		a.readBrand)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   brandPath,
+			Need:   httpx.Viewer,
+			Tag:    brandTag,
+			Title:  "Get the brand settings",
+		},
+		a.readBrand,
+	)
 	httpx.Route(a.Server, httpx.Op{
 		Method: http.MethodPatch, Path: brandPath, Need: httpx.Admin, Tag: brandTag, Title: "Change the brand settings",
 		Writes: []string{"brand.updated"},
@@ -39,7 +47,7 @@ type brandView struct {
 	HideBrand    bool                             `json:"hide_brand" doc:"Whether to hide the platform's name"`
 	SupportEmail *string                          `json:"support_email" doc:"Address for support"`
 	Logo         httpx.Nullable[events.BrandLogo] `json:"logo" doc:"null: none"`
-	Effective    brandRights                      `json:"effective" doc:"What the plan shows; a downgrade keeps the settings"`
+	Effective    brandRights                      `json:"effective" doc:"What the plan shows of the settings"`
 	UpdatedAt    *wire.Time                       `json:"updated_at" format:"date-time" doc:"null: never set"`
 }
 
@@ -59,7 +67,7 @@ type brandPatch struct {
 	Colors       httpx.Optional[colorPatch]     `json:"colors" required:"false"`
 	HideBrand    httpx.Optional[bool]           `json:"hide_brand" required:"false"`
 	SupportEmail httpx.Optional[string]         `json:"support_email" required:"false"`
-	Logo         httpx.Optional[map[string]any] `json:"logo" required:"false" doc:"Read-only; use PUT /white-label/logo"`
+	Logo         httpx.Optional[map[string]any] `json:"logo" required:"false" doc:"See PUT /white-label/logo"`
 	Effective    httpx.Optional[map[string]any] `json:"effective" required:"false" doc:"Cannot be changed"`
 	UpdatedAt    httpx.Optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
 }

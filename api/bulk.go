@@ -31,11 +31,28 @@ func (a *App) mountBulk() {
 			Title: "Change all contacts that a filter selects", Status: http.StatusAccepted,
 			Writes: []string{contactbulk.Kind.Name()}, May: []int{http.StatusBadRequest},
 		}, a.startBulk)
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: bulkPath, Need: httpx.Viewer, Tag: tag, Title: "List bulk changes, newest first"},
-		a.listBulks)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: bulkPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a bulk change"},
-		a.getBulk)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   bulkPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List bulk changes, newest first",
+		},
+		a.listBulks,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   bulkPath + "/{id}",
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a bulk change",
+		},
+		a.getBulk,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPost, Path: bulkPath + "/{id}/cancel", Need: httpx.Member, Tag: tag,
@@ -53,7 +70,7 @@ type bulkAction struct {
 
 type bulkIn struct {
 	Body struct {
-		Filter httpx.RawJSON `json:"filter" doc:"Which contacts; see the filter language. For restore: archived contacts"`
+		Filter httpx.RawJSON `json:"filter" doc:"Which contacts: a filter. For restore: archived contacts"`
 		Action bulkAction    `json:"action"`
 		DryRun httpx.Flag    `json:"dry_run" required:"false" doc:"Count the contacts without changing them"`
 	}

@@ -86,7 +86,7 @@ type clientPatchIn struct {
 	httpx.IfMatch
 	Body struct {
 		Name      httpx.Optional[string]         `json:"name" required:"false"`
-		Features  httpx.Optional[map[string]any] `json:"features" required:"false" doc:"Merged; null removes an allocation"`
+		Features  httpx.Optional[map[string]any] `json:"features" required:"false" doc:"Merged; null removes one"`
 		ID        httpx.Optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
 		Status    httpx.Optional[string]         `json:"status" required:"false" doc:"Cannot be changed here"`
 		CreatedBy httpx.Optional[string]         `json:"created_by" required:"false" doc:"Cannot be changed"`
@@ -99,15 +99,27 @@ type clientPatchIn struct {
 func (a *App) mountClients() {
 	const one = clientsPath + "/{id}"
 	settles := []string{entitlementsync.Kind.Name()}
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: clientsPath, Need: httpx.Viewer, Tag: clientTag, Title: "List client orgs"},
-		a.listClients)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   clientsPath,
+			Need:   httpx.Viewer,
+			Tag:    clientTag,
+			Title:  "List client orgs",
+		},
+		a.listClients,
+	)
 	httpx.Route(a.Server, httpx.Op{
 		Method: http.MethodPost, Path: clientsPath, Need: httpx.Admin, Tag: clientTag, Title: "Create a client org",
 		Status: http.StatusCreated,
 		Secret: true, Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.createClient)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: clientTag, Title: "Get a client org"},
-		a.readClient)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: clientTag, Title: "Get a client org"},
+		a.readClient,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPatch, Path: one, Need: httpx.Admin, Tag: clientTag,
@@ -135,7 +147,10 @@ func (a *App) mountClients() {
 }
 
 func showClient(ctx context.Context, a *App, tx *postgres.Tx, c *org.ClientOrg) (*clientOut, error) {
-	out := &clientOut{Tagged: httpx.ETag(c.Edit, 0), Body: clientDetail{ClientOrg: *c, Features: map[string]featureValue{}}}
+	out := &clientOut{
+		Tagged: httpx.ETag(c.Edit, 0),
+		Body:   clientDetail{ClientOrg: *c, Features: map[string]featureValue{}},
+	}
 	return out, tx.In(ctx, c.ID, func() error {
 		values, err := a.Plans.Allotted(ctx, tx)
 		for name, v := range values {

@@ -38,20 +38,35 @@ func (a *App) mountCompanies() {
 			Method: http.MethodPost, Path: companiesPath, Need: httpx.Member, Tag: tag, Title: "Create a company",
 			Status: http.StatusCreated, Writes: []string{"company.created"},
 		}, createHandler(n, (*newCompany).patch))
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: companiesPath, Need: httpx.Viewer, Tag: tag, Title: "List companies"},
-		a.listCompanies)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: companiesPath, Need: httpx.Viewer, Tag: tag, Title: "List companies"},
+		a.listCompanies,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPost, Path: companiesPath + "/batch", Need: httpx.Member, Tag: tag,
 			Title: "Create or update up to 1000 companies", MaxBody: httpx.BatchBodyBytes, ByRow: true,
 			Writes: []string{"company.created", "company.updated"},
 		}, a.batchCompanies)
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: companiesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a company"},
-		n.shown)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   companiesPath + "/{id}",
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a company",
+		},
+		n.shown,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodPatch, Path: companiesPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Update a company",
+			Method: http.MethodPatch,
+			Path:   companiesPath + "/{id}",
+			Need:   httpx.Member,
+			Tag:    tag,
+			Title:  "Update a company",
 			Writes: []string{"company.updated"},
 		}, updateHandler(n, (*companyPatch).patch))
 	httpx.Route(a.Server,
@@ -133,7 +148,7 @@ type companyRow struct {
 	ID   httpx.Optional[string] `json:"id" required:"false"`
 	Name httpx.Optional[string] `json:"name" required:"false"`
 	CompanyFields
-	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new company, for imports"`
+	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new company"`
 }
 
 // Descriptions implements wire.Describer.

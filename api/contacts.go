@@ -22,8 +22,17 @@ func (a *App) mountContacts() {
 			Method: http.MethodPost, Path: contactsPath, Need: httpx.Member, Tag: "Contacts", Title: "Create a contact",
 			Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota},
 		}, a.createContact)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: contactsPath, Need: httpx.Viewer, Tag: "Contacts", Title: "List contacts"},
-		a.listContacts)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   contactsPath,
+			Need:   httpx.Viewer,
+			Tag:    "Contacts",
+			Title:  "List contacts",
+		},
+		a.listContacts,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPost, Path: contactsPath + "/batch", Need: httpx.Member, Tag: "Contacts",

@@ -10,13 +10,13 @@ import (
 
 // ContactFields are the members common to every contact body.
 type ContactFields struct {
-	Phone     httpx.Optional[string]          `json:"phone" required:"false" doc:"Up to 50 characters; repeated blanks collapse"`
+	Phone     httpx.Optional[string]          `json:"phone" required:"false" doc:"Up to 50 characters; blanks collapse"`
 	JobTitle  httpx.Optional[string]          `json:"job_title" required:"false" doc:"Up to 200 characters"`
-	Source    httpx.Optional[string]          `json:"source" required:"false" doc:"Origin of the contact, up to 200 characters"`
+	Source    httpx.Optional[string]          `json:"source" required:"false" doc:"Its origin, up to 200 characters"`
 	TimeZone  httpx.Optional[string]          `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
-	CompanyID httpx.Optional[string]          `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
-	OwnerID   httpx.Optional[string]          `json:"owner_id" required:"false" doc:"ID of the user who owns the contact"`
-	Stage     httpx.Optional[string]          `json:"stage" required:"false" doc:"One of the organization's stages; default lead"`
+	CompanyID httpx.Optional[string]          `json:"company_id" required:"false" doc:"Any UUID; linked if it exists"`
+	OwnerID   httpx.Optional[string]          `json:"owner_id" required:"false" doc:"ID of the owner, a user"`
+	Stage     httpx.Optional[string]          `json:"stage" required:"false" doc:"A stage of the org; default lead"`
 	Tag       httpx.Optional[httpx.OneOrMore] `json:"tag" required:"false"`
 	Segment   httpx.Optional[httpx.OneOrMore] `json:"segment" required:"false"`
 
@@ -40,7 +40,7 @@ func (ContactFields) Descriptions() map[string]string {
 
 // newContact is the body of a create request.
 type newContact struct {
-	Email     httpx.Optional[string] `json:"email" doc:"Stored as sent, compared case-folded; one live contact per address"`
+	Email     httpx.Optional[string] `json:"email" doc:"Compared case-folded; one live contact per address"`
 	FirstName httpx.Optional[string] `json:"first_name" doc:"1 to 200 characters"`
 	LastName  httpx.Optional[string] `json:"last_name" doc:"1 to 200 characters"`
 	ContactFields
@@ -72,7 +72,7 @@ type contactRow struct {
 	FirstName httpx.Optional[string] `json:"first_name" required:"false"`
 	LastName  httpx.Optional[string] `json:"last_name" required:"false"`
 	ContactFields
-	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new contact, for imports"`
+	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new contact"`
 }
 
 // Descriptions implements wire.Describer.
@@ -83,7 +83,10 @@ func (contactRow) Descriptions() map[string]string {
 }
 
 // patch converts f to the domain's patch, with the read-only members that were sent.
-func (f *ContactFields) patch(email, first, last httpx.Optional[string], readOnly map[string]httpx.RawJSON) contacts.Patch {
+func (f *ContactFields) patch(
+	email, first, last httpx.Optional[string],
+	readOnly map[string]httpx.RawJSON,
+) contacts.Patch {
 	p := contacts.Patch{
 		Email: email.Field, FirstName: first.Field, LastName: last.Field,
 		Phone: f.Phone.Field, JobTitle: f.JobTitle.Field, Source: f.Source.Field, TimeZone: f.TimeZone.Field,

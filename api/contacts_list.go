@@ -143,8 +143,14 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 			return nil, err
 		}
 		out := &contactList{}
-		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(r contacts.Row) contacts.Contact { return r.Contact },
-			func(r contacts.Row) contacts.Position { return order.Position(&r) })
+		out.Body, err = httpx.NewList(
+			ctx,
+			a.Server,
+			in.Page,
+			rows,
+			func(r contacts.Row) contacts.Contact { return r.Contact },
+			func(r contacts.Row) contacts.Position { return order.Position(&r) },
+		)
 		if err != nil {
 			return nil, err
 		}

@@ -37,15 +37,22 @@ func (a *App) mountDeals() {
 			Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score", scoretrain.Kind.Name()},
 		},
 		createHandler(n, (*newDeal).patch))
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: dealsPath, Need: httpx.Viewer, Tag: tag, Title: "List deals"}, a.listDeals)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: dealsPath, Need: httpx.Viewer, Tag: tag, Title: "List deals"},
+		a.listDeals,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPost, Path: dealsPath + "/batch", Need: httpx.Member, Tag: tag,
 			Title: "Create or update up to 1000 deals", MaxBody: httpx.BatchBodyBytes, ByRow: true,
 			Writes: append([]string{"deal.created"}, moves...),
 		}, a.batchDeals)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a deal"},
-		n.shown)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a deal"},
+		n.shown,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: httpx.Member, Tag: tag,

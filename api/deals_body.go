@@ -10,13 +10,13 @@ import (
 // DealFields are the members common to every deal body.
 type DealFields struct {
 	ContactID       httpx.Optional[string] `json:"contact_id" required:"false" format:"uuid" doc:"A live contact"`
-	CompanyID       httpx.Optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
+	CompanyID       httpx.Optional[string] `json:"company_id" required:"false" doc:"Any UUID; linked if it exists"`
 	PipelineID      httpx.Optional[string] `json:"pipeline_id" required:"false" format:"uuid"`
 	StageID         httpx.Optional[string] `json:"stage_id" required:"false" format:"uuid"`
 	Status          httpx.Optional[string] `json:"status" required:"false"`
 	Amount          httpx.Optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992"`
 	Currency        httpx.Optional[string] `json:"currency" required:"false" doc:"ISO 4217; default USD"`
-	LostReason      httpx.Optional[string] `json:"lost_reason" required:"false" doc:"For a lost deal; up to 500 characters"`
+	LostReason      httpx.Optional[string] `json:"lost_reason" required:"false" doc:"If lost; up to 500 characters"`
 	ExpectedCloseOn httpx.Optional[string] `json:"expected_close_on" required:"false" doc:"YYYY-MM-DD"`
 	OwnerID         httpx.Optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the deal"`
 
@@ -91,8 +91,8 @@ type dealRow struct {
 	ID   httpx.Optional[string] `json:"id" required:"false" doc:"Deal to change; if absent, a new one is created"`
 	Name httpx.Optional[string] `json:"name" required:"false"`
 	DealFields
-	ClosedAt  httpx.Optional[string] `json:"closed_at" required:"false" doc:"RFC 3339, for a won or lost deal: close time"`
-	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new deal, for imports"`
+	ClosedAt  httpx.Optional[string] `json:"closed_at" required:"false" doc:"RFC 3339; for a won or lost deal"`
+	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new deal"`
 }
 
 func (b *dealRow) upsert() deals.Upsert {

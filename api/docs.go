@@ -87,7 +87,10 @@ func (a *App) mountDocs() {
 		return page(referenceTitle(shown))
 	}))
 	start := httpx.NewFixed(func() []byte { return []byte(docsStart) })
-	a.Fiber.Get("/docs/start.js", a.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *httpx.Fixed { return start }))
+	a.Fiber.Get(
+		"/docs/start.js",
+		a.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *httpx.Fixed { return start }),
+	)
 	for name, kind := range map[string]string{
 		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 		"favicon-32x32.png": "image/png",

@@ -30,7 +30,7 @@ type customDomain struct {
 	Status     branding.Status             `json:"status" enum:"pending_dns,verified,active,degraded,suspended"`
 	Records    []branding.Record           `json:"records"`
 	LastError  httpx.Nullable[domainError] `json:"last_error" doc:"The error of the last check; null if there was none"`
-	CheckedAt  *wire.Time                  `json:"checked_at" format:"date-time" nullable:"true" doc:"Time of the last check"`
+	CheckedAt  *wire.Time                  `json:"checked_at" format:"date-time" nullable:"true" doc:"The last check"`
 	VerifiedAt *wire.Time                  `json:"verified_at" format:"date-time" nullable:"true"`
 	ExpiresAt  *wire.Time                  `json:"expires_at" format:"date-time" nullable:"true"`
 	CreatedAt  wire.Time                   `json:"created_at" format:"date-time"`
@@ -68,9 +68,17 @@ func (domainError) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 func (a *App) mountDomains() {
 	verify := []string{events.DomainVerified{}.Type(), events.DomainDegraded{}.Type()}
 	feature := plans.CustomDomain
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: domainPath, Need: httpx.Viewer, Tag: brandTag, Title: "Get the custom domain"},
-		a.getDomain)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   domainPath,
+			Need:   httpx.Viewer,
+			Tag:    brandTag,
+			Title:  "Get the custom domain",
+		},
+		a.getDomain,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPut, Path: domainPath, Need: httpx.Admin, Tag: brandTag, Title: "Claim a custom domain",
@@ -84,7 +92,11 @@ func (a *App) mountDomains() {
 	// Removal requires no feature, so that a domain can be removed after a downgrade.
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodDelete, Path: domainPath, Need: httpx.Admin, Tag: brandTag, Title: "Remove the custom domain",
+			Method: http.MethodDelete,
+			Path:   domainPath,
+			Need:   httpx.Admin,
+			Tag:    brandTag,
+			Title:  "Remove the custom domain",
 			Status: http.StatusNoContent,
 		}, a.deleteDomain)
 }

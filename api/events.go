@@ -28,12 +28,20 @@ func (a *App) mountEvents() {
 			Title: "List the events of the last 30 days, oldest first",
 		}, a.listEvents)
 	all := keepEventTypes()
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: "/api/v1/event-types", Need: httpx.Viewer, Tag: tag, Title: "List the event types"},
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   "/api/v1/event-types",
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List the event types",
+		},
 		func(ctx context.Context, _ *struct{}) (*eventTypesOut, error) {
 			httpx.RequestOf(ctx).Fixed = all.Body.fixed
 			return all, nil
-		})
+		},
+	)
 }
 
 // shownEvent is an event in the feed, with the same bytes that webhooks receive.

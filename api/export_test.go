@@ -51,8 +51,12 @@ func NewWithHosted(d Deps) *App {
 		}
 		httpx.Route(a.Server,
 			httpx.Op{
-				Method: http.MethodGet, Path: "/api/v1/test/hosted", Need: httpx.Public, Tag: "Test", Title: "A hosted page",
-				May: []int{http.StatusMisdirectedRequest},
+				Method: http.MethodGet,
+				Path:   "/api/v1/test/hosted",
+				Need:   httpx.Public,
+				Tag:    "Test",
+				Title:  "A hosted page",
+				May:    []int{http.StatusMisdirectedRequest},
 			},
 			func(ctx context.Context, _ *struct{}) (*whose, error) {
 				org, err := a.Tenant(ctx)

@@ -30,7 +30,11 @@ func (a *App) mountExports() {
 	}, a.startExport)
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodGet, Path: exportsPath, Need: httpx.Viewer, Tag: tag, Title: "List exports, newest first",
+			Method: http.MethodGet,
+			Path:   exportsPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List exports, newest first",
 			Secret: true,
 		}, a.listExports)
 	httpx.Route(a.Server,

@@ -13,9 +13,17 @@ import (
 const fieldsPath = "/api/v1/crm/fields"
 
 func (a *App) mountFields() {
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: fieldsPath, Need: httpx.Viewer, Tag: "Custom fields", Title: "List custom fields"},
-		a.listFields)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   fieldsPath,
+			Need:   httpx.Viewer,
+			Tag:    "Custom fields",
+			Title:  "List custom fields",
+		},
+		a.listFields,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPost, Path: fieldsPath, Need: httpx.Admin, Tag: "Custom fields",
@@ -100,7 +108,10 @@ func (a *App) defineField(ctx context.Context, in *struct {
 },
 ) (*fieldCreated, error) {
 	b := &in.Body
-	if err := httpx.CheckUnchanged(nil, map[string]httpx.Optional[string]{"created_at": b.CreatedAt, "updated_at": b.UpdatedAt}); err != nil {
+	if err := httpx.CheckUnchanged(
+		nil,
+		map[string]httpx.Optional[string]{"created_at": b.CreatedAt, "updated_at": b.UpdatedAt},
+	); err != nil {
 		return nil, err
 	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*fieldCreated, error) {
@@ -108,7 +119,11 @@ func (a *App) defineField(ctx context.Context, in *struct {
 		if err != nil {
 			return nil, err
 		}
-		return &fieldCreated{Tagged: httpx.ETag(f.Edit, 0), Location: fieldsPath + "/" + url.PathEscape(f.Key), Body: f}, nil
+		return &fieldCreated{
+			Tagged:   httpx.ETag(f.Edit, 0),
+			Location: fieldsPath + "/" + url.PathEscape(f.Key),
+			Body:     f,
+		}, nil
 	})
 }
 

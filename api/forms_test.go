@@ -87,8 +87,17 @@ type formsIn struct {
 // NewWithForms is New with an operation that has every kind of input.
 func NewWithForms(d Deps) *App {
 	return build(d, func(a *App) {
-		httpx.Route(a.Server, httpx.Op{Method: http.MethodPost, Path: "/api/v1/test/forms", Need: httpx.Public, Tag: "test", Title: "Forms"},
-			func(context.Context, *formsIn) (*struct{}, error) { return &struct{}{}, nil })
+		httpx.Route(
+			a.Server,
+			httpx.Op{
+				Method: http.MethodPost,
+				Path:   "/api/v1/test/forms",
+				Need:   httpx.Public,
+				Tag:    "test",
+				Title:  "Forms",
+			},
+			func(context.Context, *formsIn) (*struct{}, error) { return &struct{}{}, nil },
+		)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/framing/framingtest"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
@@ -24,13 +24,13 @@ import (
 func listeners(t *testing.T) map[string]struct{ addr, path string } {
 	t.Helper()
 	s := startThings(t, unlimited)
-	ops := opsListener(t, func(o *api.OpsOptions) {
+	listener := opsListener(t, func(o *ops.Options) {
 		o.Mounts = map[string]http.Handler{"/sandbox/mailbox/": mailbox.Handler(s.DB.System, s.Deps.Box, o.Log)}
 	})
-	opsAddr := serving(t, func(ctx context.Context, ln net.Listener) error { return ops.Serve(ctx, ln) })
+	opsAddr := serving(t, func(ctx context.Context, ln net.Listener) error { return listener.Serve(ctx, ln) })
 	meanwhile := func(h http.Handler) string {
 		return serving(t, func(ctx context.Context, ln net.Listener) error {
-			return api.ServeUntil(ctx, ln, h, func(ctx context.Context) error {
+			return ops.ServeUntil(ctx, ln, h, func(ctx context.Context) error {
 				<-ctx.Done()
 				return nil
 			})
@@ -40,21 +40,21 @@ func listeners(t *testing.T) map[string]struct{ addr, path string } {
 		"public":             {strings.TrimPrefix(s.URL, "http://"), "/api/v1/auth/login"},
 		"ops":                {opsAddr, "/jobs/"},
 		"sandbox":            {opsAddr, "/sandbox/mailbox/"},
-		"ops, not ready yet": {meanwhile(api.Unready(api.OpsOptions{})), "/readyz"},
-		"public, not ready":  {meanwhile(api.Away()), "/api/v1/auth/login"},
+		"ops, not ready yet": {meanwhile(ops.Unready(ops.Options{})), "/readyz"},
+		"public, not ready":  {meanwhile(ops.Away()), "/api/v1/auth/login"},
 	}
 }
 
 // opsListener returns the listener for operators with a database and a Redis of its own.
-func opsListener(t *testing.T, change func(*api.OpsOptions)) *api.Ops {
+func opsListener(t *testing.T, change func(*ops.Options)) *ops.Listener {
 	t.Helper()
 	kit := testkit.DB(t)
-	o := api.OpsOptions{
+	o := ops.Options{
 		Role: "test", Log: testkit.Log(t), DB: kit.App, System: kit.System, DatabaseURL: kit.URL,
 		RedisURL: testkit.Redis(t),
 	}
 	change(&o)
-	listener, err := api.NewOps(o)
+	listener, err := ops.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestBadFramingIsAProblemOnEveryListenerAndEndsTheConnection(t *testing.T) {
 func TestABadChunkIsAProblemHoweverLateItComes(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
-	ops := opsListener(t, func(o *api.OpsOptions) {
+	listener := opsListener(t, func(o *ops.Options) {
 		o.Mounts = map[string]http.Handler{"/read/": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if _, err := io.Copy(io.Discard, r.Body); err != nil {
 				http.Error(w, "read the body", http.StatusInternalServerError)
@@ -181,7 +181,7 @@ func TestABadChunkIsAProblemHoweverLateItComes(t *testing.T) {
 	})
 	for listener, at := range map[string]struct{ addr, path string }{
 		"public": {strings.TrimPrefix(s.URL, "http://"), "/api/v1/auth/login"},
-		"ops":    {serving(t, ops.Serve), "/read/x"},
+		"ops":    {serving(t, listener.Serve), "/read/x"},
 	} {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at.addr)
 		if err != nil {

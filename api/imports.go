@@ -24,13 +24,25 @@ const (
 func (a *App) mountImports() {
 	const tag = "Imports"
 	httpx.Route(a.Server, httpx.Op{
-		Method: http.MethodPost, Path: importsPath, Need: httpx.Member, Tag: tag, Title: "Import contacts from a CSV file",
-		Secret: true, Status: http.StatusAccepted, Form: importForm(), MaxBody: importBytes,
-		Writes: []string{contactimport.Kind.Name()}, May: []int{http.StatusUnsupportedMediaType},
+		Method:  http.MethodPost,
+		Path:    importsPath,
+		Need:    httpx.Member,
+		Tag:     tag,
+		Title:   "Import contacts from a CSV file",
+		Secret:  true,
+		Status:  http.StatusAccepted,
+		Form:    importForm(),
+		MaxBody: importBytes,
+		Writes:  []string{contactimport.Kind.Name()},
+		May:     []int{http.StatusUnsupportedMediaType},
 	}, a.startImport)
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodGet, Path: importsPath, Need: httpx.Viewer, Tag: tag, Title: "List imports, newest first",
+			Method: http.MethodGet,
+			Path:   importsPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List imports, newest first",
 			Secret: true,
 		}, a.listImports)
 	httpx.Route(a.Server,

@@ -38,8 +38,17 @@ type mePatchIn struct {
 }
 
 func (a *App) mountMe() {
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: "/api/v1/auth/me", Need: httpx.Viewer, Tag: authTag, Title: "Get the caller"}, a.me)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   "/api/v1/auth/me",
+			Need:   httpx.Viewer,
+			Tag:    authTag,
+			Title:  "Get the caller",
+		},
+		a.me,
+	)
 	httpx.Route(a.Server, httpx.Op{
 		Method: http.MethodPatch, Path: authPath + "me", Need: httpx.Persons(auth.Viewer), Tag: authTag,
 		Title: "Change your own names", Open: true,

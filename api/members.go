@@ -133,9 +133,16 @@ func (a *App) listMembers(ctx context.Context, in *httpx.PageInput) (*membersOut
 		if err != nil {
 			return nil, err
 		}
-		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(m org.Member) org.Member { return m }, func(m org.Member) id.ID {
-			return m.ID
-		})
+		l, err := httpx.NewList(
+			ctx,
+			a.Server,
+			in.Page,
+			rows,
+			func(m org.Member) org.Member { return m },
+			func(m org.Member) id.ID {
+				return m.ID
+			},
+		)
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, org.CountMembers)
 		}
@@ -184,7 +191,11 @@ func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name
 	if err != nil {
 		return nil, err
 	}
-	out := &invitedOut{Status: http.StatusCreated, Location: membersPath + "/" + m.ID.String(), Tagged: httpx.ETag(m.Edit, 0)}
+	out := &invitedOut{
+		Status:   http.StatusCreated,
+		Location: membersPath + "/" + m.ID.String(),
+		Tagged:   httpx.ETag(m.Edit, 0),
+	}
 	if m.Again {
 		out.Status = http.StatusOK
 	}

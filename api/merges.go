@@ -27,10 +27,28 @@ func (a *App) mountMerges() {
 			Title:  "Merge other contacts into this one",
 			Writes: []string{"contact.merged", "contact.updated", "contact.tagged", "lead.score"},
 		}, a.mergeContacts)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: mergesPath, Need: httpx.Viewer, Tag: tag, Title: "List merges, newest first"},
-		a.listMerges)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: mergesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a merge"},
-		a.getMerge)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   mergesPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List merges, newest first",
+		},
+		a.listMerges,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   mergesPath + "/{id}",
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a merge",
+		},
+		a.getMerge,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPost, Path: mergesPath + "/{id}/undo", Need: httpx.Member, Tag: tag,

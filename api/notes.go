@@ -32,11 +32,27 @@ func (a *App) mountNotes() {
 			Method: http.MethodPost, Path: notesPath, Need: httpx.Member, Tag: tag, Title: "Create a note",
 			Status: http.StatusCreated, Writes: []string{"activity.logged"},
 		}, createHandler(n, (*newNote).patch))
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: notesPath, Need: httpx.Viewer, Tag: tag, Title: "List notes"}, a.listNotes)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a note"},
-		n.shown)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodPatch, Path: notesPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Update a note"},
-		updateHandler(n, (*notePatch).patch))
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: notesPath, Need: httpx.Viewer, Tag: tag, Title: "List notes"},
+		a.listNotes,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a note"},
+		n.shown,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodPatch,
+			Path:   notesPath + "/{id}",
+			Need:   httpx.Member,
+			Tag:    tag,
+			Title:  "Update a note",
+		},
+		updateHandler(n, (*notePatch).patch),
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodDelete, Path: notesPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a note",

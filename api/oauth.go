@@ -92,8 +92,14 @@ func (a *App) callback(ctx context.Context, in *callbackIn) (*callbackOut, error
 	// The exchange consumes the code, so the rest must finish even if the client disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callbackTime)
 	defer cancel()
-	ctx = events.WithOrigin(httpx.WithOrg(ctx, taken.Org),
-		events.Origin{ActorType: taken.Actor.Type, ActorID: taken.Actor.ID.String(), RequestID: httpx.RequestOf(ctx).ID})
+	ctx = events.WithOrigin(
+		httpx.WithOrg(ctx, taken.Org),
+		events.Origin{
+			ActorType: taken.Actor.Type,
+			ActorID:   taken.Actor.ID.String(),
+			RequestID: httpx.RequestOf(ctx).ID,
+		},
+	)
 	return a.endAt(ctx, in, taken, a.arrive(ctx, in, taken))
 }
 

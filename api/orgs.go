@@ -39,8 +39,11 @@ type orgPatchIn struct {
 }
 
 func (a *App) mountOrg() {
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: "/api/v1/org", Need: httpx.Viewer, Tag: orgTag, Title: "Get the org"},
-		a.readOrg)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: "/api/v1/org", Need: httpx.Viewer, Tag: orgTag, Title: "Get the org"},
+		a.readOrg,
+	)
 	httpx.Route(a.Server, httpx.Op{
 		Method: http.MethodPatch, Path: "/api/v1/org", Need: httpx.Admin, Tag: orgTag,
 		Title:  "Change the org's name or settings",

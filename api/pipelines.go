@@ -33,9 +33,17 @@ func (a *App) mountPipelines() {
 			Method: http.MethodGet, Path: pipelinesPath, Need: httpx.Viewer, Tag: tag,
 			Title: "List pipelines, oldest first",
 		}, a.listPipelines)
-	httpx.Route(a.Server,
-		httpx.Op{Method: http.MethodGet, Path: pipelinesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a pipeline"},
-		n.shown)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   pipelinesPath + "/{id}",
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a pipeline",
+		},
+		n.shown,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: httpx.Member, Tag: tag,
@@ -56,7 +64,7 @@ func (a *App) mountPipelines() {
 // stageBody is one stage in a request.
 type stageBody struct {
 	ID          httpx.Optional[string] `json:"id" required:"false" doc:"ID of an existing stage; absent for a new one"`
-	Name        httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters, unique; required when new"`
+	Name        httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters, unique"`
 	Kind        httpx.Optional[string] `json:"kind" required:"false" doc:"open, won or lost; required for a new stage"`
 	Probability httpx.Optional[int64]  `json:"probability" required:"false" minimum:"0" maximum:"100"`
 }
@@ -70,7 +78,7 @@ func (stageBody) Descriptions() map[string]string {
 
 // PipelineFields are the members common to every pipeline body.
 type PipelineFields struct {
-	Default httpx.Optional[bool]        `json:"default" required:"false" doc:"true: new deals without a pipeline go here"`
+	Default httpx.Optional[bool]        `json:"default" required:"false" doc:"Of new deals without a pipeline"`
 	Stages  httpx.Optional[[]stageBody] `json:"stages" required:"false"`
 
 	ID         httpx.RawJSON `json:"id" required:"false" readOnly:"true"`

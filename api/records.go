@@ -152,7 +152,13 @@ type listing[T any] struct {
 }
 
 // listHandler returns one page of a list.
-func listHandler[T any](ctx context.Context, a *App, page httpx.Page, how string, l listing[T]) (*recordList[T], error) {
+func listHandler[T any](
+	ctx context.Context,
+	a *App,
+	page httpx.Page,
+	how string,
+	l listing[T],
+) (*recordList[T], error) {
 	from, err := httpx.After[record.Position](ctx, a.Server, page)
 	if err != nil {
 		return nil, err

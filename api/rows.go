@@ -54,11 +54,25 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 			wrong[i] = fault.New(fault.ValidationFailed, "The row has invalid fields.")
 		}
 		if f := wrong[i]; len(f.Fields) < complaintsPerRow {
-			f.Fields = append(f.Fields, httpx.Complaint(of.Location, of.Message, sent, httpx.Shape{Schemas: schemas, Body: body.Schema(schemas)}))
+			f.Fields = append(
+				f.Fields,
+				httpx.Complaint(
+					of.Location,
+					of.Message,
+					sent,
+					httpx.Shape{Schemas: schemas, Body: body.Schema(schemas)},
+				),
+			)
 		}
 	}
 	if rest != nil {
-		return nil, nil, httpx.Refusal(0, "", body.sent, rest, httpx.Shape{Schemas: schemas, Body: body.Schema(schemas)})
+		return nil, nil, httpx.Refusal(
+			0,
+			"",
+			body.sent,
+			rest,
+			httpx.Shape{Schemas: schemas, Body: body.Schema(schemas)},
+		)
 	}
 	var raw map[string][]json.RawMessage
 	if err := json.Unmarshal(body.sent, &raw); err != nil {
@@ -74,8 +88,10 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 			var zero R
 			kind, at, _ := httpx.MisfitOf(err.Error())
 			rows[i], wrong[i] = zero, fault.New(fault.ValidationFailed, "The row has invalid fields.")
-			wrong[i].Fields = []fault.Field{httpx.Complaint("", fmt.Sprintf("%s%s:%s[%d].%s", httpx.Misfit, kind, name, i, at),
-				sent, httpx.Shape{})}
+			wrong[i].Fields = []fault.Field{
+				httpx.Complaint("", fmt.Sprintf("%s%s:%s[%d].%s", httpx.Misfit, kind, name, i, at),
+					sent, httpx.Shape{}),
+			}
 		}
 	}
 	return rows, wrong, nil

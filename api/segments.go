@@ -25,9 +25,16 @@ func (a *App) mountSegments() {
 			Method: http.MethodGet, Path: segmentsPath, Need: httpx.Viewer, Tag: tag,
 			Title: "List segments, newest first",
 		}, a.listSegments)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: segment, Need: httpx.Viewer, Tag: tag, Title: "Get a segment"}, a.getSegment)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodPatch, Path: segment, Need: httpx.Member, Tag: tag, Title: "Update a segment"},
-		a.patchSegment)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: segment, Need: httpx.Viewer, Tag: tag, Title: "Get a segment"},
+		a.getSegment,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodPatch, Path: segment, Need: httpx.Member, Tag: tag, Title: "Update a segment"},
+		a.patchSegment,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodDelete, Path: segment, Need: httpx.Member, Tag: tag, Title: "Archive a segment",
@@ -58,7 +65,7 @@ type newSegment struct {
 	Key    string        `json:"key,omitempty" maxLength:"64"`
 	Name   string        `json:"name" doc:"1 to 200 characters"`
 	Kind   string        `json:"kind,omitempty" enum:"static,dynamic" doc:"dynamic if there is a filter, else static"`
-	Filter httpx.RawJSON `json:"filter,omitempty" doc:"Members: the filter language over a contact's fields, except segment"`
+	Filter httpx.RawJSON `json:"filter,omitempty" doc:"Which contacts: a filter on any field but segment"`
 	SegmentComputed
 }
 
@@ -170,7 +177,7 @@ func (a *App) getSegment(ctx context.Context, in *struct {
 
 type segmentPatch struct {
 	Name   httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
-	Filter httpx.RawJSON          `json:"filter" required:"false" doc:"A new filter; status is building until it is applied"`
+	Filter httpx.RawJSON          `json:"filter" required:"false" doc:"status is building until it is applied"`
 	Key    httpx.RawJSON          `json:"key" required:"false" readOnly:"true"`
 	Kind   httpx.RawJSON          `json:"kind" required:"false" readOnly:"true"`
 	SegmentComputed

@@ -29,8 +29,15 @@ func (a *App) mountStripe() {
 			path, title = "/billing/stripe/connect-webhook", "Take an event of a connected account"
 		}
 		httpx.Route(a.Server, httpx.Op{
-			Method: http.MethodPost, Path: path, Need: httpx.Public, Part: httpx.PartBilling, Signed: true, Tag: billingTag,
-			Title: title, MaxBody: billing.EventBytes, Writes: []string{"stripe.event"},
+			Method:  http.MethodPost,
+			Path:    path,
+			Need:    httpx.Public,
+			Part:    httpx.PartBilling,
+			Signed:  true,
+			Tag:     billingTag,
+			Title:   title,
+			MaxBody: billing.EventBytes,
+			Writes:  []string{"stripe.event"},
 		}, func(ctx context.Context, in *stripeIn) (*receivedOut, error) {
 			if err := a.Billing.Intake(ctx, in.RawBody, in.Signature, connect); err != nil {
 				return nil, err

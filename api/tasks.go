@@ -31,9 +31,16 @@ func (a *App) mountTasks() {
 			Status: http.StatusCreated, Writes: []string{"task.created", "task.completed"},
 		},
 		createHandler(n, (*newTask).patch))
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: tasksPath, Need: httpx.Viewer, Tag: tag, Title: "List tasks"}, a.listTasks)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a task"},
-		n.shown)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: tasksPath, Need: httpx.Viewer, Tag: tag, Title: "List tasks"},
+		a.listTasks,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a task"},
+		n.shown,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: httpx.Member, Tag: tag,

@@ -62,10 +62,27 @@ func mountThings(a *App) {
 			Method: http.MethodPost, Path: path, Need: httpx.Member, Tag: "test", Title: "Make a thing",
 			Status: http.StatusCreated,
 		}, a.makeThing)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: path, Need: httpx.Viewer, Tag: "test", Title: "List things"}, a.listThings)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: path + "/{id}", Need: httpx.Viewer, Tag: "test", Title: "A thing"}, a.getThing)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodPatch, Path: path + "/{id}", Need: httpx.Member, Tag: "test", Title: "Change a thing"},
-		a.patchThing)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: path, Need: httpx.Viewer, Tag: "test", Title: "List things"},
+		a.listThings,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: path + "/{id}", Need: httpx.Viewer, Tag: "test", Title: "A thing"},
+		a.getThing,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodPatch,
+			Path:   path + "/{id}",
+			Need:   httpx.Member,
+			Tag:    "test",
+			Title:  "Change a thing",
+		},
+		a.patchThing,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodDelete, Path: path + "/{id}", Need: httpx.Admin, Tag: "test", Title: "Drop a thing",
@@ -76,8 +93,17 @@ func mountThings(a *App) {
 			Method: http.MethodPost, Path: "/api/v1/test/secrets", Need: httpx.Persons(httpx.Owner.Role), Tag: "test",
 			Title: "A secret", Secret: true,
 		}, a.makeSecret)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: "/api/v1/test/trouble", Need: httpx.Viewer, Tag: "test", Title: "Trouble"},
-		a.trouble)
+	httpx.Route(
+		a.Server,
+		httpx.Op{
+			Method: http.MethodGet,
+			Path:   "/api/v1/test/trouble",
+			Need:   httpx.Viewer,
+			Tag:    "test",
+			Title:  "Trouble",
+		},
+		a.trouble,
+	)
 	httpx.Route(a.Server, httpx.Op{Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"},
 		func(context.Context, *struct{ Body newThing }) (*struct{}, error) {
 			return &struct{}{}, nil
@@ -126,9 +152,16 @@ func (a *App) listThings(ctx context.Context, in *struct {
 			return nil, err
 		}
 		out := new(struct{ Body httpx.List[thing] })
-		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, all, func(t thing) thing { return t }, func(t thing) place {
-			return place{t.ID}
-		})
+		out.Body, err = httpx.NewList(
+			ctx,
+			a.Server,
+			in.Page,
+			all,
+			func(t thing) thing { return t },
+			func(t thing) place {
+				return place{t.ID}
+			},
+		)
 		return out, err
 	})
 }

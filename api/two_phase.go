@@ -64,7 +64,11 @@ func store[O any](ctx context.Context, a *App, out *O) (*O, error) {
 	if r.Key == "" {
 		return out, nil
 	}
-	return out, a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error { return httpx.StoreResponse(tx, a.Server, r, out) })
+	return out, a.DB.Tx(
+		ctx,
+		r.Who.Org,
+		func(tx *postgres.Tx) error { return httpx.StoreResponse(tx, a.Server, r, out) },
+	)
 }
 
 // known returns the response for a key that was used before: the stored response, or the outcome of the key's change.

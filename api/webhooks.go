@@ -29,9 +29,21 @@ func (a *App) mountWebhooks() {
 			Method: http.MethodPost, Path: hooksPath, Need: httpx.Admin, Tag: tag, Title: "Create a webhook",
 			Status: http.StatusCreated, Secret: true, Writes: quota,
 		}, a.createHook)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: hooksPath, Need: httpx.Viewer, Tag: tag, Title: "List webhooks"}, a.listHooks)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodGet, Path: hook, Need: httpx.Viewer, Tag: tag, Title: "Get a webhook"}, a.getHook)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodPatch, Path: hook, Need: httpx.Admin, Tag: tag, Title: "Update a webhook"}, a.patchHook)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: hooksPath, Need: httpx.Viewer, Tag: tag, Title: "List webhooks"},
+		a.listHooks,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodGet, Path: hook, Need: httpx.Viewer, Tag: tag, Title: "Get a webhook"},
+		a.getHook,
+	)
+	httpx.Route(
+		a.Server,
+		httpx.Op{Method: http.MethodPatch, Path: hook, Need: httpx.Admin, Tag: tag, Title: "Update a webhook"},
+		a.patchHook,
+	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			Method: http.MethodDelete, Path: hook, Need: httpx.Admin, Tag: tag, Title: "Archive a webhook",

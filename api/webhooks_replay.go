@@ -28,7 +28,9 @@ type replayOut struct {
 }
 
 func (a *App) replayHook(ctx context.Context, in *replayIn) (*replayOut, error) {
-	if err := httpx.NoNulls(map[string]httpx.Flag{"only_failed": in.Body.OnlyFailed, "dry_run": in.Body.DryRun}); err != nil {
+	if err := httpx.NoNulls(
+		map[string]httpx.Flag{"only_failed": in.Body.OnlyFailed, "dry_run": in.Body.DryRun},
+	); err != nil {
 		return nil, err
 	}
 	r := webhooks.Range{

@@ -66,7 +66,10 @@ func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecr
 			Action: "webhook.secret_rotated", Target: "webhook", ID: v.ID.String(),
 			Detail: map[string]any{"overlap_hours": int(overlap / time.Hour)},
 		})
-		return &rotateSecretOut{Tagged: httpx.ETag(v.Edit, v.Computed), Body: rotatedHook{v.Endpoint, shown, until}}, nil
+		return &rotateSecretOut{
+			Tagged: httpx.ETag(v.Edit, v.Computed),
+			Body:   rotatedHook{v.Endpoint, shown, until},
+		}, nil
 	})
 }
 

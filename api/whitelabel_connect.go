@@ -43,9 +43,16 @@ func (a *App) mountWhiteLabelConnect() {
 		{"/refresh", "Lead a browser to a new link where one is over", a.onboardingRefreshed},
 	} {
 		httpx.Route(a.Server, httpx.Op{
-			Method: http.MethodGet, Path: connectPath + mount.path, Need: httpx.Public, Part: httpx.PartBilling, Foreign: true,
-			Tag: connectAccountTag, Title: mount.title,
-			Also: []int{http.StatusSeeOther}, May: []int{http.StatusPaymentRequired, http.StatusConflict}, Writes: told,
+			Method:  http.MethodGet,
+			Path:    connectPath + mount.path,
+			Need:    httpx.Public,
+			Part:    httpx.PartBilling,
+			Foreign: true,
+			Tag:     connectAccountTag,
+			Title:   mount.title,
+			Also:    []int{http.StatusSeeOther},
+			May:     []int{http.StatusPaymentRequired, http.StatusConflict},
+			Writes:  told,
 		}, mount.handle)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -51,7 +51,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.sql.Close)
-	ops, err := api.NewOps(api.OpsOptions{
+	listener, err := ops.New(ops.Options{
 		Role: "test", Log: testkit.Log(t), DB: d.db.App, System: d.db.System,
 		DatabaseURL: d.db.URL, RedisURL: d.redis.URL,
 	})
@@ -64,7 +64,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)
-	go func() { served <- ops.Serve(ctx, ln) }()
+	go func() { served <- listener.Serve(ctx, ln) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {

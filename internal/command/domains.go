@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -60,7 +60,7 @@ func (p *process) followHosts(ctx context.Context) {
 
 // awaitDatabase serves an API with custom domains while the database is unavailable: it answers the TLS server in
 // front, which would otherwise refuse handshakes. Without custom domains it returns the error, as every role does.
-func (p *process) awaitDatabase(ctx context.Context, public, ops net.Listener) error {
+func (p *process) awaitDatabase(ctx context.Context, public, listener net.Listener) error {
 	_, err := postgres.Check(ctx, p.DatabaseURL)
 	if err == nil || p.name != "api" || !postgres.Lost(err) {
 		return err
@@ -71,12 +71,12 @@ func (p *process) awaitDatabase(ctx context.Context, public, ops net.Listener) e
 	}
 	p.log.WarnContext(ctx, "the database is away: waiting for it, and answering for certificates meanwhile", "hosts",
 		known.Len(), "error", err)
-	unready := api.Unready(api.OpsOptions{
+	unready := ops.Unready(ops.Options{
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts,
 		Serves: known.Serves,
 	})
-	return api.ServeUntil(ctx, ops, unready, func(ctx context.Context) error {
-		return api.ServeUntil(ctx, public, api.Away(), func(ctx context.Context) error {
+	return ops.ServeUntil(ctx, listener, unready, func(ctx context.Context) error {
+		return ops.ServeUntil(ctx, public, ops.Away(), func(ctx context.Context) error {
 			tick := time.NewTicker(time.Second)
 			defer tick.Stop()
 			for err := err; ; _, err = postgres.Check(ctx, p.DatabaseURL) {

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/sandbox/model"
@@ -76,7 +76,7 @@ func (p *process) onSale(context.Context) error {
 	case <-p.published:
 		return nil
 	default:
-		return api.ErrUnpublished
+		return ops.ErrUnpublished
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -45,7 +45,7 @@ type process struct {
 	auth              *auth.Service
 	inbox             string // URL of the sandbox's webhook inbox, "" for none
 	hooks             *webhooks.Service
-	slots             api.Slots // the worker's slots, if the process has one
+	slots             ops.Slots // the worker's slots, if the process has one
 	plans             *plans.Catalogue
 	billing           *billing.Service // nil if not configured
 	social            *social.Service
@@ -146,7 +146,7 @@ func (p *process) listenOps(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ln, api.CheckOps(ln.Addr(), p.OpsUser, p.OpsPassword)
+	return ln, ops.CheckAddress(ln.Addr(), p.OpsUser, p.OpsPassword)
 }
 
 // base returns the URL at which a listener can be called from this machine.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
@@ -69,17 +70,17 @@ func (p *process) operate(ln net.Listener) error {
 	if p.hosts != nil {
 		serves = p.hosts.Serves
 	}
-	ops, err := api.NewOps(api.OpsOptions{
+	listener, err := ops.New(ops.Options{
 		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system,
 		Hooks: jobs.Hooks(p.PublicURL), Aliases: jobs.Aliases(), DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots,
 		Mounts: mounts, Receivers: []string{inbox.Path}, Ending: p.ending.Load,
 		NotConfigured: p.notConfigured(), Ready: ready,
 	})
-	api.CollectPool(p.metrics, "app", p.app)
-	api.CollectPool(p.metrics, "system", p.system)
+	ops.CollectPool(p.metrics, "app", p.app)
+	ops.CollectPool(p.metrics, "system", p.system)
 	if err == nil {
-		p.last = append(p.last, func(ctx context.Context) error { return ops.Serve(ctx, ln) })
+		p.last = append(p.last, func(ctx context.Context) error { return listener.Serve(ctx, ln) })
 	}
 	return err
 }

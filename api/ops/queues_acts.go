@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 const batchBody = 1_000_000
 
 // errNoTask is the error for an id that is neither a task in asynq nor a job.
-var errNoTask = &opsError{http.StatusNotFound, "task not found"}
+var errNoTask = &requestError{http.StatusNotFound, "task not found"}
 
 // grant executes w and responds like asynqmon.
 func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w dashboardAction) {
@@ -76,7 +76,7 @@ func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w dashboardAc
 }
 
 func (d *dashboard) refuse(rw http.ResponseWriter, r *http.Request, err error) {
-	var said *opsError
+	var said *requestError
 	switch {
 	case errors.As(err, &said):
 		http.Error(rw, said.text, said.status)
@@ -244,7 +244,7 @@ func (d *dashboard) stray(name, task string) error {
 		return errNoTask
 	}
 	if err != nil && strings.Contains(err.Error(), "active") {
-		return &opsError{http.StatusConflict, "a worker has this task, and will find that it has no job"}
+		return &requestError{http.StatusConflict, "a worker has this task, and will find that it has no job"}
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"encoding/base64"
@@ -26,14 +26,14 @@ const (
 type jobsHandler func(*http.Request) (int, any, error)
 
 // opsError is an error with a status and a text for the client.
-type opsError struct {
+type requestError struct {
 	status int
 	text   string
 }
 
-func (r *opsError) Error() string { return r.text }
+func (r *requestError) Error() string { return r.text }
 
-var errCursor = &opsError{http.StatusBadRequest, "cursor: take next_cursor from an answer with the same filter"}
+var errCursor = &requestError{http.StatusBadRequest, "cursor: take next_cursor from an answer with the same filter"}
 
 // handle responds with {"error": ...} if h fails: 4xx for a bad request, 503 if Postgres is unavailable.
 func (d *jobsAPI) handle(h jobsHandler) http.Handler {
@@ -55,7 +55,7 @@ func (d *jobsAPI) handle(h jobsHandler) http.Handler {
 
 func (d *jobsAPI) failure(r *http.Request, err error) (int, any) {
 	status, text := http.StatusInternalServerError, "internal error; the log says more"
-	var said *opsError
+	var said *requestError
 	switch {
 	case errors.As(err, &said):
 		status, text = said.status, said.text
@@ -86,7 +86,7 @@ func readJSON(r *http.Request, into any) error {
 	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, deskBody))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return &opsError{
+		return &requestError{
 			http.StatusBadRequest,
 			"body: it is no JSON object of the members that this knows, each of its type",
 		}
@@ -98,11 +98,11 @@ func readJSON(r *http.Request, into any) error {
 func readQuery(r *http.Request, names ...string) (url.Values, error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, &opsError{http.StatusBadRequest, "query: it cannot be read"}
+		return nil, &requestError{http.StatusBadRequest, "query: it cannot be read"}
 	}
 	for name, values := range q {
 		if !slices.Contains(names, name) || len(values) != 1 {
-			return nil, &opsError{http.StatusBadRequest, fmt.Sprintf("query: one each of %v", names)}
+			return nil, &requestError{http.StatusBadRequest, fmt.Sprintf("query: one each of %v", names)}
 		}
 	}
 	return q, nil
@@ -114,13 +114,13 @@ func limitOf(q url.Values) (int, error) {
 	}
 	n, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || n < 1 || n > 200 {
-		return 0, &opsError{http.StatusBadRequest, "limit: 1 to 200"}
+		return 0, &requestError{http.StatusBadRequest, "limit: 1 to 200"}
 	}
 	return n, nil
 }
 
 // opsPage is the envelope of paginated lists.
-type opsPage[T any] struct {
+type page[T any] struct {
 	Data       []T     `json:"data"`
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
@@ -161,7 +161,7 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	out := opsPage[queue.Job]{Data: append([]queue.Job{}, jobs...), HasMore: next != nil}
+	out := page[queue.Job]{Data: append([]queue.Job{}, jobs...), HasMore: next != nil}
 	if next != nil {
 		text, err := json.Marshal(next)
 		if err != nil {
@@ -173,11 +173,11 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 	return http.StatusOK, out, nil
 }
 
-func (d *jobsAPI) byID(r *http.Request, text string) (out opsPage[queue.Job], err error) {
+func (d *jobsAPI) byID(r *http.Request, text string) (out page[queue.Job], err error) {
 	out.Data = []queue.Job{}
 	job, err := id.Parse(text)
 	if err != nil {
-		return out, &opsError{http.StatusBadRequest, "id: a UUID"}
+		return out, &requestError{http.StatusBadRequest, "id: a UUID"}
 	}
 	keys, err := d.operator.Locate(r.Context(), job)
 	for _, k := range keys {
@@ -200,7 +200,7 @@ func filterOf(q url.Values) (queue.Filter, error) {
 	if text := q.Get("org_id"); text != "" {
 		org, err := id.Parse(text)
 		if err != nil {
-			return f, &opsError{http.StatusBadRequest, "org_id: a UUID"}
+			return f, &requestError{http.StatusBadRequest, "org_id: a UUID"}
 		}
 		f.Org = &org
 	}
@@ -208,13 +208,13 @@ func filterOf(q url.Values) (queue.Filter, error) {
 		if text := q.Get(name); text != "" {
 			t, err := time.Parse(time.RFC3339, text)
 			if err != nil {
-				return f, &opsError{http.StatusBadRequest, name + ": a time as in RFC 3339"}
+				return f, &requestError{http.StatusBadRequest, name + ": a time as in RFC 3339"}
 			}
 			*at = &t
 		}
 	}
 	if err := f.Check(); err != nil {
-		return f, &opsError{http.StatusBadRequest, err.Error()}
+		return f, &requestError{http.StatusBadRequest, err.Error()}
 	}
 	return f, nil
 }

@@ -1,4 +1,4 @@
-package api_test
+package ops_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 )
 
@@ -16,11 +16,11 @@ func TestEveryLineUnderAnOpsRequestHasItsID(t *testing.T) {
 	t.Parallel()
 	const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 	var log bytes.Buffer
-	b := newBoard(t, func(o *api.OpsOptions) { o.Log = telemetry.NewLogger(&log, false, slog.LevelInfo) })
+	b := newBoard(t, func(o *ops.Options) { o.Log = telemetry.NewLogger(&log, false, slog.LevelInfo) })
 	if _, err := b.sql.Exec(t.Context(), "ALTER TABLE job RENAME TO job_gone"); err != nil {
 		t.Fatal(err)
 	}
-	w := asked(t, b.ops, "GET", "/jobs/", header("X-Request-Id", "operator"),
+	w := asked(t, b.listener, "GET", "/jobs/", header("X-Request-Id", "operator"),
 		header("traceparent", "00-"+traceID+"-00f067aa0ba902b7-01"))
 	if w.Code != 500 {
 		t.Errorf("status %d, want 500", w.Code)

@@ -1,4 +1,4 @@
-package api_test
+package ops_test
 
 import (
 	"context"
@@ -17,17 +17,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 // newOps returns the handler of a listener with a migrated database and the test's own Redis.
-func newOps(t *testing.T, change ...func(*api.OpsOptions)) *api.Ops {
+func newOps(t *testing.T, change ...func(*ops.Options)) *ops.Listener {
 	t.Helper()
-	o := api.OpsOptions{Role: "test", Log: testkit.Log(t)}
+	o := ops.Options{Role: "test", Log: testkit.Log(t)}
 	for _, c := range change {
 		c(&o)
 	}
@@ -38,12 +38,12 @@ func newOps(t *testing.T, change ...func(*api.OpsOptions)) *api.Ops {
 	if o.RedisURL == "" {
 		o.RedisURL = testkit.Redis(t)
 	}
-	ops, err := api.NewOps(o)
+	listener, err := ops.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = ops.Close() })
-	return ops
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener
 }
 
 func asked(t *testing.T, h http.Handler, method, target string,
@@ -92,8 +92,8 @@ func readyz(t *testing.T, h http.Handler, query string) (int, readyAnswer) {
 func TestReadinessNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	redis := testkit.RealRedis(t)
-	ops := newOps(t, func(o *api.OpsOptions) { o.RedisURL = redis.URL })
-	code, a := readyz(t, ops, "")
+	listener := newOps(t, func(o *ops.Options) { o.RedisURL = redis.URL })
+	code, a := readyz(t, listener, "")
 	if code != 200 || a.Status != "ready" {
 		t.Fatalf("%d %s, want 200 ready: %+v", code, a.Status, a)
 	}
@@ -110,7 +110,7 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 	}{"stopped": {redis.Stop, redis.Start}, "hung": {redis.Hang, redis.Continue}} {
 		fault.begin()
 		began := time.Now()
-		code, a := readyz(t, ops, "")
+		code, a := readyz(t, listener, "")
 		if code != 503 {
 			t.Errorf("redis %s: %d, want 503", name, code)
 		}
@@ -123,10 +123,10 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("redis %s: the answer took %s", name, took)
 		}
-		if code, a := readyz(t, ops, "?exclude=redis"); code != 200 || len(a.Checks) != 2 {
+		if code, a := readyz(t, listener, "?exclude=redis"); code != 200 || len(a.Checks) != 2 {
 			t.Errorf("redis %s and excluded: %d %+v", name, code, a)
 		}
-		if w := asked(t, ops, "GET", "/healthz"); w.Code != 200 {
+		if w := asked(t, listener, "GET", "/healthz"); w.Code != 200 {
 			t.Errorf("redis %s: the process is alive, but /healthz is %d", name, w.Code)
 		}
 		fault.end()
@@ -136,24 +136,24 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 func TestReadinessListsWhatIsNotConfiguredAndWaitsForPricesAlone(t *testing.T) {
 	t.Parallel()
 	var published atomic.Bool
-	ops := newOps(t, func(o *api.OpsOptions) {
+	listener := newOps(t, func(o *ops.Options) {
 		o.NotConfigured = []httpx.Part{httpx.PartMail, httpx.PartAI}
 		o.Ready = map[string]func(context.Context) error{"prices": func(context.Context) error {
 			if published.Load() {
 				return nil
 			}
-			return api.ErrUnpublished
+			return ops.ErrUnpublished
 		}}
 	})
-	code, a := readyz(t, ops, "")
+	code, a := readyz(t, listener, "")
 	if code != 503 {
 		t.Errorf("before the prices are published: %d, want 503", code)
 	}
-	if check := a.Checks["prices"]; check.OK || check.Reason != api.ErrUnpublished.Error() {
-		t.Errorf("before the prices are published: %+v, want the reason %q", check, api.ErrUnpublished)
+	if check := a.Checks["prices"]; check.OK || check.Reason != ops.ErrUnpublished.Error() {
+		t.Errorf("before the prices are published: %+v, want the reason %q", check, ops.ErrUnpublished)
 	}
 	published.Store(true)
-	if code, a = readyz(t, ops, ""); code != 200 || !a.Checks["prices"].OK {
+	if code, a = readyz(t, listener, ""); code != 200 || !a.Checks["prices"].OK {
 		t.Errorf("after that: %d %+v", code, a)
 	}
 	if diff := cmp.Diff([]string{"mail", "ai"}, a.NotConfigured); diff != "" {
@@ -167,12 +167,12 @@ func TestReadinessListsWhatIsNotConfiguredAndWaitsForPricesAlone(t *testing.T) {
 func TestAProcessThatEndsIsNotReadyAndStillHealthy(t *testing.T) {
 	t.Parallel()
 	var ending atomic.Bool
-	ops := newOps(t, func(o *api.OpsOptions) { o.Ending = ending.Load })
-	if code, a := readyz(t, ops, ""); code != 200 || !a.Checks["process"].OK {
+	listener := newOps(t, func(o *ops.Options) { o.Ending = ending.Load })
+	if code, a := readyz(t, listener, ""); code != 200 || !a.Checks["process"].OK {
 		t.Errorf("before: %d %+v", code, a)
 	}
 	ending.Store(true)
-	code, a := readyz(t, ops, "")
+	code, a := readyz(t, listener, "")
 	if code != 503 || a.Checks["process"].Reason == "" {
 		t.Errorf("while it ends: %d, process %+v; want 503 and a reason", code, a.Checks["process"])
 	}
@@ -180,7 +180,7 @@ func TestAProcessThatEndsIsNotReadyAndStillHealthy(t *testing.T) {
 		t.Errorf("while it ends: postgres %+v", a.Checks["postgres"])
 	}
 	for _, path := range []string{"/healthz", "/metrics"} {
-		if w := asked(t, ops, "GET", path); w.Code != 200 {
+		if w := asked(t, listener, "GET", path); w.Code != 200 {
 			t.Errorf("while it ends: %s is %d", path, w.Code)
 		}
 	}
@@ -195,8 +195,8 @@ func TestReadinessWantsTheNewestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	ops := newOps(t, func(o *api.OpsOptions) { o.DB, o.DatabaseURL = db, url })
-	code, a := readyz(t, ops, "")
+	listener := newOps(t, func(o *ops.Options) { o.DB, o.DatabaseURL = db, url })
+	code, a := readyz(t, listener, "")
 	if code != 503 {
 		t.Errorf("%d, want 503", code)
 	}
@@ -210,7 +210,7 @@ func TestReadinessWantsTheNewestSchema(t *testing.T) {
 
 func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 	t.Parallel()
-	ops := newOps(t, func(o *api.OpsOptions) {
+	listener := newOps(t, func(o *ops.Options) {
 		o.User, o.Password = "ops", "correct horse"
 		o.Mounts = map[string]http.Handler{"/sandbox/inbox/": http.NotFoundHandler()}
 		o.Receivers = []string{"/sandbox/inbox/"}
@@ -219,7 +219,7 @@ func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 		"/healthz": 200, "/readyz": 200, "/metrics": 401, "/queues/": 401,
 		"/queues/api/queues": 401, "/tls/ask": 401, "/sandbox/inbox/": 401, "/": 401, "/none": 401,
 	} {
-		if w := asked(t, ops, "GET", path); w.Code != want ||
+		if w := asked(t, listener, "GET", path); w.Code != want ||
 			want == 401 && !strings.HasPrefix(w.Header().Get("WWW-Authenticate"), "Basic ") {
 			t.Errorf("GET %s without a password: %d, want %d", path, w.Code, want)
 		}
@@ -237,7 +237,7 @@ func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 			"127.0.0.1:5", 307,
 		},
 	} {
-		if w := asked(t, ops, tc.method, tc.path, from(tc.peer)); w.Code != tc.want {
+		if w := asked(t, listener, tc.method, tc.path, from(tc.peer)); w.Code != tc.want {
 			t.Errorf("%s: %d, want %d", name, w.Code, tc.want)
 		}
 	}
@@ -251,7 +251,7 @@ func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 		{"Ops", "correct horse", 401},
 		{"ops:correct", "horse", 401},
 	} {
-		if w := asked(t, ops, "GET", "/metrics", func(r *http.Request) {
+		if w := asked(t, listener, "GET", "/metrics", func(r *http.Request) {
 			r.SetBasicAuth(tc.user, tc.password)
 		}); w.Code != tc.want {
 			t.Errorf("%q %q: %d, want %d", tc.user, tc.password, w.Code, tc.want)
@@ -262,8 +262,8 @@ func TestOpsPasswordCoversAllButHealth(t *testing.T) {
 func TestAPageElsewhereCannotChangeAQueue(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
-	open := newOps(t, func(o *api.OpsOptions) { o.RedisURL, o.Hosts = url, []string{"ops.example.com"} })
-	locked := newOps(t, func(o *api.OpsOptions) { o.RedisURL, o.User, o.Password = url, "ops", "secret" })
+	open := newOps(t, func(o *ops.Options) { o.RedisURL, o.Hosts = url, []string{"ops.example.com"} })
+	locked := newOps(t, func(o *ops.Options) { o.RedisURL, o.User, o.Password = url, "ops", "secret" })
 	withPassword := func(r *http.Request) { r.SetBasicAuth("ops", "secret") }
 	task(t, url)
 	const pause = "/queues/api/queues/default:pause"
@@ -359,13 +359,13 @@ func task(t *testing.T, url string) {
 func TestTheDashboardShowsQueuesAndKeepsThem(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
-	ops := newOps(t, func(o *api.OpsOptions) { o.RedisURL = url })
+	listener := newOps(t, func(o *ops.Options) { o.RedisURL = url })
 	task(t, url)
 	for path, part := range map[string]string{
 		"/queues/": "<title>Asynq", "/queues/api/queues": `"queue":"default"`, "/queues/queues/default": "<title>Asynq",
 		"/queues/api/queues/default/pending_tasks": "0190a5c4-5e4b-7000-8000-000000000001",
 	} {
-		w := asked(t, ops, "GET", path)
+		w := asked(t, listener, "GET", path)
 		if w.Code != 200 || !strings.Contains(w.Body.String(), part) {
 			t.Errorf("GET %s: %d without %q: %.300s", path, w.Code, part, w.Body)
 		}
@@ -377,14 +377,14 @@ func TestTheDashboardShowsQueuesAndKeepsThem(t *testing.T) {
 		"/queues/api/queues/default", "/queues/api/queues/default?force=true",
 		"/queues/api/queues/d%65fault",
 	} {
-		if w := asked(t, ops, "DELETE", path); w.Code != 403 {
+		if w := asked(t, listener, "DELETE", path); w.Code != 403 {
 			t.Errorf("DELETE %s: %d, want 403", path, w.Code)
 		}
 	}
-	if w := asked(t, ops, "GET", "/queues/api/queues"); !strings.Contains(w.Body.String(), `"queue":"default"`) {
+	if w := asked(t, listener, "GET", "/queues/api/queues"); !strings.Contains(w.Body.String(), `"queue":"default"`) {
 		t.Errorf("the queue is gone: %s", w.Body)
 	}
-	reading := newOps(t, func(o *api.OpsOptions) { o.RedisURL, o.ReadOnly = url, true })
+	reading := newOps(t, func(o *ops.Options) { o.RedisURL, o.ReadOnly = url, true })
 	if w := asked(t, reading, "POST", "/queues/api/queues/default:pause"); w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("read only, but pause is %d", w.Code)
 	}
@@ -400,7 +400,7 @@ func TestOpsServesOnLoopbackAloneWithoutAPassword(t *testing.T) {
 		!strings.Contains(err.Error(), "FUNNELWORK_OPS_PASSWORD") {
 		t.Errorf("err = %v, want one that says what to set", err)
 	}
-	if _, err := api.NewOps(api.OpsOptions{User: "ops"}); err == nil {
+	if _, err := ops.New(ops.Options{User: "ops"}); err == nil {
 		t.Error("a user without a password was taken")
 	}
 	loopback, any6 := &net.TCPAddr{IP: net.IPv6loopback}, &net.TCPAddr{IP: net.IPv6unspecified}
@@ -415,7 +415,7 @@ func TestOpsServesOnLoopbackAloneWithoutAPassword(t *testing.T) {
 		{loopback, "ops", "", false},
 		{loopback, "", "secret", false},
 	} {
-		if err := api.CheckOps(c.at, c.user, c.password); (err == nil) != c.ok {
+		if err := ops.CheckAddress(c.at, c.user, c.password); (err == nil) != c.ok {
 			t.Errorf("%v %q %q: %v", c.at, c.user, c.password, err)
 		}
 	}
@@ -423,17 +423,17 @@ func TestOpsServesOnLoopbackAloneWithoutAPassword(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	kit := testkit.DB(t)
 	metrics := httpx.NewMetrics(reg)
-	api.CollectPool(reg, "app", kit.App)
+	ops.CollectPool(reg, "app", kit.App)
 	metrics.Observe("GET", "/api/v1/crm/contacts/{id}", 404, 3*time.Millisecond)
 	metrics.Observe("BREW", "", 405, time.Millisecond)
-	ops := newOps(t, func(o *api.OpsOptions) { o.Metrics, o.DB, o.DatabaseURL = reg, kit.App, kit.URL })
+	listener := newOps(t, func(o *ops.Options) { o.Metrics, o.DB, o.DatabaseURL = reg, kit.App, kit.URL })
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- ops.Serve(ctx, ln) }()
+	go func() { served <- listener.Serve(ctx, ln) }()
 	body := fetch(t, "http://"+ln.Addr().String()+"/metrics")
 	for _, part := range []string{
 		`funnelwork_api_request_duration_seconds_count{method="GET",route="/api/v1/crm/contacts/{id}",status="4xx"} 1`,
@@ -474,13 +474,13 @@ func fetch(t *testing.T, url string) string {
 func TestACertificateMayBeGivenForWhatIsServedAlone(t *testing.T) {
 	t.Parallel()
 	known := func(name string) bool { return name == "crm.acme.test" }
-	ops := newOps(t, func(o *api.OpsOptions) { o.Serves = known })
-	unready := api.Unready(api.OpsOptions{Serves: known, User: "ops", Password: "correct horse"})
+	listener := newOps(t, func(o *ops.Options) { o.Serves = known })
+	unready := ops.Unready(ops.Options{Serves: known, User: "ops", Password: "correct horse"})
 	for query, want := range map[string]int{
 		"?domain=crm.acme.test": 200, "?domain=x.acme.test": 404, "?domain=": 404, "": 404,
 		"?domain=x&domain=crm.acme.test": 404, "?name=crm.acme.test": 404, "?domain=%zz": 404,
 	} {
-		if w := asked(t, ops, "GET", "/tls/ask"+query); w.Code != want {
+		if w := asked(t, listener, "GET", "/tls/ask"+query); w.Code != want {
 			t.Errorf("%q: %d, want %d", query, w.Code, want)
 		}
 		if w := asked(t, unready, "GET", "/tls/ask"+query, func(r *http.Request) {

@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type jobsAPI struct {
 	log      *slog.Logger
 }
 
-func newJobsAPI(o OpsOptions) (*jobsAPI, error) {
+func newJobsAPI(o Options) (*jobsAPI, error) {
 	if o.System == nil {
 		return nil, nil //nolint:nilnil // a listener without jobs is an answer
 	}
@@ -83,10 +83,10 @@ func (d *jobsAPI) mount(mux *http.ServeMux) {
 func (d *jobsAPI) by(reason string) queue.By { return queue.By{Actor: d.actor, Reason: reason} }
 
 var (
-	errNoJob  = &opsError{http.StatusNotFound, "there is no such job"}
-	errHeld   = &opsError{http.StatusConflict, "a run has this job: wait for its end, or cancel it"}
-	errDead   = &opsError{http.StatusConflict, "it is dead already"}
-	errNoSuch = &opsError{http.StatusNotFound, "there is none"}
+	errNoJob  = &requestError{http.StatusNotFound, "there is no such job"}
+	errHeld   = &requestError{http.StatusConflict, "a run has this job: wait for its end, or cancel it"}
+	errDead   = &requestError{http.StatusConflict, "it is dead already"}
+	errNoSuch = &requestError{http.StatusNotFound, "there is none"}
 )
 
 // refused returns the error for a result, or nil for queue.Acted.
@@ -214,7 +214,7 @@ func (d *jobsAPI) cancelRedrive(r *http.Request) (int, any, error) {
 	}
 	done, err := d.operator.CancelRedrive(r.Context(), d.by(""), which)
 	if err == nil && !done {
-		err = &opsError{http.StatusNotFound, "there is no such redrive, or it has ended"}
+		err = &requestError{http.StatusNotFound, "there is no such redrive, or it has ended"}
 	}
 	return http.StatusNoContent, nil, err
 }
@@ -295,7 +295,7 @@ func (d *jobsAPI) audit(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	out := opsPage[queue.AuditEntry]{HasMore: len(acts) > limit}
+	out := page[queue.AuditEntry]{HasMore: len(acts) > limit}
 	if out.HasMore {
 		acts = acts[:limit]
 		next := acts[limit-1].ID.String()

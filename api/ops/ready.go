@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"context"
@@ -42,7 +42,7 @@ type checked struct {
 	Reason string  `json:"reason,omitempty"`
 }
 
-func newReadiness(o OpsOptions) (*readiness, error) {
+func newReadiness(o Options) (*readiness, error) {
 	client, err := redisx.Open(o.RedisURL, redisx.Worker)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type Slots interface {
 const mostSlots = 1000
 
 // mountSlots adds GET and PUT /workers/concurrency if this process runs jobs.
-func (o OpsOptions) mountSlots(mux *http.ServeMux, d *jobsAPI) {
+func (o Options) mountSlots(mux *http.ServeMux, d *jobsAPI) {
 	if o.Worker == nil || d == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (o OpsOptions) mountSlots(mux *http.ServeMux, d *jobsAPI) {
 			return 0, nil, err
 		}
 		if in.Concurrency < 1 || in.Concurrency > mostSlots {
-			return 0, nil, &opsError{http.StatusUnprocessableEntity, fmt.Sprintf("concurrency: 1 to %d", mostSlots)}
+			return 0, nil, &requestError{http.StatusUnprocessableEntity, fmt.Sprintf("concurrency: 1 to %d", mostSlots)}
 		}
 		by := d.by("")
 		by.Scope = fmt.Sprintf("%s: %d, was %d", o.Role, in.Concurrency, o.Worker.Concurrency())

@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"github.com/jackc/pgx/v5/pgxpool"

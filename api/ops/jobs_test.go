@@ -1,4 +1,4 @@
-package api_test
+package ops_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -113,7 +113,7 @@ func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 
 func TestOperatorsActOnOneJobByItsPath(t *testing.T) {
 	t.Parallel()
-	b := newBoard(t, func(o *api.OpsOptions) { o.User, o.Password = "grace", "secret" })
+	b := newBoard(t, func(o *ops.Options) { o.User, o.Password = "grace", "secret" })
 	type step struct {
 		method, more, body string
 		row                string
@@ -136,7 +136,7 @@ func TestOperatorsActOnOneJobByItsPath(t *testing.T) {
 		{"DELETE", "?force=1", "", dead, 400},
 	} {
 		k := b.job(s.row)
-		w := asked(t, b.ops, s.method, b.path(k)+s.more, func(r *http.Request) {
+		w := asked(t, b.listener, s.method, b.path(k)+s.more, func(r *http.Request) {
 			r.SetBasicAuth("grace", "secret")
 			r.Body = http.NoBody
 			if s.body != "" {
@@ -286,7 +286,7 @@ func (s *slots) SetConcurrency(_ context.Context, n int) error {
 func TestAWorkersSlotsAreChangedThroughItsListener(t *testing.T) {
 	t.Parallel()
 	s := &slots{n: 20}
-	b := newBoard(t, func(o *api.OpsOptions) { o.Worker, o.Role = s, "worker" })
+	b := newBoard(t, func(o *ops.Options) { o.Worker, o.Role = s, "worker" })
 	var got struct{ Concurrency int }
 	if b.read("/workers/concurrency", &got); got.Concurrency != 20 {
 		t.Errorf("%+v", got)

@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"context"
@@ -60,8 +60,8 @@ func (b borrowed) Close() error { return b.SetDeadline(time.Unix(1, 0)) }
 
 // Unready is the ops listener of an API process that waits for its database: alive, not ready, and still serving the
 // certificate check behind the usual guard.
-func Unready(o OpsOptions) http.Handler {
-	mux, ops := http.NewServeMux(), &Ops{OpsOptions: o}
+func Unready(o Options) http.Handler {
+	mux, ops := http.NewServeMux(), &Listener{Options: o}
 	mux.HandleFunc("GET /healthz", healthy)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the database is unavailable", http.StatusServiceUnavailable)

@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"crypto/sha256"
@@ -37,7 +37,7 @@ func identified(next http.Handler) http.Handler {
 // guarded lets only operators through. It refuses requests without the password, if one is set. It also refuses
 // requests from web pages of other origins in an operator's browser, which could otherwise pause a queue. It detects
 // such a page by its Origin, or by the Host if the page's own name resolves to this address (DNS rebinding).
-func (o *Ops) guarded(next http.Handler) http.Handler {
+func (o *Listener) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if o.Password != "" && !o.knows(r) && !o.delivers(r) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="funnelwork operations", charset="UTF-8"`)
@@ -61,14 +61,14 @@ func (o *Ops) guarded(next http.Handler) http.Handler {
 }
 
 // knows checks user and password. It compares hashes, which have equal length, in constant time.
-func (o *Ops) knows(r *http.Request) bool {
+func (o *Listener) knows(r *http.Request) bool {
 	user, password, ok := r.BasicAuth()
 	want, got := sha256.Sum256([]byte(o.User+":"+o.Password)), sha256.Sum256([]byte(user+":"+password))
 	return ok && subtle.ConstantTimeCompare(want[:], got[:]) == 1
 }
 
 // delivers reports whether r is a delivery from this machine to a receiver.
-func (o *Ops) delivers(r *http.Request) bool {
+func (o *Listener) delivers(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap().IsLoopback() && r.Method == http.MethodPost &&
 		slices.ContainsFunc(o.Receivers, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) })
@@ -79,7 +79,7 @@ func changes(r *http.Request) bool {
 }
 
 // calledRight reports whether host is localhost, an IP address, or a listed name. Other sites cannot own the first two.
-func (o *Ops) calledRight(host string) bool {
+func (o *Listener) calledRight(host string) bool {
 	name := host
 	if n, _, err := net.SplitHostPort(host); err == nil {
 		name = n

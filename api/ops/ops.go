@@ -1,4 +1,4 @@
-package api
+package ops
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 )
 
 // OpsOptions are the dependencies and settings of a process's ops listener, for every role.
-type OpsOptions struct {
+type Options struct {
 	Role string // shown at /: "api", "worker", "scheduler" or "up"
 	Log  *slog.Logger
 	// Metrics is served at /metrics. NewOps adds metrics of the Go runtime and of the process.
@@ -66,8 +66,8 @@ type OpsOptions struct {
 }
 
 // Ops is the listener for operators: health, metrics and the job dashboard. It never shares the public port.
-type Ops struct {
-	OpsOptions
+type Listener struct {
+	Options
 	handler http.Handler
 	ready   *readiness
 	queues  *dashboard
@@ -75,7 +75,7 @@ type Ops struct {
 }
 
 // NewOps creates the handlers. It does not connect to any server.
-func NewOps(o OpsOptions) (*Ops, error) {
+func New(o Options) (*Listener, error) {
 	if (o.User == "") != (o.Password == "") {
 		return nil, errHalf
 	}
@@ -91,7 +91,7 @@ func NewOps(o OpsOptions) (*Ops, error) {
 			return nil, fmt.Errorf("ops metrics: %w", err)
 		}
 	}
-	ops := &Ops{OpsOptions: o}
+	ops := &Listener{Options: o}
 	desk, err := newJobsAPI(o)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ var errHalf = errors.New("FUNNELWORK_OPS_USER and FUNNELWORK_OPS_PASSWORD: set b
 
 // CheckOps returns an error unless NewOps and Serve accept the address with these credentials. A process calls it
 // before it starts anything else.
-func CheckOps(at net.Addr, user, password string) error {
+func CheckAddress(at net.Addr, user, password string) error {
 	switch {
 	case (user == "") != (password == ""):
 		return errHalf
@@ -144,13 +144,13 @@ func CheckOps(at net.Addr, user, password string) error {
 }
 
 // ServeHTTP handles one request.
-func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
+func (o *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
 
 // Serve serves on ln until ctx ends, then gives open requests five seconds to finish. It closes ln and the clients
 // created by NewOps. It returns an error immediately if other machines can reach the listener and no password is set.
-func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
+func (o *Listener) Serve(ctx context.Context, ln net.Listener) error {
 	defer func() { _ = o.Close() }()
-	if err := CheckOps(ln.Addr(), o.User, o.Password); err != nil {
+	if err := CheckAddress(ln.Addr(), o.User, o.Password); err != nil {
 		_ = ln.Close()
 		return err
 	}
@@ -182,7 +182,9 @@ func (o *Ops) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // Close closes the clients of an Ops. Serve calls it too.
-func (o *Ops) Close() error { return errors.Join(o.queues.Close(), o.jobs.close(), o.ready.close()) }
+func (o *Listener) Close() error {
+	return errors.Join(o.queues.Close(), o.jobs.close(), o.ready.close())
+}
 
 // onlyHere reports whether an address can be reached from this machine only.
 func onlyHere(a net.Addr) bool {
@@ -202,7 +204,7 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 }
 
 // contents lists the paths of the listener.
-func (o *Ops) contents(w http.ResponseWriter, _ *http.Request) {
+func (o *Listener) contents(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	var b strings.Builder
 	fmt.Fprintf(&b,

@@ -1,66 +1,30 @@
-package api_test
+package ops_test
 
 import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http/httptest"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// Finds what a page or a style sheet makes a browser load: from another host, and from its own.
+// Find the files that a page loads from its own host, and its scripts.
 var (
-	foreignLoad = regexp.MustCompile(`(?i)<(?:script|img|iframe|source|video|audio|embed|link)\b[^>]*` +
-		`\b(?:src|srcset|href|data)\s*=\s*["']?\s*(?:https?:)?//[^>]*>` +
-		`|url\(\s*["']?(?:https?:)?//[^)]*\)|@import\s+["'](?:https?:)?//[^"']*`)
 	ownLoad      = regexp.MustCompile(`<(?:script|img|link)\b[^>]*\b(?:src|href)="(/[^/"][^"]*)"`)
 	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 )
 
-// The API's pages and each file that they load.
-func TestThePagesLoadNothingFromAnotherHost(t *testing.T) {
-	t.Parallel()
-	c := acme(t).stranger()
-	paths := []string{"/docs", "/docs/webhooks", "/login"}
-	for i := 0; i < len(paths); i++ {
-		got := c.do("GET", paths[i], nil)
-		got.want(t, 200, "")
-		if kind := got.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/javascript") {
-			continue // a library's error messages have links
-		}
-		if found := foreignLoad.FindAllString(string(got.Body), -1); found != nil {
-			t.Errorf("%s loads %q", paths[i], found)
-		}
-		for _, file := range ownLoad.FindAllStringSubmatch(string(got.Body), -1) {
-			if !slices.Contains(paths, file[1]) {
-				paths = append(paths, file[1])
-			}
-		}
-		for part := range strings.SplitSeq(got.Header.Get("Content-Security-Policy"), ";") {
-			name, sources, _ := strings.Cut(strings.TrimSpace(part), " ")
-			if strings.Contains(sources, "//") || strings.Contains(sources, "*") {
-				t.Errorf("%s: the policy has %s %s", paths[i], name, sources)
-			}
-		}
-		if got.Header.Get("Content-Security-Policy") == "" {
-			t.Errorf("%s has no policy", paths[i])
-		}
-	}
-	if len(paths) < 7 {
-		t.Errorf("found only %q", paths)
-	}
-}
-
 func TestTheDashboardLoadsNothingFromAnotherHost(t *testing.T) {
 	t.Parallel()
-	ops := newOps(t)
+	listener := newOps(t)
 	get := func(path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
 		r.Host = "127.0.0.1:9090"
 		w := httptest.NewRecorder()
-		ops.ServeHTTP(w, r)
+		listener.ServeHTTP(w, r)
 		return w
 	}
 	nonces := map[string]bool{}
@@ -71,7 +35,7 @@ func TestTheDashboardLoadsNothingFromAnotherHost(t *testing.T) {
 			!strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 			t.Fatalf("%s: %d %v %.100s", path, w.Code, w.Header(), page)
 		}
-		if found := foreignLoad.FindAllString(page, -1); found != nil {
+		if found := testkit.ForeignLoads(page); found != nil {
 			t.Errorf("%s loads %q", path, found)
 		}
 		_, nonce, _ := strings.Cut(page, `<meta property="csp-nonce" content="`)
@@ -98,7 +62,7 @@ func TestTheDashboardLoadsNothingFromAnotherHost(t *testing.T) {
 				f.Header().Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'" {
 				t.Errorf("%s: %d %v", file[1], f.Code, f.Header())
 			}
-			found := foreignLoad.FindAllString(f.Body.String(), -1)
+			found := testkit.ForeignLoads(f.Body.String())
 			if found != nil && !strings.HasSuffix(file[1], ".js") {
 				t.Errorf("%s loads %q", file[1], found)
 			}

@@ -1,4 +1,4 @@
-package api_test
+package ops_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
@@ -24,20 +24,20 @@ import (
 // board is an ops listener with jobs.
 type board struct {
 	*testing.T
-	ops     *api.Ops
-	sql     *pgxpool.Pool // superuser
-	redis   redis.UniversalClient
-	server  *testkit.RedisServer
-	inspect *asynq.Inspector
-	enqueue *queue.Enqueuer
-	org     id.ID
+	listener *ops.Listener
+	sql      *pgxpool.Pool // superuser
+	redis    redis.UniversalClient
+	server   *testkit.RedisServer
+	inspect  *asynq.Inspector
+	enqueue  *queue.Enqueuer
+	org      id.ID
 }
 
-func newBoard(t *testing.T, change ...func(*api.OpsOptions)) *board {
+func newBoard(t *testing.T, change ...func(*ops.Options)) *board {
 	t.Helper()
 	b := &board{T: t, server: testkit.RealRedis(t), org: id.New()}
 	kit := testkit.DB(t)
-	b.ops = newOps(t, append([]func(*api.OpsOptions){func(o *api.OpsOptions) {
+	b.listener = newOps(t, append([]func(*ops.Options){func(o *ops.Options) {
 		o.DB, o.System, o.DatabaseURL, o.RedisURL = kit.App, kit.System, kit.URL, b.server.URL
 	}}, change...)...)
 	var err error
@@ -71,7 +71,7 @@ func (b *board) call(method, path string, body any) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(b.Context(), method, path, strings.NewReader(text))
 	r.Host = "127.0.0.1:9090"
 	w := httptest.NewRecorder()
-	b.ops.ServeHTTP(w, r)
+	b.listener.ServeHTTP(w, r)
 	return w
 }
 
@@ -471,9 +471,9 @@ func TestWhatTheDashboardDoesNotHaveIsNotGranted(t *testing.T) {
 
 func TestAReadOnlyListenerChangesNoJob(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*api.OpsOptions){
-		"by its setting":   func(o *api.OpsOptions) { o.ReadOnly = true },
-		"without a system": func(o *api.OpsOptions) { o.System = nil },
+	for name, change := range map[string]func(*ops.Options){
+		"by its setting":   func(o *ops.Options) { o.ReadOnly = true },
+		"without a system": func(o *ops.Options) { o.System = nil },
 	} {
 		b := newBoard(t, change)
 		k := b.job(dead)
