@@ -84,5 +84,5 @@ func (o *Op) noParameter() string {
 	return "This operation has no such parameter. The name must be one of: " + names + "."
 }
 
-// clean reports whether Postgres accepts s as text.
+// CleanText reports whether Postgres accepts s as text.
 func CleanText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }

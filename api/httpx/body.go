@@ -12,7 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// optional is a member of a merge patch: absent, null or a T. It needs the tag `required:"false"`.
+// Optional is a member of a merge patch: absent, null or a T. It needs the tag `required:"false"`.
 //
 // The schema allows null. If a field cannot be cleared, the handler returns notNull.
 type Optional[T any] struct{ wire.Field[T] }
@@ -31,14 +31,14 @@ func (Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	return &s
 }
 
-// flag is a boolean that may be absent but not null: a client that sends null for dry_run does not mean a real run. It
+// Flag is a boolean that may be absent but not null: a client that sends null for dry_run does not mean a real run. It
 // needs the tag `required:"false"`. huma accepts null for an optional member, so the handler must call neverNull.
 type Flag struct{ wire.Field[bool] }
 
 // Schema returns a boolean's schema.
 func (Flag) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
 
-// neverNull returns a fault for the first member, by name, that was sent as null.
+// NoNulls returns a fault for the first member, by name, that was sent as null.
 func NoNulls(flags map[string]Flag) error {
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
 		if flags[name].Null {
@@ -48,7 +48,7 @@ func NoNulls(flags map[string]Flag) error {
 	return nil
 }
 
-// anything is a member of any JSON type, kept as sent; nil if absent.
+// RawJSON is a member of any JSON type, kept as sent; nil if absent.
 type RawJSON json.RawMessage
 
 // UnmarshalJSON stores a copy of b.
@@ -60,7 +60,7 @@ func (a *RawJSON) UnmarshalJSON(b []byte) error {
 // Schema returns the schema of any value.
 func (RawJSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// oneOrMore is an array of strings that may also be sent as a single string.
+// OneOrMore is an array of strings that may also be sent as a single string.
 type OneOrMore []string
 
 // UnmarshalJSON decodes either form.
@@ -84,12 +84,12 @@ func (OneOrMore) Schema(huma.Registry) *huma.Schema {
 	}}
 }
 
-// notNull returns the 422 for a field that cannot be cleared but was sent as null.
+// NotNullable returns the 422 for a field that cannot be cleared but was sent as null.
 func NotNullable(field string) error {
 	return fault.Invalid(field, "not_nullable", "This field cannot be cleared.")
 }
 
-// maybe is a member of a response that is an object or null.
+// Nullable is a member of a response that is an object or null.
 type Nullable[T any] struct{ Value *T }
 
 // MarshalJSON encodes the object, or null.

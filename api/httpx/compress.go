@@ -66,7 +66,7 @@ func compressible(kind []byte) bool {
 		string(name) == "image/svg+xml"
 }
 
-// negotiate returns the coding which an Accept-Encoding header prefers, and whether the header refuses the identity
+// Negotiate returns the coding which an Accept-Encoding header prefers, and whether the header refuses the identity
 // coding (RFC 9110, 12.5.3). The coding is empty if the header accepts none of ours.
 func Negotiate(accepted string) (coding string, must bool) {
 	const unset = -1
@@ -161,13 +161,13 @@ func packBy(w packer, body []byte) []byte {
 	return out.Bytes()
 }
 
-// fixed is a constant body with its compressed forms. Each form is built on first use.
+// Fixed is a constant body with its compressed forms. Each form is built on first use.
 type Fixed struct {
 	Plain    func() []byte
 	Gzip, br func() []byte
 }
 
-// keep returns a fixed with the body plain. plain is called at most once.
+// NewFixed returns a fixed with the body plain. plain is called at most once.
 func NewFixed(plain func() []byte) *Fixed {
 	k := &Fixed{Plain: sync.OnceValue(plain)}
 	k.Gzip = sync.OnceValue(func() []byte { return packBy(newGzip(gzipKeptLevel), k.Plain()) })

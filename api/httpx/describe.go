@@ -53,7 +53,7 @@ func membersIn(content map[string]*huma.MediaType, r huma.Registry) map[string]*
 	return body.Schema.Properties
 }
 
-// describeSchemas sets the long descriptions of all types in r. It panics on a name that is not a member.
+// DescribeSchemas sets the long descriptions of all types in r. It panics on a name that is not a member.
 func DescribeSchemas(r huma.Registry) {
 	for name, s := range r.Map() {
 		describe(r.TypeFromRef(schemaPrefix+name), s)

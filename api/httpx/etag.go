@@ -21,12 +21,12 @@ type Tagged struct {
 	ETag string `header:"ETag" doc:"Edit version and computed version: \"<edit>.<computed>\""`
 }
 
-// etag returns the tag of a version. An edit increments the first number; background work increments only the second.
+// ETag returns the tag of a version. An edit increments the first number; background work increments only the second.
 func ETag[E, C int | int32 | int64](edit E, computed C) Tagged {
 	return Tagged{fmt.Sprintf(`"%d.%d"`, edit, computed)}
 }
 
-// digest returns a tag computed from the response, for a resource without version counters. It is never edited, so only
+// Digest returns a tag computed from the response, for a resource without version counters. It is never edited, so only
 // the second number changes.
 func Digest(shown any) (Tagged, error) {
 	b, err := json.Marshal(shown)
@@ -42,7 +42,7 @@ type IfMatch struct {
 	Value string `header:"If-Match" doc:"ETag of the version to change; only its first number is compared"`
 }
 
-// check returns a 412 if the caller sent an If-Match that does not match this edit. It must be called with the row
+// Check returns a 412 if the caller sent an If-Match that does not match this edit. It must be called with the row
 // locked, otherwise two callers with the same tag may both pass.
 func (m IfMatch) Check(edit int64) error {
 	if m.Value == "" {

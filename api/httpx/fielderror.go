@@ -10,7 +10,7 @@ import (
 // mostComplaints is the maximum number of field errors in one problem.
 const mostComplaints = 100
 
-// complaint converts one validation message about the parsed body to a field error. It converts huma's dotted location
+// Complaint converts one validation message about the parsed body to a field error. It converts huma's dotted location
 // to a JSON pointer. shape is the document's description of the body.
 func Complaint(location, message string, body any, shape Shape) fault.Field {
 	path := strings.TrimPrefix(strings.TrimPrefix(location, "body"), ".")
@@ -38,7 +38,7 @@ func requiredName(message string) (string, bool) {
 	return strings.TrimSuffix(name, after), ok
 }
 
-// pointer converts "friends[0].name" to "#/friends/0/name". It resolves names that contain dots or brackets by looking
+// Pointer converts "friends[0].name" to "#/friends/0/name". It resolves names that contain dots or brackets by looking
 // them up in the body.
 func Pointer(path string, at any) string {
 	var out strings.Builder

@@ -56,7 +56,7 @@ func bodyFault(err error, refusal *fault.Fault) error {
 	return fault.New(fault.MalformedRequest, "The body ended early or has invalid framing.").Because(err)
 }
 
-// serveStrictly serves srv on ln like srv.Serve, but refuses requests with invalid framing.
+// ServeStrictly serves srv on ln like srv.Serve, but refuses requests with invalid framing.
 func ServeStrictly(srv *http.Server, ln net.Listener) error {
 	next := srv.Handler
 	srv.ConnContext = framing.WithConn
@@ -130,7 +130,7 @@ func (w *strictWriter) Write(p []byte) (int, error) {
 // Unwrap supports http.ResponseController.
 func (w *strictWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// writeProblem writes f as the response of a net/http handler.
+// WriteProblem writes f as the response of a net/http handler.
 func WriteProblem(w http.ResponseWriter, r *http.Request, f *fault.Fault) {
 	rid := RequestID(r.Header.Get("X-Request-Id"))
 	p := problemOf(f, &Request{ID: rid})

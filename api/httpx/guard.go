@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// authPrefix begins the path of every operation on logins, tokens and passwords.
+// AuthPrefix begins the path of every operation on logins, tokens and passwords.
 const AuthPrefix = "/api/v1/auth/"
 
 // guard authenticates and rate limits requests which no route matched, if they carry a credential. For matched routes,

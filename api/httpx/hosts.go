@@ -29,7 +29,7 @@ import (
 // Only the request line and the Host header name the host. X-Forwarded-Host is never read: any client can send it, and
 // a TLS server in front passes the Host on.
 
-// tenant returns the org to which the request's host belongs, and the zero ID for the platform's own hosts. Every
+// Tenant returns the org to which the request's host belongs, and the zero ID for the platform's own hosts. Every
 // hosted page must call it.
 func (s *Server) Tenant(ctx context.Context) (id.ID, error) {
 	if org, known := s.HomeOf(RequestOf(ctx).host); known {
@@ -38,7 +38,7 @@ func (s *Server) Tenant(ctx context.Context) (id.ID, error) {
 	return id.ID{}, fault.New(fault.Misdirected, "Nothing is shown under this name.")
 }
 
-// homeOf returns the org to which a host belongs, zero for the platform's own hosts. known is false for any other host.
+// HomeOf returns the org to which a host belongs, zero for the platform's own hosts. known is false for any other host.
 func (s *Server) HomeOf(host string) (org id.ID, known bool) {
 	if s.Hosts != nil {
 		if org, known = s.Hosts.Org(host); known {
@@ -68,6 +68,7 @@ func (s *Server) ownHost(host string) bool {
 // hostOf returns the host of the request in lower case, without port and trailing dot.
 func hostOf(c *fiber.Ctx) string { return BareHost(string(c.Request().Host())) }
 
+// BareHost returns a host in lower case, without port and trailing dot.
 func BareHost(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

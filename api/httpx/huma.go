@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// hookHuma sets huma's package variables, since huma offers no other way to replace its errors. Errors become problems
+// HookHuma sets huma's package variables, since huma offers no other way to replace its errors. Errors become problems
 // with our texts, and member names are compared case-sensitively.
 var HookHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
@@ -51,12 +51,12 @@ func humaConfig(about string) huma.Config {
 	return cfg
 }
 
-// appended is a frequent response body that encodes itself, to the same bytes as json.Marshal.
+// Appended is a frequent response body that encodes itself, to the same bytes as json.Marshal.
 type Appended interface {
 	AppendJSON(to []byte) []byte
 }
 
-// marshal is json.Marshal without escaping <, > and &, since no response is embedded in a page.
+// Marshal is json.Marshal without escaping <, > and &, since no response is embedded in a page.
 func Marshal(w io.Writer, v any) error {
 	if a, ok := v.(Appended); ok {
 		_, err := w.Write(append(a.AppendJSON(make([]byte, 0, 2<<10)), '\n'))
@@ -67,7 +67,7 @@ func Marshal(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// unmarshal is json.Unmarshal, but its type errors name the member's path and no Go types.
+// Unmarshal is json.Unmarshal, but its type errors name the member's path and no Go types.
 func Unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -84,7 +84,7 @@ func membersOf(path string) string {
 	}), ".")
 }
 
-// refusal converts huma's errors to a fault: 404 for an impossible path, 400 for a parameter, 422 for a member of the
+// Refusal converts huma's errors to a fault: 404 for an impossible path, 400 for a parameter, 422 for a member of the
 // body. of is the API document's description of the body.
 func Refusal(status int, msg string, body []byte, errs []error, of Shape) *fault.Fault {
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")

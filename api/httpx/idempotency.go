@@ -94,7 +94,7 @@ func once[O any](ctx context.Context, s *Server, r *Request, fn func(*postgres.T
 	return out, nil
 }
 
-// remember stores the response under the request's key in tx.
+// StoreResponse stores the response under the request's key in tx.
 func StoreResponse[O any](tx *postgres.Tx, s *Server, r *Request, out *O) error {
 	answer, err := s.encode(r, out)
 	if err != nil {
@@ -109,7 +109,7 @@ func StoreResponse[O any](tx *postgres.Tx, s *Server, r *Request, out *O) error 
 	return nil
 }
 
-// recall returns the stored response, or nil for a new key.
+// RecallStored returns the stored response, or nil for a new key.
 func RecallStored(ctx context.Context, tx *postgres.Tx, r *Request) ([]byte, error) {
 	tx.Queue(lockKeySQL, tx.Org().String(), r.Key).QueryRow(func(row pgx.Row) error {
 		var got bool
@@ -136,6 +136,7 @@ func RecallStored(ctx context.Context, tx *postgres.Tx, r *Request) ([]byte, err
 	return answer, nil
 }
 
+// InFlight returns the fault of a request whose key another request uses at the moment.
 func InFlight() error {
 	return &fault.Fault{
 		Code:   fault.IdempotencyInFlight,
@@ -154,6 +155,7 @@ func (s *Server) encode(r *Request, out any) ([]byte, error) {
 	return b, nil
 }
 
+// DecodeStored decodes the response that was stored for r into out.
 func (s *Server) DecodeStored(r *Request, stored []byte, out any) (err error) {
 	// Responses stored before the operation was marked Secret are plain.
 	if r.Op.Secret && !bytes.HasPrefix(stored, []byte{'{'}) {

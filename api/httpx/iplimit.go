@@ -15,7 +15,7 @@ import (
 // against one client using up the service. Limits that protect passwords and email addresses are in package auth.
 var perAddress = limits.PerMinute(300)
 
-// limitAddress counts a request without a credential against its client address.
+// LimitAddress counts a request without a credential against its client address.
 func (s *Server) LimitAddress(c *fiber.Ctx, r *Request) error {
 	if s.Limits == nil {
 		return nil
@@ -30,8 +30,8 @@ func (s *Server) LimitAddress(c *fiber.Ctx, r *Request) error {
 	}
 }
 
-// block returns the unit that is rate limited: an IPv4 address, or the /64 of an IPv6 address, which one customer of a
-// provider holds.
+// AddressBlock returns the unit that is rate limited: an IPv4 address, or the /64 of an IPv6 address, which one
+// customer of a provider holds.
 func AddressBlock(ip netip.Addr) string {
 	if ip.Is6() {
 		if p, err := ip.Prefix(64); err == nil {
@@ -41,7 +41,7 @@ func AddressBlock(ip netip.Addr) string {
 	return ip.String()
 }
 
-// clientIP returns the peer's address. If the peer is a trusted proxy, it returns the last address of X-Forwarded-For
+// ClientIP returns the peer's address. If the peer is a trusted proxy, it returns the last address of X-Forwarded-For
 // that is not a trusted proxy: each proxy appends what it saw, so addresses further left may be forged.
 func (s *Server) ClientIP(c *fiber.Ctx) netip.Addr {
 	peer := netip.Addr{}

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// operationID returns an operation's id. It is derived from method and path, which are unique and stable.
+// OperationID returns an operation's id. It is derived from method and path, which are unique and stable.
 func OperationID(o Op) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(o.Path, "/api/v1"), func(r rune) bool {
 		return strings.ContainsRune("/{}-_.", r)
@@ -170,7 +170,7 @@ func (s *Server) document(o *Op, h *huma.Operation) {
 	s.Huma.OpenAPI().AddOperation(h)
 }
 
-// nameNull adds null to the enum of every nullable part of s. In JSON Schema, a nullable type alone does not allow null
+// NameNull adds null to the enum of every nullable part of s. In JSON Schema, a nullable type alone does not allow null
 // in an enum.
 func NameNull(s *huma.Schema) {
 	if s == nil {

@@ -22,13 +22,13 @@ type Counted struct {
 	Count string `query:"count" enum:"estimate,exact" doc:"Add total"`
 }
 
-// pageIn is the input of a list without filters.
+// PageInput is the input of a list without filters.
 type PageInput struct {
 	Page
 	Counted
 }
 
-// add sets a list's total if the request asks for it. Counting is cheap here, so an estimate is the exact count.
+// Add sets a list's total if the request asks for it. Counting is cheap here, so an estimate is the exact count.
 func (c Counted) Add(ctx context.Context, tx *postgres.Tx, total **int64,
 	count func(context.Context, *postgres.Tx) (int64, error),
 ) error {
@@ -40,7 +40,7 @@ func (c Counted) Add(ctx context.Context, tx *postgres.Tx, total **int64,
 	return err
 }
 
-// list is the envelope of every list. Data is never null.
+// List is the envelope of every list. Data is never null.
 type List[T any] struct {
 	Data       []T     `json:"data"`
 	HasMore    bool    `json:"has_more"`
@@ -48,7 +48,7 @@ type List[T any] struct {
 	Total      *int64  `json:"total,omitempty" doc:"Only with count=estimate or count=exact"`
 }
 
-// after returns the key of the last row of the previous page, or nil for the first page. K is the keyset of the list's
+// After returns the key of the last row of the previous page, or nil for the first page. K is the keyset of the list's
 // order and must survive a round trip through JSON. A forged cursor, or one of another org, path, filter or sort, is a
 // 400.
 func After[K any](ctx context.Context, s *Server, p Page) (*K, error) {
@@ -77,8 +77,8 @@ func After[K any](ctx context.Context, s *Server, p Page) (*K, error) {
 	return &k, nil
 }
 
-// listOf returns the envelope for rows, which must be the result of a query for p.Limit+1 rows. show returns the public
-// form of a row, key its position in the order.
+// NewList returns the envelope for rows, which must be the result of a query for p.Limit+1 rows. show returns the
+// public form of a row, key its position in the order.
 func NewList[R, T, K any](ctx context.Context, s *Server, p Page, rows []R, show func(R) T, key func(R) K) (List[T],
 	error,
 ) {
@@ -97,7 +97,7 @@ func NewList[R, T, K any](ctx context.Context, s *Server, p Page, rows []R, show
 	return l, nil
 }
 
-// cursor returns the next_cursor of a page that ends at k. after decodes it.
+// Cursor returns the next_cursor of a page that ends at k. after decodes it.
 func Cursor[K any](ctx context.Context, s *Server, k K) (*string, error) {
 	plain, err := json.Marshal(k)
 	if err != nil {
@@ -111,7 +111,7 @@ func Cursor[K any](ctx context.Context, s *Server, k K) (*string, error) {
 	return &next, nil
 }
 
-// cursorOf returns the context to which cursors of this request's list are bound.
+// CursorOf returns the context to which cursors of this request's list are bound.
 func CursorOf(ctx context.Context) string {
 	r := RequestOf(ctx)
 	return "cursor/" + r.Who.Org.String() + r.scope

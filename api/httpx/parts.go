@@ -21,7 +21,7 @@ const (
 // unconfiguredWait is the Retry-After of not_configured, which needs an operator to act first.
 const unconfiguredWait = 5 * time.Minute
 
-// has reports whether the install has the part.
+// HasPart reports whether the install has the part.
 func (s *Server) HasPart(p Part) bool { return !slices.Contains(s.NotConfigured, p) }
 
 // configured returns the fault not_configured if the install lacks the part that an operation needs.
@@ -32,7 +32,7 @@ func (s *Server) configured(o *Op) error {
 	return NotConfigured(o.Part)
 }
 
-// notConfigured returns the fault for an operation that needs the missing part p.
+// NotConfigured returns the fault for an operation that needs the missing part p.
 func NotConfigured(p Part) *fault.Fault {
 	detail := map[Part]string{
 		PartBilling: "Billing is not configured on this install. Its operator can set STRIPE_SECRET_KEY.",

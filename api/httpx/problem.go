@@ -21,9 +21,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// problem is the body of every error response (RFC 9457). Extension members, such as limit and used, appear beside
+// Problem is the body of every error response (RFC 9457). Extension members, such as limit and used, appear beside
 // these.
-type Problem struct {
+type Problem struct { //nolint:errname // the schema has this name
 	_          struct{}      `additionalProperties:"true"`
 	Type       string        `json:"type" doc:"urn:funnelwork:problem: followed by the code"`
 	Title      string        `json:"title" doc:"The same for every problem with this code"`
@@ -80,7 +80,7 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// problem returns the response to err and logs the details which the caller must not see.
+// Problem returns the response to err and logs the details which the caller must not see.
 func (s *Server) Problem(ctx context.Context, err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p

@@ -9,8 +9,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// kept returns an error for read-only members of a patch, unless they equal the current values. A caller may therefore
-// send back the whole object that it read.
+// CheckUnchanged returns an error for read-only members of a patch, unless they equal the current values. A caller may
+// therefore send back the whole object that it read.
 func CheckUnchanged(current any, sent map[string]Optional[string]) error {
 	b, err := json.Marshal(current)
 	if err != nil {
@@ -29,7 +29,7 @@ func CheckUnchanged(current any, sent map[string]Optional[string]) error {
 	return readOnly(wrong)
 }
 
-// asItIs is kept for members of any type, compared as JSON.
+// CheckUnchangedJSON is CheckUnchanged for members of any type, compared as JSON.
 func CheckUnchangedJSON(current any, sent map[string]RawJSON) error {
 	b, err := json.Marshal(current)
 	if err != nil {

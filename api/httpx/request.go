@@ -16,7 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 )
 
-// request holds what the middleware has found out about a request.
+// Request holds what the middleware has found out about a request.
 type Request struct {
 	ID      string
 	host    string // the Host in lower case, without port
@@ -44,7 +44,7 @@ type Request struct {
 
 type requestKey struct{}
 
-// requestOf never returns nil.
+// RequestOf never returns nil.
 func RequestOf(ctx context.Context) *Request {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return r
@@ -52,13 +52,13 @@ func RequestOf(ctx context.Context) *Request {
 	return &Request{}
 }
 
-// who returns the verified principal of the request. Only requests to public routes have none.
+// Who returns the verified principal of the request. Only requests to public routes have none.
 func Who(ctx context.Context) auth.Who { return RequestOf(ctx).Who }
 
-// clientIP returns the client's address, as determined by App.clientIP.
+// ClientIP returns the client's address, as determined by Server.ClientIP.
 func ClientIP(ctx context.Context) netip.Addr { return RequestOf(ctx).IP }
 
-// device returns the device to which the request's new tokens are issued.
+// DeviceOf returns the device to which the request's new tokens are issued.
 func DeviceOf(ctx context.Context) auth.Device {
 	r := RequestOf(ctx)
 	return auth.Device{IP: r.IP, UserAgent: r.agent}
@@ -95,6 +95,7 @@ func withRequest(c *fiber.Ctx, r *Request) context.Context {
 	return WithIDs(context.WithValue(c.UserContext(), requestKey{}, r), r.ID, c.Get("traceparent"))
 }
 
+// WithIDs returns a context whose log lines have the request's id, and the trace id of a valid traceparent header.
 func WithIDs(ctx context.Context, request, traceparent string) context.Context {
 	ctx = telemetry.With(ctx, slog.String(telemetry.Request, request))
 	if trace := telemetry.TraceID(traceparent); trace != "" {
@@ -103,7 +104,7 @@ func WithIDs(ctx context.Context, request, traceparent string) context.Context {
 	return ctx
 }
 
-// withOrg returns a context whose log lines have the org's id, as have the lines that the middleware writes for the
+// WithOrg returns a context whose log lines have the org's id, as have the lines that the middleware writes for the
 // request from now on. Call it as soon as the request's org is known.
 func WithOrg(ctx context.Context, org id.ID) context.Context {
 	RequestOf(ctx).Org = org
@@ -140,7 +141,7 @@ func headers(c *fiber.Ctx, r *Request) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// requestID returns the caller's id if it is safe in a header and a log, otherwise a new one.
+// RequestID returns the caller's id if it is safe in a header and a log, otherwise a new one.
 func RequestID(given string) string {
 	if given == "" || len(given) > 128 {
 		return id.New().String()

@@ -35,7 +35,7 @@ var (
 	Members = func(r auth.Role) access { return access{Role: r, NoKeys: true, noStaff: true} }
 )
 
-// op describes one operation for the router, the guard and the API document.
+// Op describes one operation for the router, the guard and the API document.
 type Op struct {
 	Method, Path string
 	Need         access
@@ -73,7 +73,7 @@ func (o *Op) Keyed() bool {
 	return (o.Method == http.MethodPost || o.Method == http.MethodPatch) && !strings.HasPrefix(o.Path, "/api/v1/auth/")
 }
 
-// route mounts an operation. Every operation must be mounted with it. It mounts HEAD with GET, runs the guard before
+// Route mounts an operation. Every operation must be mounted with it. It mounts HEAD with GET, runs the guard before
 // the body is read, validates the request against the API document, and converts handle's result to a response. Faults
 // become problems; every other error becomes a 500 without details.
 func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, error)) {
@@ -150,7 +150,7 @@ func (s *Server) around(o *Op) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// write runs one change in a transaction of the caller's org. The transaction contains fn's rows, events and jobs, and
+// Write runs one change in a transaction of the caller's org. The transaction contains fn's rows, events and jobs, and
 // the idempotency record with fn's response. Every POST, PATCH, PUT and DELETE of an org's data must call write exactly
 // once per request. A replay returns the stored response, so O must survive a round trip through JSON.
 func Write[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
@@ -186,7 +186,7 @@ func withStaffAudit[O any](ctx context.Context, s *Server, fn func(*postgres.Tx)
 	}
 }
 
-// read runs fn in a read transaction of the caller's org; see postgres.DB.ReadTx.
+// Read runs fn in a read transaction of the caller's org; see postgres.DB.ReadTx.
 func Read[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
 	err := s.DB.ReadTx(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {

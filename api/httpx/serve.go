@@ -119,7 +119,7 @@ func hangUp(c *fiber.Ctx) {
 	}
 }
 
-// frame wraps the server's handler for cases that bypass Fiber's middleware.
+// Finish wraps the server's handler for cases that bypass Fiber's middleware.
 //
 // Fiber responds in plain text to a method that it does not know. frame routes such a request as a known method without
 // routes: it gets a 405 with the path's Allow, or a 404, and is counted and logged like any other.

@@ -85,7 +85,7 @@ const (
 	BatchBodyBytes = 8 << 20
 )
 
-// newServer returns a Server without operations. finish must be called after the last one was mounted.
+// New returns a Server without operations. Finish must be called after the last one was mounted.
 func New(c Config) *Server {
 	HookHuma()
 	s := &Server{Config: c}

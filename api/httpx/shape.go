@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
-// shape is the API document's description of a JSON body. The zero shape has no description.
+// Shape is the API document's description of a JSON body. The zero shape has no description.
 type Shape struct {
 	Schemas huma.Registry
 	Body    *huma.Schema

@@ -13,7 +13,7 @@ import (
 // maxDepth is the maximum nesting depth of arrays and objects.
 const maxDepth = 32
 
-// scanJSON scans b once and accepts only JSON that all parsers interpret alike: one value (RFC 8259) without repeated
+// ScanJSON scans b once and accepts only JSON that all parsers interpret alike: one value (RFC 8259) without repeated
 // members, without text that Postgres cannot store, and without numbers outside float64. Invalid JSON is a 400; valid
 // JSON that is not accepted is a 422.
 func ScanJSON(b []byte) error {

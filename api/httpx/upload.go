@@ -86,14 +86,14 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, bodyFault(err, refusal)
 }
 
-// uploads counts the open uploads.
+// Uploads counts the open uploads.
 type Uploads struct {
 	mu    sync.Mutex
 	all   int
 	byOrg map[id.ID]int
 }
 
-// begin reserves a slot for an upload and returns the function that releases it. It returns a fault if all slots are
+// Begin reserves a slot for an upload and returns the function that releases it. It returns a fault if all slots are
 // taken.
 func (u *Uploads) Begin(org id.ID) (func(), error) {
 	u.mu.Lock()

@@ -9,100 +9,100 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// wording is the text of a validation error and its code in errors[].
-type wording struct {
+// Wording is the text of a validation error and its code in errors[].
+type Wording struct {
 	Text string // format with %s verbs only, see phrase
 	code string
 }
 
-// validationWordings pairs huma's variables for validation messages with our texts. A test compares the table with the
+// ValidationWordings pairs huma's variables for validation messages with our texts. A test compares the table with the
 // library's list.
 var ValidationWordings = []struct {
 	At *string
-	wording
+	Wording
 }{
-	{&validation.MsgUnexpectedProperty, wording{noField, "unknown_field"}},
+	{&validation.MsgUnexpectedProperty, Wording{noField, "unknown_field"}},
 	{
 		&validation.MsgExpectedRFC3339DateTime,
-		wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"},
+		Wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"},
 	},
 	{
 		&validation.MsgExpectedRFC1123DateTime,
-		wording{"The value must be an HTTP date, such as Sat, 31 Jan 2026 00:00:00 GMT.", "invalid_format"},
+		Wording{"The value must be an HTTP date, such as Sat, 31 Jan 2026 00:00:00 GMT.", "invalid_format"},
 	},
-	{&validation.MsgExpectedRFC3339Date, wording{"The value must be a date as YYYY-MM-DD.", "invalid_format"}},
-	{&validation.MsgExpectedRFC3339Time, wording{"The value must be a time of day as HH:MM:SS.", "invalid_format"}},
-	{&validation.MsgExpectedRFC5322Email, wording{"The value must be an email address.", "invalid_format"}},
-	{&validation.MsgExpectedRFC5890Hostname, wording{"The value must be the name of a host.", "invalid_format"}},
-	{&validation.MsgExpectedRFC2673IPv4, wording{"The value must be an IPv4 address.", "invalid_format"}},
-	{&validation.MsgExpectedRFC2373IPv6, wording{"The value must be an IPv6 address.", "invalid_format"}},
-	{&validation.MsgExpectedRFCIPAddr, wording{"The value must be an IP address.", "invalid_format"}},
-	{&validation.MsgExpectedRFC3986URI, wording{"The value must be a URL.", "invalid_format"}},
-	{&validation.MsgExpectedRFC4122UUID, wording{"The value must be a UUID.", "invalid_format"}},
-	{&validation.MsgExpectedRFC6570URITemplate, wording{"The value must be a URL template.", "invalid_format"}},
-	{&validation.MsgExpectedRFC6901JSONPointer, wording{"The value must be a JSON pointer.", "invalid_format"}},
+	{&validation.MsgExpectedRFC3339Date, Wording{"The value must be a date as YYYY-MM-DD.", "invalid_format"}},
+	{&validation.MsgExpectedRFC3339Time, Wording{"The value must be a time of day as HH:MM:SS.", "invalid_format"}},
+	{&validation.MsgExpectedRFC5322Email, Wording{"The value must be an email address.", "invalid_format"}},
+	{&validation.MsgExpectedRFC5890Hostname, Wording{"The value must be the name of a host.", "invalid_format"}},
+	{&validation.MsgExpectedRFC2673IPv4, Wording{"The value must be an IPv4 address.", "invalid_format"}},
+	{&validation.MsgExpectedRFC2373IPv6, Wording{"The value must be an IPv6 address.", "invalid_format"}},
+	{&validation.MsgExpectedRFCIPAddr, Wording{"The value must be an IP address.", "invalid_format"}},
+	{&validation.MsgExpectedRFC3986URI, Wording{"The value must be a URL.", "invalid_format"}},
+	{&validation.MsgExpectedRFC4122UUID, Wording{"The value must be a UUID.", "invalid_format"}},
+	{&validation.MsgExpectedRFC6570URITemplate, Wording{"The value must be a URL template.", "invalid_format"}},
+	{&validation.MsgExpectedRFC6901JSONPointer, Wording{"The value must be a JSON pointer.", "invalid_format"}},
 	{
 		&validation.MsgExpectedRFC6901RelativeJSONPointer,
-		wording{"The value must be a relative JSON pointer.", "invalid_format"},
+		Wording{"The value must be a relative JSON pointer.", "invalid_format"},
 	},
-	{&validation.MsgExpectedRegexp, wording{"The value must be a regular expression.", "invalid_format"}},
+	{&validation.MsgExpectedRegexp, Wording{"The value must be a regular expression.", "invalid_format"}},
 	{
 		&validation.MsgExpectedMatchAtLeastOneSchema,
-		wording{"The value must have one of the forms that /openapi.json gives it.", "invalid_type"},
+		Wording{"The value must have one of the forms that /openapi.json gives it.", "invalid_type"},
 	},
 	// A test compares the forms in the next sentence with the API document.
 	{
 		&validation.MsgExpectedMatchExactlyOneSchema,
-		wording{"The value must be a text or an array of texts.", "invalid_type"},
+		Wording{"The value must be a text or an array of texts.", "invalid_type"},
 	},
-	{&validation.MsgExpectedNotMatchSchema, wording{"The value has a form that is not allowed.", "invalid_type"}},
-	{&validation.MsgExpectedPropertyNameInObject, wording{"The object must say what kind it is of.", "required"}},
-	{&validation.MsgExpectedBoolean, wording{"The value must be true or false.", "invalid_type"}},
-	{&validation.MsgExpectedDuration, wording{"The value must be a duration, such as 90s.", "invalid_format"}},
-	{&validation.MsgExpectedNumber, wording{"The value must be a number.", "invalid_type"}},
-	{&validation.MsgExpectedInteger, wording{"The value must be a whole number.", "invalid_type"}},
-	{&validation.MsgExpectedString, wording{"The value must be a text.", "invalid_type"}},
-	{&validation.MsgExpectedBase64String, wording{"The value must be base64.", "invalid_format"}},
-	{&validation.MsgExpectedArray, wording{"The value must be an array.", "invalid_type"}},
-	{&validation.MsgExpectedObject, wording{"The value must be an object.", "invalid_type"}},
-	{&validation.MsgExpectedArrayItemsUnique, wording{"The array must not have the same element twice.", "repeated"}},
-	{&validation.MsgExpectedOneOf, wording{"The value must be one of: %s.", "not_allowed"}},
-	{&validation.MsgExpectedMinimumNumber, wording{"The number must be at least %s.", "out_of_range"}},
-	{&validation.MsgExpectedExclusiveMinimumNumber, wording{"The number must be more than %s.", "out_of_range"}},
-	{&validation.MsgExpectedMaximumNumber, wording{"The number must be at most %s.", "out_of_range"}},
-	{&validation.MsgExpectedExclusiveMaximumNumber, wording{"The number must be less than %s.", "out_of_range"}},
-	{&validation.MsgExpectedNumberBeMultipleOf, wording{"The number must be a multiple of %s.", "out_of_range"}},
-	{&validation.MsgExpectedMinLength, wording{"The text must have at least %s character%s.", "too_short"}},
-	{&validation.MsgExpectedMaxLength, wording{"The text must have at most %s character%s.", "too_long"}},
-	{&validation.MsgExpectedBePattern, wording{"The text must be %s.", "invalid_format"}},
-	{&validation.MsgExpectedMatchPattern, wording{"The text must match the pattern %s.", "invalid_format"}},
-	{&validation.MsgExpectedMinItems, wording{"The array must have at least %s element%s.", "too_few"}},
-	{&validation.MsgExpectedMaxItems, wording{"The array must have at most %s element%s.", "too_many"}},
-	{&validation.MsgExpectedMinProperties, wording{"The object must have at least %s member%s.", "too_few"}},
-	{&validation.MsgExpectedMaxProperties, wording{"The object must have at most %s member%s.", "too_many"}},
-	{&validation.MsgExpectedRequiredProperty, wording{requiredMember, "required"}},
-	{&validation.MsgExpectedDependentRequiredProperty, wording{"The field %s must be given with %s.", "required"}},
+	{&validation.MsgExpectedNotMatchSchema, Wording{"The value has a form that is not allowed.", "invalid_type"}},
+	{&validation.MsgExpectedPropertyNameInObject, Wording{"The object must say what kind it is of.", "required"}},
+	{&validation.MsgExpectedBoolean, Wording{"The value must be true or false.", "invalid_type"}},
+	{&validation.MsgExpectedDuration, Wording{"The value must be a duration, such as 90s.", "invalid_format"}},
+	{&validation.MsgExpectedNumber, Wording{"The value must be a number.", "invalid_type"}},
+	{&validation.MsgExpectedInteger, Wording{"The value must be a whole number.", "invalid_type"}},
+	{&validation.MsgExpectedString, Wording{"The value must be a text.", "invalid_type"}},
+	{&validation.MsgExpectedBase64String, Wording{"The value must be base64.", "invalid_format"}},
+	{&validation.MsgExpectedArray, Wording{"The value must be an array.", "invalid_type"}},
+	{&validation.MsgExpectedObject, Wording{"The value must be an object.", "invalid_type"}},
+	{&validation.MsgExpectedArrayItemsUnique, Wording{"The array must not have the same element twice.", "repeated"}},
+	{&validation.MsgExpectedOneOf, Wording{"The value must be one of: %s.", "not_allowed"}},
+	{&validation.MsgExpectedMinimumNumber, Wording{"The number must be at least %s.", "out_of_range"}},
+	{&validation.MsgExpectedExclusiveMinimumNumber, Wording{"The number must be more than %s.", "out_of_range"}},
+	{&validation.MsgExpectedMaximumNumber, Wording{"The number must be at most %s.", "out_of_range"}},
+	{&validation.MsgExpectedExclusiveMaximumNumber, Wording{"The number must be less than %s.", "out_of_range"}},
+	{&validation.MsgExpectedNumberBeMultipleOf, Wording{"The number must be a multiple of %s.", "out_of_range"}},
+	{&validation.MsgExpectedMinLength, Wording{"The text must have at least %s character%s.", "too_short"}},
+	{&validation.MsgExpectedMaxLength, Wording{"The text must have at most %s character%s.", "too_long"}},
+	{&validation.MsgExpectedBePattern, Wording{"The text must be %s.", "invalid_format"}},
+	{&validation.MsgExpectedMatchPattern, Wording{"The text must match the pattern %s.", "invalid_format"}},
+	{&validation.MsgExpectedMinItems, Wording{"The array must have at least %s element%s.", "too_few"}},
+	{&validation.MsgExpectedMaxItems, Wording{"The array must have at most %s element%s.", "too_many"}},
+	{&validation.MsgExpectedMinProperties, Wording{"The object must have at least %s member%s.", "too_few"}},
+	{&validation.MsgExpectedMaxProperties, Wording{"The object must have at most %s member%s.", "too_many"}},
+	{&validation.MsgExpectedRequiredProperty, Wording{requiredMember, "required"}},
+	{&validation.MsgExpectedDependentRequiredProperty, Wording{"The field %s must be given with %s.", "required"}},
 }
 
 // fixedWordings are our texts for messages without a variable in huma, by the beginning of huma's text.
 var fixedWordings = []struct {
 	prefix string
-	wording
+	Wording
 }{
-	{"required ", wording{"This parameter is required.", "required"}},
-	{"unknown query parameter", wording{"This operation knows no such parameter.", "unknown_parameter"}},
-	{"expected at most one value", wording{"A parameter may be given once.", "repeated"}},
-	{"expected value to match exactly one schema but", wording{"The value must have one form.", "invalid_type"}},
-	{"write only property", wording{"This field is never shown.", "invalid"}},
-	{"invalid integer", wording{"The value must be a whole number.", "invalid_format"}},
-	{"invalid float", wording{"The value must be a number.", "invalid_format"}},
-	{"invalid boolean", wording{"The value must be true or false.", "invalid_format"}},
+	{"required ", Wording{"This parameter is required.", "required"}},
+	{"unknown query parameter", Wording{"This operation knows no such parameter.", "unknown_parameter"}},
+	{"expected at most one value", Wording{"A parameter may be given once.", "repeated"}},
+	{"expected value to match exactly one schema but", Wording{"The value must have one form.", "invalid_type"}},
+	{"write only property", Wording{"This field is never shown.", "invalid"}},
+	{"invalid integer", Wording{"The value must be a whole number.", "invalid_format"}},
+	{"invalid float", Wording{"The value must be a number.", "invalid_format"}},
+	{"invalid boolean", Wording{"The value must be true or false.", "invalid_format"}},
 	{
 		"invalid date/time",
-		wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"},
+		Wording{"The value must be an RFC 3339 time, such as 2026-01-31T00:00:00Z.", "invalid_format"},
 	},
-	{"invalid url", wording{"The value must be a URL.", "invalid_format"}},
-	{"request body is required", wording{"This needs a JSON body.", "required"}},
+	{"invalid url", Wording{"The value must be a URL.", "invalid_format"}},
+	{"request body is required", Wording{"This needs a JSON body.", "required"}},
 }
 
 const (
@@ -111,23 +111,23 @@ const (
 	notValid       = "The value is not valid."
 )
 
-// wordingOf returns our text and code for a message of huma's. An unknown message is never shown; it gets a generic
+// WordingOf returns our text and code for a message of huma's. An unknown message is never shown; it gets a generic
 // text.
-func WordingOf(message string) wording {
+func WordingOf(message string) Wording {
 	if kind, _, ok := MisfitOf(message); ok {
-		return wording{misfitText(kind), "invalid_type"}
+		return Wording{misfitText(kind), "invalid_type"}
 	}
 	for _, w := range ValidationWordings {
 		if begin, _, _ := strings.Cut(w.Text, "%s"); strings.HasPrefix(message, begin) {
-			return wording{message, w.code}
+			return Wording{message, w.code}
 		}
 	}
 	for _, w := range fixedWordings {
 		if strings.HasPrefix(message, w.prefix) {
-			return w.wording
+			return w.Wording
 		}
 	}
-	return wording{notValid, "invalid"}
+	return Wording{notValid, "invalid"}
 }
 
 // phrase replaces huma's formatter. It formats numbers without exponent, adds a plural suffix to counts, and drops
@@ -155,10 +155,11 @@ func plural(n int) string {
 	return "s"
 }
 
-// misfit is the prefix of the message about a value that does not fit a field's Go type. The type's kind and the
+// Misfit is the prefix of the message about a value that does not fit a field's Go type. The type's kind and the
 // member's path follow, separated by a colon.
 const Misfit = "does not fit "
 
+// MisfitOf returns the parts of a message that begins with Misfit.
 func MisfitOf(message string) (kind, path string, ok bool) {
 	about, ok := strings.CutPrefix(message, Misfit)
 	if !ok {

@@ -23,7 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// OpsOptions are the dependencies and settings of a process's ops listener, for every role.
+// Options are the dependencies and settings of a process's ops listener, for every role.
 type Options struct {
 	Role string // shown at /: "api", "worker", "scheduler" or "up"
 	Log  *slog.Logger
@@ -65,7 +65,7 @@ type Options struct {
 	Receivers []string
 }
 
-// Ops is the listener for operators: health, metrics and the job dashboard. It never shares the public port.
+// Listener is the listener for operators: health, metrics and the job dashboard. It never shares the public port.
 type Listener struct {
 	Options
 	handler http.Handler
@@ -74,7 +74,7 @@ type Listener struct {
 	jobs    *jobsAPI // nil without System
 }
 
-// NewOps creates the handlers. It does not connect to any server.
+// New creates the handlers. It does not connect to any server.
 func New(o Options) (*Listener, error) {
 	if (o.User == "") != (o.Password == "") {
 		return nil, errHalf
@@ -129,7 +129,7 @@ func New(o Options) (*Listener, error) {
 
 var errHalf = errors.New("FUNNELWORK_OPS_USER and FUNNELWORK_OPS_PASSWORD: set both or neither")
 
-// CheckOps returns an error unless NewOps and Serve accept the address with these credentials. A process calls it
+// CheckAddress returns an error unless NewOps and Serve accept the address with these credentials. A process calls it
 // before it starts anything else.
 func CheckAddress(at net.Addr, user, password string) error {
 	switch {
