@@ -25,7 +25,7 @@ type settings struct {
 	DatabaseURL  string        `name:"database-url" env:"DATABASE_URL" help:"Postgres 15 or later; up starts a private one where it is not given. What it leaves out comes from libpq's variables, such as a password of any characters from $PGPASSWORD."`
 	Pooler       bool          `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER" help:"DATABASE_URL leads to a transaction pooler."`
 	RedisURL     string        `name:"redis-url" env:"REDIS_URL" help:"Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not given."`
-	Repository   string        `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository that up downloads Postgres from where none is installed, or none."`
+	Repository   string        `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY" help:"Maven repository from which up downloads Postgres if neither the machine nor its distribution has one. none: up downloads nothing, neither from Maven nor packages of the distribution."`
 	Keyset       string        `env:"FUNNELWORK_KEYSET" help:"Keyset that seals secrets in the database, as 'keys new' prints it; else HOME/keyset.json."`
 	Spool        string        `env:"FUNNELWORK_SPOOL" help:"Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; else HOME/spool."`
 	PublicURL    string        `name:"public-url" env:"FUNNELWORK_PUBLIC_URL" help:"Base of every link; else http:// and the API's address."`
