@@ -32,8 +32,8 @@ func helpTexts() map[string]string {
 		"database-pooler": "DATABASE_URL leads to a transaction pooler.",
 		"redis-url": "Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not " +
 			"given.",
-		"postgres-repository": "Maven repository that up downloads Postgres from where none is installed, or " +
-			"none.",
+		"postgres-repository": "Maven repository from which up downloads Postgres if neither the machine nor its " +
+			"distribution has one. none: up downloads nothing, neither from Maven nor packages of the distribution.",
 		"keyset": "Keyset that seals secrets in the database, as 'keys new' prints it; else " +
 			"HOME/keyset.json.",
 		"spool": "Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; " +

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 )
@@ -96,17 +97,25 @@ func (p *process) welcome(public, ops net.Listener) welcome {
 
 func (p *process) postgresLine() string {
 	if p.servers.PrivatePostgres {
-		return p.versions.postgres + ", a private server in the home"
+		return p.versions.postgres + from(p.servers.PostgresSource) + ", a private server in the home"
 	}
 	return p.versions.postgres + ", DATABASE_URL: " + postgres.Address(p.DatabaseURL)
+}
+
+// from returns what follows the version of a server whose program is not installed.
+func from(source local.Source) string {
+	if source == local.Installed || source == "" {
+		return ""
+	}
+	return " from " + string(source)
 }
 
 func (p *process) redisLine() string {
 	switch {
 	case p.servers.RedisInProcess:
-		return "in this process, because no redis-server is installed: for trying out"
+		return "in this process, because no redis-server was found: for trying out"
 	case p.servers.PrivateRedis:
-		return p.versions.redis + ", a private server in the home"
+		return p.versions.redis + from(p.servers.RedisSource) + ", a private server in the home"
 	case p.versions.redis == "":
 		return "REDIS_URL: " + redisx.Address(p.RedisURL) + ", of unknown version"
 	default:

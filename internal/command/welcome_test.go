@@ -27,8 +27,13 @@ func TestTheBlockNamesGivenServersWithoutTheirPasswords(t *testing.T) {
 	if got, want := p.redisLine(), "REDIS_URL: cache.example:6379, of unknown version"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	p.servers.PrivatePostgres, p.servers.PostgresSource = true, local.Packages
+	packaged := "16.4 from the distribution's packages, a private server in the home"
+	if got, want := p.postgresLine(), packaged; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	p.servers.PrivateRedis, p.servers.RedisInProcess = true, true
-	want := "in this process, because no redis-server is installed: for trying out"
+	want := "in this process, because no redis-server was found: for trying out"
 	if got := p.redisLine(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

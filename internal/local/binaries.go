@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,29 +10,67 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/local/debian"
 )
 
 // oldest is the oldest supported version of Postgres.
 const oldest = 15
 
-// ErrNoPostgres means that no Postgres that will do is installed, and that none was downloaded.
+// ErrNoPostgres means that no Postgres that will do is installed, and that none was fetched.
 var ErrNoPostgres = errors.New("no Postgres that will do is installed")
 
-// missing returns an ErrNoPostgres that says how to get one. major is the version that the data directory needs; 0 if
-// any will do. cause says why none was downloaded; nil if none was to be.
-func missing(major int, cause error) error {
-	version, debian, brew := strconv.Itoa(oldest)+" or later", "postgresql", "postgresql@"+strconv.Itoa(releaseMajor)
+// wanted returns the versions that will do, in words. major is the version that the data directory needs; 0 if any will
+// do.
+func wanted(major int) string {
+	if major == 0 {
+		return strconv.Itoa(oldest) + " or later"
+	}
+	return strconv.Itoa(major)
+}
+
+// missing returns an ErrNoPostgres that says how to get one. reasons say why each way to fetch one failed; none if none
+// was tried.
+func missing(major int, reasons ...error) error {
+	var why strings.Builder
+	for _, reason := range reasons {
+		if why.Len() > 0 {
+			why.WriteString("; ")
+		}
+		why.WriteString(reason.Error())
+	}
+	text := "no Postgres " + wanted(major) + " is installed"
+	command := remedy(major)
+	if errors.Is(errors.Join(reasons...), debian.ErrTooOld) {
+		command = "Install it"
+	}
+	if why.Len() > 0 {
+		text += " (" + why.String() + ")"
+	}
+	return noPostgresError(fmt.Sprintf("%s. %s, or give DATABASE_URL, "+
+		"or set FUNNELWORK_POSTGRES_REPOSITORY to a mirror of %s", text, command, Repository))
+}
+
+// remedy returns the command that installs Postgres on this machine.
+func remedy(major int) string {
+	version := strconv.Itoa(cmp.Or(major, releaseMajor))
+	dpkg := "postgresql"
 	if major != 0 {
-		version = strconv.Itoa(major)
-		debian, brew = "postgresql-"+version, "postgresql@"+version
+		dpkg += "-" + version
 	}
-	why := ""
-	if cause != nil {
-		why = " (" + cause.Error() + ")"
+	for _, one := range []struct{ tool, command string }{
+		{"apt-get", "apt-get install " + dpkg},
+		{"brew", "brew install postgresql@" + version},
+		{"dnf", "dnf install postgresql-server"},
+		{"apk", "apk add postgresql" + version},
+		{"zypper", "zypper install postgresql" + version + "-server"},
+	} {
+		if _, err := exec.LookPath(one.tool); err == nil {
+			return "Run `" + one.command + "`"
+		}
 	}
-	return noPostgresError(fmt.Sprintf("no Postgres %s is installed%s. Install it (Debian, Ubuntu: apt install %s; "+
-		"macOS: brew install %s), or give DATABASE_URL, or set FUNNELWORK_POSTGRES_REPOSITORY to a mirror of %s",
-		version, why, debian, brew, Repository))
+	return "Install it"
 }
 
 // noPostgresError is the text of an ErrNoPostgres.
@@ -59,6 +98,8 @@ type binaries struct {
 	dir     string
 	version string // as it reports it, without a distribution's suffix: "15.14"
 	major   int
+	libs    string // LD_LIBRARY_PATH of the distribution's packages, else ""
+	source  Source
 }
 
 func (b binaries) tool(name string) string { return filepath.Join(b.dir, name) }
@@ -80,24 +121,29 @@ func find(ctx context.Context, patterns []string, major int) (binaries, bool) {
 	}
 	var best binaries
 	for _, dir := range dirs {
-		b, ok := inspect(ctx, dir)
-		if ok && b.major > best.major && b.major >= oldest && (major == 0 || b.major == major) {
+		b, ok := inspect(ctx, dir, "")
+		if ok && b.major > best.major && b.fits(major) {
 			best = b
 		}
 	}
 	return best, best.dir != ""
 }
 
-// inspect runs the postgres in dir for its version.
-func inspect(ctx context.Context, dir string) (binaries, bool) {
+// fits reports whether b has the given major version or, if that is 0, one from `oldest` on.
+func (b binaries) fits(major int) bool { return b.major >= oldest && (major == 0 || b.major == major) }
+
+// inspect runs the postgres in dir for its version, with libs as environment has it.
+func inspect(ctx context.Context, dir, libs string) (binaries, bool) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return binaries{}, false
 	}
-	out, err := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output()
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version")
+	cmd.Env = environment(libs)
+	out, err := cmd.Output()
 	m := versionLine.FindSubmatch(out)
 	if err != nil || m == nil {
 		return binaries{}, false
 	}
 	n, _ := strconv.Atoi(string(m[2]))
-	return binaries{dir: dir, version: string(m[1]), major: n}, true
+	return binaries{dir: dir, version: string(m[1]), major: n, libs: libs, source: Installed}, true
 }

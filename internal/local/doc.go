@@ -6,6 +6,17 @@
 // password if the file system has no sockets). As root it runs under an unprivileged user. It ends when the process
 // that started it ends, however that happens, and a later start always finds a usable directory.
 //
+// # Where the programs come from
+//
+// Both `up` and the tests look in this order: binaries installed on the machine; binaries that an earlier start
+// fetched; the distribution's packages, which package debian fetches and unpacks without root; for Postgres, Maven's
+// binaries; for Redis, an in-process server. A log line names the source and why the one before it was not used. A data
+// directory needs the major version that made it, so that version alone is looked for.
+//
+// Fetched programs are in `packages` of the home or, without a home, of the user's cache directory. They stay at their
+// version until the directory is removed. Each way to fetch one is bounded in time, and a fetch that is killed leaves
+// nothing that a later start takes for whole.
+//
 // # How a server ends with its parent
 //
 // The server is the child of a shell whose standard input is a pipe that only this process holds. The kernel closes the

@@ -51,21 +51,21 @@ func reach(ctx context.Context, repository string) (shown string, err error) {
 // downloaded is the directory of the downloaded Postgres.
 const downloaded = "postgres-" + string(release)
 
-// download fetches Postgres into dir/postgres-<version>, and gives it to u. An interrupted download
-// leaves nothing that a later one would take for whole.
+// download fetches Postgres into dir/postgres-<version>, for every user to run. An interrupted download leaves nothing
+// that a later one would take for whole.
 //
-// The library downloads only on the way to a start of its own, which knows neither our users nor our
-// supervision. So that start is led into a wall right behind the unpacking: a data directory below a file.
-func download(ctx context.Context, dir, repository string, u *owner, log *slog.Logger) (binaries, error) {
+// The library downloads only on the way to a start of its own, which knows neither our users nor our supervision. That
+// start fails right after the unpacking, because its data directory is below a file.
+func download(ctx context.Context, dir, repository string, log *slog.Logger) (binaries, error) {
 	if repository == "" {
 		repository = Repository
 	}
 	final := filepath.Join(dir, downloaded)
 	from, err := reach(ctx, repository)
 	if err != nil {
-		return binaries{}, missing(0, err)
+		return binaries{}, err
 	}
-	log.InfoContext(ctx, "no installed Postgres found: downloading one", "version", string(release), "from", from)
+	log.InfoContext(ctx, "downloading Postgres", "version", string(release), "from", from)
 	part := final + ".part"
 	if err := os.RemoveAll(part); err != nil {
 		return binaries{}, err
@@ -88,22 +88,14 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 			CachePath(filepath.Join(part, "archive")).BinariesPath(unpacked).
 			RuntimePath(filepath.Join(part, "runtime")).
 			DataPath(filepath.Join(wall, "data")).Port(uint32(port)).Logger(io.Discard))
-	err = library.Start()
+	err = bounded(ctx, library, log)
 	removeLog()
 	runtime.KeepAlive(library) // keeps its open log alive
-	if _, ok := inspect(ctx, filepath.Join(unpacked, "bin")); !ok {
-		return binaries{}, missing(0, fmt.Errorf("the download failed: %w", err))
+	if _, ok := inspect(ctx, filepath.Join(unpacked, "bin"), ""); !ok {
+		return binaries{}, fmt.Errorf("the download from %s failed: %w", from, err)
 	}
-	if u != nil {
-		err := filepath.WalkDir(unpacked, func(path string, _ os.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			return os.Lchown(path, u.uid, u.gid) //nolint:gosec // nobody else may enter the directory
-		})
-		if err != nil {
-			return binaries{}, err
-		}
+	if err := readable(unpacked); err != nil {
+		return binaries{}, err
 	}
 	if err := os.RemoveAll(final); err != nil {
 		return binaries{}, err
@@ -111,8 +103,50 @@ func download(ctx context.Context, dir, repository string, u *owner, log *slog.L
 	if err := os.Rename(unpacked, final); err != nil {
 		return binaries{}, err
 	}
-	b, _ := inspect(ctx, filepath.Join(final, "bin"))
+	b, _ := inspect(ctx, filepath.Join(final, "bin"), "")
 	return b, nil
+}
+
+// downloadLimit bounds the library's download.
+const downloadLimit = 10 * time.Minute
+
+// bounded starts the library, which takes no context, and returns early if ctx ends or the limit is over. The library
+// then goes on until its request fails or the process ends.
+func bounded(ctx context.Context, library *embedded.EmbeddedPostgres, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, downloadLimit)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- library.Start() }()
+	begin, tick := time.Now(), time.NewTicker(5*time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			log.InfoContext(ctx, "downloading Postgres", "seconds", int(time.Since(begin).Seconds()))
+		}
+	}
+}
+
+// readable lets every user read the files below dir, and run those that the owner may run.
+func readable(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.Type()&os.ModeSymlink != 0 {
+			return err
+		}
+		fi, err := d.Info()
+		if err != nil {
+			return err
+		}
+		mode := fi.Mode().Perm() | 0o444
+		if mode&0o100 != 0 {
+			mode |= 0o111
+		}
+		return os.Chmod(path, mode) //nolint:gosec // a directory of this process's own
+	})
 }
 
 // removeLog removes the empty log that the library creates in the temporary directory and leaves open. Its name is

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -68,6 +69,7 @@ func repository(t *testing.T) (*httptest.Server, *[]string) {
 func TestWithoutInstalledBinariesTheyAreDownloadedOnce(t *testing.T) {
 	srv, asked := repository(t)
 	noLogLeft(t)
+	withoutPackages(t)
 	t.Setenv("PATH", pathWithoutPostgres(t))
 	home := filepath.Join(reachableDir(t), "home")
 	if err := os.Mkdir(home, 0o755); err != nil {
@@ -96,7 +98,11 @@ func TestWithoutInstalledBinariesTheyAreDownloadedOnce(t *testing.T) {
 			jars++
 		}
 	}
-	if jars != 1 || strings.Count(lines.String(), "downloading") != 1 {
+	if jars != 1 || strings.Count(lines.String(), "downloading") != 1 ||
+		strings.Count(lines.String(), `msg="using Postgres" source=Maven`) != 2 ||
+		!strings.Contains(lines.String(), "apt-get: Unable to locate package postgresql") &&
+			!strings.Contains(lines.String(), "have no package postgresql") &&
+			!strings.Contains(lines.String(), "this machine has no apt-get") {
 		t.Errorf("%d downloads, said:\n%s", jars, lines.String())
 	}
 }
@@ -105,6 +111,7 @@ func TestADownloadThatFailsSaysWhatToDo(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	noLogLeft(t)
+	withoutPackages(t)
 	t.Setenv("PATH", pathWithoutPostgres(t))
 	_, err := local.StartPostgres(t.Context(),
 		local.PostgresOptions{Home: reachableDir(t), Repository: srv.URL, Places: []string{}, Log: testkit.Log(t)})
@@ -113,32 +120,80 @@ func TestADownloadThatFailsSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAMissingPostgresIsReportedBeforeAnythingIsMadeOrAwaited(t *testing.T) {
+func TestADownloadThatHangsEndsWithTheStart(t *testing.T) {
+	withoutPackages(t)
 	t.Setenv("PATH", pathWithoutPostgres(t))
-	const install = "Install it (Debian, Ubuntu: apt install postgresql; macOS: brew install postgresql@17), " +
-		"or give DATABASE_URL, or set FUNNELWORK_POSTGRES_REPOSITORY to a mirror of https://repo1.maven.org/maven2"
-	for name, c := range map[string]struct{ repository, want string }{
-		"no download is allowed": {"none", "private Postgres: no Postgres 15 or later is installed. " + install},
-		"the repository cannot be reached": {
-			"http://mirror:hunter2@127.0.0.1:1/maven", "private Postgres: no Postgres 15 or later is installed " +
-				"(http://mirror:xxxxx@127.0.0.1:1/maven/ cannot be reached: dial tcp 127.0.0.1:1: connect: " +
-				"connection refused). " + install,
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".jar") {
+			cancel()
+			<-t.Context().Done()
+		}
+	}))
+	t.Cleanup(srv.Close) // after the end of t.Context
+	_, err := local.StartPostgres(ctx,
+		local.PostgresOptions{Home: reachableDir(t), Repository: srv.URL, Places: []string{}, Log: testkit.Log(t)})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestAMissingPostgresIsReportedBeforeAnythingIsMadeOrAwaited(t *testing.T) {
+	withoutPackages(t)
+	with := func(tools ...string) string { return toolsAlone(t, tools...) }
+	const rest = ", or give DATABASE_URL, or set FUNNELWORK_POSTGRES_REPOSITORY to a mirror of " +
+		"https://repo1.maven.org/maven2"
+	const mirror = "http://mirror:hunter2@127.0.0.1:1/maven"
+	const away = "binaries from Maven: http://mirror:xxxxx@127.0.0.1:1/maven/ cannot be reached: " +
+		"dial tcp 127.0.0.1:1: connect: connection refused"
+	for name, c := range map[string]struct{ path, repository, want string }{
+		"no download is allowed": {with(), "none", "no Postgres 15 or later is installed. Install it" + rest},
+		"no apt, and the repository cannot be reached": {
+			with(), mirror, "no Postgres 15 or later is installed (the distribution's packages: this machine has no " +
+				"apt-get; " + away + "). Install it" + rest,
+		},
+		"macOS": {
+			with("brew"), "none", "no Postgres 15 or later is installed. Run `brew install postgresql@17`" + rest,
+		},
+		"Debian without its package tools": {
+			with("apt-get"), mirror, "no Postgres 15 or later is installed (the distribution's packages: this " +
+				"machine has no apt-cache; " + away + "). Run `apt-get install postgresql`" + rest,
 		},
 	} {
-		home := reachableDir(t)
-		_, err := local.StartPostgres(t.Context(), local.PostgresOptions{
-			Home: home, Repository: c.repository, Places: []string{}, Log: testkit.Log(t),
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PATH", c.path)
+			home := reachableDir(t)
+			_, err := local.StartPostgres(t.Context(), local.PostgresOptions{
+				Home: home, Repository: c.repository, Places: []string{}, Log: testkit.Log(t),
+			})
+			if !errors.Is(err, local.ErrNoPostgres) || err.Error() != "private Postgres: "+c.want {
+				t.Errorf("err = %v, want %s", err, c.want)
+			}
+			if data, _ := filepath.Glob(filepath.Join(home, "postgres", "*")); len(data) > 0 {
+				t.Errorf("made %v", data)
+			}
 		})
-		if !errors.Is(err, local.ErrNoPostgres) || err.Error() != c.want {
-			t.Errorf("%s: err = %v, want %s", name, err, c.want)
-		}
-		if data, _ := filepath.Glob(filepath.Join(home, "*", "*")); len(data) > 0 {
-			t.Errorf("%s: made %v", name, data)
-		}
+	}
+}
+
+func TestPackagesWithoutPostgresLeadToTheRepository(t *testing.T) {
+	needApt(t)
+	withoutPackages(t)
+	t.Setenv("PATH", pathWithoutPostgres(t))
+	_, err := local.StartPostgres(t.Context(), local.PostgresOptions{
+		Home: reachableDir(t), Repository: "http://127.0.0.1:1", Places: []string{}, Log: testkit.Log(t),
+	})
+	const want = "(the distribution's packages: the package sources of this machine have no package postgresql; " +
+		"binaries from Maven: "
+	if !errors.Is(err, local.ErrNoPostgres) || !strings.Contains(err.Error(), want) ||
+		!strings.Contains(err.Error(), "Run `apt-get install postgresql`") {
+		t.Errorf("err = %v", err)
 	}
 }
 
 func TestDataOfAVersionThatIsNotInstalledIsReportedWithoutADownload(t *testing.T) {
+	withoutPackages(t)
 	t.Setenv("PATH", pathWithoutPostgres(t))
 	asked := make(chan string, 10)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -157,8 +212,9 @@ func TestDataOfAVersionThatIsNotInstalledIsReportedWithoutADownload(t *testing.T
 	_, err := local.StartPostgres(t.Context(), local.PostgresOptions{
 		Home: home, Repository: srv.URL, Places: []string{}, Log: testkit.Log(t),
 	})
-	const install = "apt install postgresql-16; macOS: brew install postgresql@16"
-	if !errors.Is(err, local.ErrNoPostgres) || !strings.Contains(err.Error(), install) {
+	const why = "no Postgres 16 is installed (the distribution's packages: "
+	if !errors.Is(err, local.ErrNoPostgres) || !strings.Contains(err.Error(), why) ||
+		!strings.Contains(err.Error(), "; binaries from Maven: the data needs version 16). ") {
 		t.Errorf("err = %v", err)
 	}
 	if len(asked) > 0 {

@@ -47,7 +47,7 @@ func serve(home string) {
 		if err != nil {
 			return addresses{}, err
 		}
-		r, err := local.StartRedis(ctx, local.RedisOptions{Home: home})
+		r, err := local.StartRedis(ctx, local.RedisOptions{Home: home, NoDownload: true})
 		if err != nil {
 			return addresses{}, err
 		}

@@ -23,10 +23,11 @@ const superuser = "funnelwork"
 
 // PostgresOptions configures a private Postgres.
 type PostgresOptions struct {
-	// Home holds the data, or the pointer to it. If empty, a new directory is used and removed with the server.
+	// Home holds the data and fetched binaries, or the pointers to them. If empty, a new directory is used and removed
+	// with the server, and fetched binaries are kept in the user's cache directory.
 	Home string
-	// Repository is the Maven repository for downloads if no binaries are installed; "" means the default Repository,
-	// "none" disables downloads.
+	// Repository is the Maven repository for downloads if neither this machine nor its distribution has binaries; ""
+	// means the default Repository. "none" disables downloads of every kind.
 	Repository string
 	// Places are glob patterns of directories with binaries, searched after PATH; nil means the usual ones.
 	Places []string
@@ -44,6 +45,7 @@ type PostgresOptions struct {
 type Postgres struct {
 	URL     string
 	Version string
+	Source  Source
 	proc    *process
 }
 
@@ -54,9 +56,9 @@ func (p *Postgres) Done() <-chan struct{} { return p.proc.gone }
 // killed, and recovers at its next start.
 func (p *Postgres) Stop(ctx context.Context) error { return p.proc.stop(ctx) }
 
-// StartPostgres starts the server of o.Home and waits until it answers, for a minute at most, because a
-// server that was killed first recovers. Before anything else it finds the binaries: the error is ErrNoPostgres if none
-// are installed and none can be downloaded.
+// StartPostgres starts the server of o.Home and waits until it answers, for a minute at most, because a server that was
+// killed first recovers. Before anything else it finds the binaries, and fetches them if none are installed, which has
+// limits of its own. The error is ErrNoPostgres if there are none.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	p, err := startPostgres(ctx, o)
 	if err != nil {
@@ -66,12 +68,19 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 }
 
 func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	s, err := place(o.Home, "postgres", o.Fast)
 	if err != nil {
 		return nil, err
 	}
 	data := filepath.Join(s.dir, "data")
-	bin, err := o.binaries(ctx, s, data)
+	made := 0
+	if v, err := os.ReadFile(filepath.Join(data, "PG_VERSION")); err == nil {
+		made, _ = strconv.Atoi(strings.TrimSpace(string(v)))
+	}
+	bin, err := o.find(ctx, s.dir, made)
 	if err != nil {
 		s.discard()
 		return nil, err
@@ -109,9 +118,11 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 		query.Set("port", "5432")
 		args = append(args, "-c", "listen_addresses=", "-c", "unix_socket_directories="+quoted(sock), "-p", "5432")
 	}
-	p := &Postgres{Version: bin.version}
+	p := &Postgres{Version: bin.version, Source: bin.source}
 	p.proc, err = start(ctx,
-		command{argv: args, dir: s.dir, name: "postgres", user: s.user, signal: signal, remove: s.remove},
+		command{
+			argv: args, dir: s.dir, name: "postgres", user: s.user, signal: signal, remove: s.remove, libs: bin.libs,
+		},
 		func() error {
 			if err := o.cluster(ctx, bin, s, data); err != nil {
 				return err
@@ -144,34 +155,6 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 
 // quoted returns an entry for a list of directories in a Postgres setting.
 func quoted(dir string) string { return `"` + strings.ReplaceAll(dir, `"`, `""`) + `"` }
-
-// binaries returns those that made data, else the newest installed ones, else downloaded ones.
-func (o PostgresOptions) binaries(ctx context.Context, s site, data string) (binaries, error) {
-	patterns := o.Places
-	if patterns == nil {
-		patterns = places()
-	}
-	made := 0
-	if v, err := os.ReadFile(filepath.Join(data, "PG_VERSION")); err == nil {
-		made, _ = strconv.Atoi(strings.TrimSpace(string(v)))
-	}
-	if b, ok := find(ctx, patterns, made); ok {
-		return b, nil
-	}
-	dir := s.dir
-	if o.Template != "" {
-		dir = o.Template
-	}
-	switch b, ok := inspect(ctx, filepath.Join(dir, downloaded, "bin")); {
-	case ok && (made == 0 || made == b.major):
-		return b, nil
-	case made != 0 && made != releaseMajor:
-		return binaries{}, missing(made, fmt.Errorf("the data in %s needs it", data))
-	case o.Repository == "none":
-		return binaries{}, missing(made, nil)
-	}
-	return download(ctx, dir, o.Repository, s.user, o.Log)
-}
 
 // cluster creates the data directory if there is none. It appears complete or not at all.
 func (o PostgresOptions) cluster(ctx context.Context, bin binaries, s site, data string) error {
@@ -236,11 +219,12 @@ func initdb(ctx context.Context, bin binaries, s site, data string, fast bool) e
 	}
 	uid := strconv.Itoa(os.Geteuid())
 	if _, err := user.LookupId(uid); err == nil || s.user != nil {
-		return call(ctx, s.dir, s.user, argv...)
+		return call(ctx, s.dir, s.user, bin.libs, argv...)
 	}
 	// Only initdb insists on a name for its user. Containers may run as a bare number: there it gets a user namespace
 	// in which that number is nobody.
-	if err := call(ctx, s.dir, nil, append([]string{"unshare", "--user", "--map-user=65534"}, argv...)...); err != nil {
+	inNamespace := append([]string{"unshare", "--user", "--map-user=65534"}, argv...)
+	if err := call(ctx, s.dir, nil, bin.libs, inNamespace...); err != nil {
 		return fmt.Errorf(
 			"user %s has no name, which initdb requires (set DATABASE_URL, or use a user in /etc/passwd): %w", uid,
 			err)

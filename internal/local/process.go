@@ -36,6 +36,7 @@ type command struct {
 	user   *owner
 	signal string // for a graceful stop
 	remove string // directory to remove with the server, "" for none
+	libs   string // LD_LIBRARY_PATH of fetched programs, "" for none
 }
 
 // process is a running server behind its watchdog.
@@ -76,7 +77,7 @@ func start(ctx context.Context, c command, prepare func() error) (*process, erro
 	// Not CommandContext: a context's end would kill the server, and Stop ends it gracefully.
 	args := append([]string{"-c", watchdog, "sh", c.signal, c.remove}, c.argv...)
 	p.cmd = exec.Command("/bin/sh", args...) //nolint:noctx // see above
-	p.cmd.Dir, p.cmd.Env = c.dir, environment()
+	p.cmd.Dir, p.cmd.Env = c.dir, environment(c.libs)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.ExtraFiles = []*os.File{hold, lock}
 	// A separate process group, so that Ctrl-C reaches us and not the server.
@@ -191,20 +192,30 @@ func await(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// environment returns the variables that a server needs. It excludes secrets in an operator's settings, and PGDATA,
-// PGPORT and their kin.
-func environment() []string {
+// environment returns the variables that a server needs, with libs first in LD_LIBRARY_PATH. It excludes secrets in an
+// operator's settings, and PGDATA, PGPORT and their kin.
+func environment(libs string) []string {
 	keep := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}, name)
 	})
+	if libs != "" {
+		const name = "LD_LIBRARY_PATH="
+		i := slices.IndexFunc(keep, func(kv string) bool { return strings.HasPrefix(kv, name) })
+		if i < 0 {
+			keep = append(keep, name+libs)
+		} else {
+			keep[i] = name + libs + ":" + strings.TrimPrefix(keep[i], name)
+		}
+	}
 	return append(keep, "LC_ALL=C", "TZ=UTC")
 }
 
-// call runs a tool to completion as the given user. Its error quotes the tool's last line.
-func call(ctx context.Context, dir string, u *owner, argv ...string) error {
+// call runs a tool to completion as the given user, with libs as environment has it. Its error quotes the tool's last
+// line.
+func call(ctx context.Context, dir string, u *owner, libs string, argv ...string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, environment()
+	cmd.Dir, cmd.Env = dir, environment(libs)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: u.credential()}
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {

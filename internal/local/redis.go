@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -20,10 +19,13 @@ import (
 
 // RedisOptions configures a private Redis.
 type RedisOptions struct {
-	// Home holds its append-only file. If empty, a new directory is used and removed with the server.
+	// Home holds its append-only file and a fetched redis-server. If empty, a new directory is used and removed with
+	// the server, and a fetched redis-server is kept in the user's cache directory.
 	Home string
-	// Server is the redis-server program; "" searches PATH.
-	Server string
+	// Server is the program to run. Without a Path, StartRedis calls FindRedis.
+	Server RedisServer
+	// NoDownload fetches no redis-server.
+	NoDownload bool
 	// TCP uses a loopback port with a password even if sockets would work.
 	TCP bool
 	Log *slog.Logger
@@ -34,6 +36,7 @@ type Redis struct {
 	URL string
 	// InProcess reports that no redis-server was found and that Redis runs in this process: its contents end with it.
 	InProcess bool
+	Source    Source
 	opts      RedisOptions
 	site      site
 	port      int
@@ -44,20 +47,26 @@ type Redis struct {
 	stopClock func()
 }
 
-// StartRedis starts the installed redis-server, or an in-process one, which it logs in one line.
+// StartRedis starts the redis-server that FindRedis finds, else an in-process one, which it logs in one line.
 func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
-	if o.Server == "" {
-		path, err := exec.LookPath("redis-server")
-		if err != nil {
-			return playRedis(ctx, o)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Server.Path == "" {
+		server, err := FindRedis(ctx, o)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		o.Server = path
+		if err != nil {
+			return playRedis(ctx, o, err)
+		}
+		o.Server = server
 	}
 	s, err := place(o.Home, "redis", false)
 	if err != nil {
 		return nil, fmt.Errorf("private Redis: %w", err)
 	}
-	r := &Redis{opts: o, site: s}
+	r := &Redis{opts: o, site: s, Source: o.Server.Source}
 	if err = r.listen(); err == nil {
 		err = r.Start(ctx)
 	}
@@ -97,7 +106,8 @@ func (r *Redis) Start(ctx context.Context) error {
 		return err
 	}
 	argv := []string{
-		r.opts.Server, "--dir", r.site.dir, "--daemonize", "no", "--appendonly", "yes", "--appendfsync", "everysec",
+		r.opts.Server.Path, "--dir", r.site.dir, "--daemonize", "no",
+		"--appendonly", "yes", "--appendfsync", "everysec",
 		"--save", "", "--maxmemory-policy", "noeviction",
 		"--port", strconv.Itoa(r.port), "--bind", "127.0.0.1",
 	}
@@ -106,7 +116,10 @@ func (r *Redis) Start(ctx context.Context) error {
 	} else {
 		argv = append(argv, "--requirepass", r.secret)
 	}
-	c := command{argv: argv, dir: r.site.dir, name: "redis", user: r.site.user, signal: "INT", remove: r.site.remove}
+	c := command{
+		argv: argv, dir: r.site.dir, name: "redis", user: r.site.user, signal: "INT", remove: r.site.remove,
+		libs: r.opts.Server.Libraries,
+	}
 	r.proc, err = start(ctx, c, func() error {
 		if r.port == 0 {
 			_ = os.Remove(opt.Addr)
@@ -150,7 +163,7 @@ func (r *Redis) Signal(sig syscall.Signal) error { return syscall.Kill(r.pid, si
 
 // playRedis serves the protocol from this process. The library's clock does not run by itself, so keys would never
 // expire: each second it is advanced by the elapsed time.
-func playRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
+func playRedis(ctx context.Context, o RedisOptions, reason error) (*Redis, error) {
 	m := miniredis.NewMiniRedis()
 	secret := rand.Text()
 	m.RequireAuth(secret) // the port is open to every user of the machine
@@ -158,7 +171,8 @@ func playRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 		return nil, fmt.Errorf("in-process Redis: %w", err)
 	}
 	o.Log.WarnContext(ctx,
-		"no redis-server found: using an in-process Redis, for trials only; queued work is kept in Postgres")
+		"no redis-server found: using an in-process Redis, for trials only; queued work is kept in Postgres",
+		"reason", reason)
 	stop, wg := make(chan struct{}), sync.WaitGroup{}
 	wg.Go(func() {
 		tick, last := time.NewTicker(time.Second), time.Now()
@@ -174,7 +188,7 @@ func playRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 		}
 	})
 	return &Redis{
-		URL: "redis://:" + secret + "@" + m.Addr(), InProcess: true, opts: o, mini: m,
+		URL: "redis://:" + secret + "@" + m.Addr(), InProcess: true, Source: InProcess, opts: o, mini: m,
 		stopClock: sync.OnceFunc(func() {
 			close(stop)
 			wg.Wait()

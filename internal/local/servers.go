@@ -21,8 +21,10 @@ type Wanted struct {
 type Servers struct {
 	DatabaseURL, RedisURL string
 	// PrivatePostgres and PrivateRedis are set for the servers that this process started. RedisInProcess is set if its
-	// Redis is no server of its own: no redis-server is installed.
+	// Redis is no server of its own: no redis-server was found.
 	PrivatePostgres, PrivateRedis, RedisInProcess bool
+	// PostgresSource and RedisSource say where the programs of the private servers come from.
+	PostgresSource, RedisSource Source
 
 	home     *Home
 	postgres *Postgres
@@ -51,13 +53,15 @@ func Start(ctx context.Context, w Wanted) (*Servers, error) {
 	if s.DatabaseURL == "" {
 		if s.postgres, err = StartPostgres(ctx,
 			PostgresOptions{Home: s.home.Dir, Repository: w.Repository, Log: w.Log}); err == nil {
-			s.DatabaseURL, s.PrivatePostgres = s.postgres.URL, true
+			s.DatabaseURL, s.PrivatePostgres, s.PostgresSource = s.postgres.URL, true, s.postgres.Source
 			err = s.home.publish(databaseURL, s.DatabaseURL)
 		}
 	}
 	if err == nil && s.RedisURL == "" && !w.NoRedis {
-		if s.redis, err = StartRedis(ctx, RedisOptions{Home: s.home.Dir, Log: w.Log}); err == nil {
+		if s.redis, err = StartRedis(ctx,
+			RedisOptions{Home: s.home.Dir, NoDownload: w.Repository == "none", Log: w.Log}); err == nil {
 			s.RedisURL, s.PrivateRedis, s.RedisInProcess = s.redis.URL, true, s.redis.InProcess
+			s.RedisSource = s.redis.Source
 			err = s.home.publish(redisURL, s.RedisURL)
 		}
 	}

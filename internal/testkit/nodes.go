@@ -27,11 +27,11 @@ type node struct {
 	kill func() // kills with SIGKILL
 }
 
-// startNode starts redis-server with the given configuration lines. Without an installed redis-server the test is
-// skipped, or fails if CI=true.
+// startNode starts redis-server with the given configuration lines. Without one the test is skipped, or fails if
+// CI=true.
 func startNode(t testing.TB, sentinel bool, lines ...string) *node {
 	t.Helper()
-	program, err := exec.LookPath("redis-server")
+	program, err := findRedis()
 	if err != nil {
 		unavailable(t, err)
 	}
@@ -44,13 +44,13 @@ func startNode(t testing.TB, sentinel bool, lines ...string) *node {
 	if err := os.WriteFile(conf, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{conf}
+	args := []string{"env", "LD_LIBRARY_PATH=" + program.Libraries, program.Path, conf}
 	if sentinel {
 		args = append(args, "--sentinel")
 	}
 	n := &node{
 		addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
-		kill: daemon(t, nil, append([]string{program}, args...)...),
+		kill: daemon(t, nil, args...),
 	}
 	n.cli = redis.NewClient(&redis.Options{Addr: n.addr, Password: nodeSecret, Protocol: 2})
 	t.Cleanup(func() { _ = n.cli.Close() })

@@ -2,14 +2,20 @@ package testkit
 
 import (
 	"context"
-	"os/exec"
+	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/local"
 )
 
-// Redis returns the URL of an empty private Redis: redis-server if installed, else an in-process one.
+// findRedis looks for a redis-server once in each test binary, as local.FindRedis does.
+var findRedis = sync.OnceValues(func() (local.RedisServer, error) {
+	return local.FindRedis(context.Background(), local.RedisOptions{Log: fetchLog()})
+})
+
+// Redis returns the URL of an empty private Redis: a redis-server if one is installed or can be fetched, else an
+// in-process one.
 func Redis(t testing.TB) string {
 	t.Helper()
 	return startRedis(t).URL
@@ -22,10 +28,10 @@ type RedisServer struct {
 	redis *local.Redis
 }
 
-// RealRedis starts a private redis-server. Without an installed one the test is skipped, or fails if CI=true.
+// RealRedis starts a private redis-server. Without one the test is skipped, or fails if CI=true.
 func RealRedis(t testing.TB) *RedisServer {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
+	if _, err := findRedis(); err != nil {
 		unavailable(t, err)
 	}
 	r := startRedis(t)
@@ -53,7 +59,8 @@ func (r *RedisServer) must(err error) {
 
 func startRedis(t testing.TB) *local.Redis {
 	t.Helper()
-	r, err := local.StartRedis(t.Context(), local.RedisOptions{Log: Log(t)})
+	server, err := findRedis()
+	r, err := local.StartRedis(t.Context(), local.RedisOptions{Server: server, NoDownload: err != nil, Log: Log(t)})
 	if err != nil {
 		t.Fatalf("testkit: %v", err)
 	}

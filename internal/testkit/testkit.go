@@ -1,7 +1,8 @@
 // Package testkit provides real servers for tests: each test gets a migrated private database, and a private Redis.
 //
 // Each test binary starts one private Postgres on first use. It ends with the binary, even by kill -9, and removes its
-// directory. Without Postgres, tests are skipped with a message, and fail if CI=true.
+// directory. Tests look for Postgres and redis-server as `up` does, which fetches them where none is installed. Without
+// Postgres, tests are skipped with a message, and fail if CI=true.
 package testkit
 
 import (
@@ -88,6 +89,9 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	if err := os.MkdirAll(template, 0o700); err != nil {
 		return nil, err
 	}
+	if err := findPostgres(); err != nil {
+		return nil, err
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	p, err := local.StartPostgres(ctx, local.PostgresOptions{Fast: true, Template: template, Log: log})
 	if err != nil {
@@ -105,9 +109,20 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	return &cluster{url: p.URL, admin: admin}, err
 }
 
+// findPostgres looks for Postgres once in each test binary, as local.FindPostgres does.
+var findPostgres = sync.OnceValue(func() error {
+	return local.FindPostgres(context.Background(), local.PostgresOptions{Log: fetchLog()})
+})
+
+// fetchLog returns the log of a look-up, which may take minutes.
+func fetchLog() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
+
 // NewPostgres starts a server for one test, for stops, floods and restarts that a shared server cannot take.
 func NewPostgres(t testing.TB) string {
 	t.Helper()
+	if err := findPostgres(); err != nil {
+		unavailable(t, err)
+	}
 	p, err := local.StartPostgres(t.Context(), local.PostgresOptions{Fast: true, Log: Log(t)})
 	if err != nil {
 		unavailable(t, err)
