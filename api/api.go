@@ -69,7 +69,7 @@ type App struct {
 	*httpx.Server
 	Deps
 
-	written []byte // the encoded API document
+	pages *Pages
 
 	presses chan struct{} // semaphore for decoding logos
 	uploads httpx.Uploads // open file uploads
@@ -106,6 +106,7 @@ func build(d Deps, more ...func(*App)) *App {
 		Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
 		CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay, About: introduction(),
 	})}
+	a.pages = newPages(a.Server, d.Brands)
 	for _, mount := range []func(){
 		a.mountImports, a.mountExports, a.mountFiles,
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountSessions, a.mountOrg,
@@ -126,8 +127,11 @@ func build(d Deps, more ...func(*App)) *App {
 	for _, mount := range more {
 		mount(a)
 	}
-	a.mountPages()
-	a.mountDocs() // last: it writes the document
+	a.pages.mountPages()
+	a.pages.mountDocs() // last: it writes the document
 	a.Finish()
 	return a
 }
+
+// Document returns the OpenAPI 3.1 document of every mounted operation. Callers must not modify it.
+func (a *App) Document() []byte { return a.pages.Document() }

@@ -51,29 +51,29 @@ const docsStart = `SwaggerUIBundle({
 `
 
 // mountDocs serves the API document and the reference page. It must be called last, since it encodes the document once.
-func (a *App) mountDocs() {
-	a.documentWebhooks()
-	schemas := a.Huma.OpenAPI().Components.Schemas
+func (p *Pages) mountDocs() {
+	p.documentWebhooks()
+	schemas := p.Huma.OpenAPI().Components.Schemas
 	httpx.DescribeSchemas(schemas)
 	for _, s := range schemas.Map() {
 		httpx.NameNull(s)
 	}
-	doc, err := json.MarshalIndent(a.Huma.OpenAPI(), "", "  ")
+	doc, err := json.MarshalIndent(p.Huma.OpenAPI(), "", "  ")
 	if err != nil {
 		panic(fmt.Errorf("encode the API document: %w", err)) // our own types always encode
 	}
 	doc = append(doc, '\n')
-	a.written = doc
+	p.written = doc
 	sum := sha256.Sum256(doc)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	titled := branded(func(title string) []byte {
 		return bytes.Replace(doc, []byte(titleLine(branding.PlatformName)), []byte(titleLine(title)), 1)
 	})
 	own := httpx.NewFixed(func() []byte { return doc })
-	a.Fiber.Get("/openapi.json", a.file("application/json", func(c *fiber.Ctx) *httpx.Fixed {
+	p.Fiber.Get("/openapi.json", p.file("application/json", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache")
 		// Served under any host. The title names the platform only on a host that is known to show the platform.
-		shown, _ := a.shownAt(c.UserContext())
+		shown, _ := p.shownAt(c.UserContext())
 		if shown.Name == branding.PlatformName {
 			c.Set("ETag", tag)
 			return own
@@ -81,22 +81,22 @@ func (a *App) mountDocs() {
 		return titled(referenceTitle(shown))
 	}))
 	page := branded(func(title string) []byte { return fmt.Appendf(nil, docsPage, html.EscapeString(title)) })
-	a.Fiber.Get("/docs", a.file("text/html; charset=utf-8", func(c *fiber.Ctx) *httpx.Fixed {
+	p.Fiber.Get("/docs", p.file("text/html; charset=utf-8", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache") // the brand's name may change at any time
-		shown, _ := a.shownAt(c.UserContext())
+		shown, _ := p.shownAt(c.UserContext())
 		return page(referenceTitle(shown))
 	}))
 	start := httpx.NewFixed(func() []byte { return []byte(docsStart) })
-	a.Fiber.Get(
+	p.Fiber.Get(
 		"/docs/start.js",
-		a.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *httpx.Fixed { return start }),
+		p.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *httpx.Fixed { return start }),
 	)
 	for name, kind := range map[string]string{
 		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 		"favicon-32x32.png": "image/png",
 	} {
 		content := asset(name)
-		a.Fiber.Get("/docs/"+name, a.file(kind, func(*fiber.Ctx) *httpx.Fixed { return content }))
+		p.Fiber.Get("/docs/"+name, p.file(kind, func(*fiber.Ctx) *httpx.Fixed { return content }))
 	}
 }
 
@@ -135,16 +135,16 @@ func titleLine(title string) string {
 }
 
 // Document returns the OpenAPI 3.1 document of every mounted operation. Callers must not modify it.
-func (a *App) Document() []byte { return a.written }
+func (p *Pages) Document() []byte { return p.written }
 
 // file returns a handler that serves what find returns. It is rate limited by address as a public route is, and
 // browsers may cache the response.
-func (a *App) file(kind string, find func(*fiber.Ctx) *httpx.Fixed) fiber.Handler {
+func (p *Pages) file(kind string, find func(*fiber.Ctx) *httpx.Fixed) fiber.Handler {
 	public := &httpx.Op{Method: http.MethodGet, Path: "/docs"}
 	return func(c *fiber.Ctx) error {
 		r := httpx.RequestOf(c.UserContext())
-		r.Op, r.IP = public, a.ClientIP(c)
-		if err := a.LimitAddress(c, r); err != nil {
+		r.Op, r.IP = public, p.ClientIP(c)
+		if err := p.LimitAddress(c, r); err != nil {
 			return err
 		}
 		if len(c.Request().URI().QueryString()) > 0 {

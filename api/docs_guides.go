@@ -45,9 +45,9 @@ type guide struct {
 }
 
 // mountGuides serves the guides. Each page shows the brand of the request's host.
-func (a *App) mountGuides() {
+func (p *Pages) mountGuides() {
 	for _, g := range renderGuides() {
-		handler := a.pageOf(func(own bool) (branding.Page, error) {
+		handler := p.pageOf(func(own bool) (branding.Page, error) {
 			if own {
 				return g.whole, nil
 			}
@@ -57,11 +57,11 @@ func (a *App) mountGuides() {
 			return g.shared, nil
 		})
 		if g.name == guideIndex {
-			a.Fiber.Get(strings.TrimSuffix(guidesPath, "/"), handler)
-			a.Fiber.Get(guidesPath, handler)
+			p.Fiber.Get(strings.TrimSuffix(guidesPath, "/"), handler)
+			p.Fiber.Get(guidesPath, handler)
 			continue
 		}
-		a.Fiber.Get(guidesPath+g.name, handler)
+		p.Fiber.Get(guidesPath+g.name, handler)
 	}
 }
 

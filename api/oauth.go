@@ -237,7 +237,7 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 		if refused != nil {
 			return nil, refused
 		}
-		shown := a.looksOf(ctx, taken.Org)
+		shown := a.pages.looksOf(ctx, taken.Org)
 		var err error
 		out.Kind = "text/html; charset=utf-8"
 		out.Body, out.Policy, err = shown.Render(page(e.status))

@@ -102,7 +102,7 @@ func (a *App) erasure(ctx context.Context, platform, code string) (*pageOut, err
 		title, text = "Deleted", "Your data were deleted on "+n.DoneAt.UTC().Format("2 January 2006")+"."
 	}
 	out := &pageOut{Kind: "text/html; charset=utf-8"}
-	shown := a.looksOf(ctx, id.ID{})
+	shown := a.pages.looksOf(ctx, id.ID{})
 	out.Body, out.Policy, err = shown.Render(wordsPage(title, text))
 	return out, err
 }

@@ -23,43 +23,53 @@ var (
 	loginScript string
 )
 
+// Pages serves the pages and the API document.
+type Pages struct {
+	*httpx.Server
+	brands  *branding.Resolver
+	written []byte // the encoded API document
+}
+
+// newPages returns the Pages of a server. mountPages and mountDocs mount them.
+func newPages(s *httpx.Server, brands *branding.Resolver) *Pages { return &Pages{Server: s, brands: brands} }
+
 // mountPages serves the branded pages. Each page shows the brand of the request's host.
-func (a *App) mountPages() {
-	a.Fiber.Get("/login", a.page(branding.Page{
+func (p *Pages) mountPages() {
+	p.Fiber.Get("/login", p.page(branding.Page{
 		Title:  "Sign in",
 		Body:   template.HTML(loginBody), //nolint:gosec // an embedded file
 		Script: loginScript,
 	}))
-	a.Fiber.Get("/docs/webhooks", a.page(branding.Page{Title: "Webhooks", Body: webhooksPage()}))
-	a.mountGuides()
+	p.Fiber.Get("/docs/webhooks", p.page(branding.Page{Title: "Webhooks", Body: webhooksPage()}))
+	p.mountGuides()
 }
 
-// page returns a handler for p in the brand of the host. It is rate limited by address as a public route is.
-func (a *App) page(p branding.Page) fiber.Handler {
-	return a.pageOf(func(bool) (branding.Page, error) { return p, nil })
+// page returns a handler for one page in the brand of the host. It is rate limited by address as a public route is.
+func (p *Pages) page(one branding.Page) fiber.Handler {
+	return p.pageOf(func(bool) (branding.Page, error) { return one, nil })
 }
 
 // pageOf is page with a page that depends on the host: own reports whether the host is one of the platform's.
-func (a *App) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler {
+func (p *Pages) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		r := httpx.RequestOf(c.UserContext())
-		r.Op, r.IP = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}, a.ClientIP(c)
-		if err := a.LimitAddress(c, r); err != nil {
+		r.Op, r.IP = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}, p.ClientIP(c)
+		if err := p.LimitAddress(c, r); err != nil {
 			return err
 		}
 		if len(c.Request().URI().QueryString()) > 0 {
 			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
 		}
-		home, err := a.Tenant(c.UserContext())
+		home, err := p.Tenant(c.UserContext())
 		if err != nil {
 			return err
 		}
-		p, err := choose(home.IsZero())
+		one, err := choose(home.IsZero())
 		if err != nil {
 			return err
 		}
-		shown := a.looksOf(c.UserContext(), home)
-		body, policy, err := shown.Render(p)
+		shown := p.looksOf(c.UserContext(), home)
+		body, policy, err := shown.Render(one)
 		if err != nil {
 			return err
 		}
@@ -71,20 +81,20 @@ func (a *App) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler
 }
 
 // shownAt returns the brand of the request's host. It returns fault.Misdirected for an unknown host.
-func (a *App) shownAt(ctx context.Context) (branding.Shown, error) {
-	home, err := a.Tenant(ctx)
+func (p *Pages) shownAt(ctx context.Context) (branding.Shown, error) {
+	home, err := p.Tenant(ctx)
 	if err != nil {
 		return branding.Nobody, err
 	}
-	return a.looksOf(ctx, home), nil
+	return p.looksOf(ctx, home), nil
 }
 
 // looksOf returns the brand of org's pages. If it cannot be read, the page is neutral: it works without any name, and
 // hidden names stay hidden.
-func (a *App) looksOf(ctx context.Context, org id.ID) branding.Shown {
-	shown, err := a.Brands.Of(ctx, org)
+func (p *Pages) looksOf(ctx context.Context, org id.ID) branding.Shown {
+	shown, err := p.brands.Of(ctx, org)
 	if err != nil {
-		a.Log.WarnContext(ctx, "reading the brand of a page failed", "org_id", org.String(), "error", err)
+		p.Log.WarnContext(ctx, "reading the brand of a page failed", "org_id", org.String(), "error", err)
 		return branding.Nobody
 	}
 	return shown

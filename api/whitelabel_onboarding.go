@@ -198,7 +198,7 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 
 // onboardingPage returns a page in the brand of the org.
 func (a *App) onboardingPage(ctx context.Context, org id.ID, title, text string) (out *onboardedOut, err error) {
-	shown := a.looksOf(ctx, org)
+	shown := a.pages.looksOf(ctx, org)
 	out = &onboardedOut{Status: http.StatusOK, Kind: "text/html; charset=utf-8"}
 	out.Body, out.Policy, err = shown.Render(wordsPage(title, text))
 	return out, err
