@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/pages"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
@@ -69,7 +70,7 @@ type App struct {
 	*httpx.Server
 	Deps
 
-	pages *Pages
+	pages *pages.Pages
 
 	presses chan struct{} // semaphore for decoding logos
 	uploads httpx.Uploads // open file uploads
@@ -104,9 +105,10 @@ func build(d Deps, more ...func(*App)) *App {
 	a := &App{Deps: d, Server: httpx.New(httpx.Config{
 		DB: d.DB, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics, Plans: d.Plans,
 		Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
-		CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay, About: introduction(),
+		CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay,
+		About: pages.Introduction(),
 	})}
-	a.pages = newPages(a.Server, d.Brands)
+	a.pages = pages.New(a.Server, d.Brands)
 	for _, mount := range []func(){
 		a.mountImports, a.mountExports, a.mountFiles,
 		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountSessions, a.mountOrg,
@@ -127,8 +129,8 @@ func build(d Deps, more ...func(*App)) *App {
 	for _, mount := range more {
 		mount(a)
 	}
-	a.pages.mountPages()
-	a.pages.mountDocs() // last: it writes the document
+	a.pages.Mount()
+	a.pages.MountDocs() // last: it writes the document
 	a.Finish()
 	return a
 }

@@ -12,7 +12,7 @@ import (
 // guidePaths returns the path of each guide's page and its Markdown source.
 func guidePaths(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("docs", "guides", "*.md"))
+	files, err := filepath.Glob(filepath.Join("pages", "docs", "guides", "*.md"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d guides: %v", len(files), err)
 	}

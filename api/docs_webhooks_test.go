@@ -167,7 +167,7 @@ func TestTheSnippetsOfThePageVerifyDeliveriesAndRefuseWhatIsAltered(t *testing.T
 				t.Skipf("SKIPPED FOR WANT OF %s: the snippet of the page was not run", strings.ToUpper(c.run[0]))
 			}
 			dir := t.TempDir()
-			code, err := os.ReadFile(filepath.Join("docs", c.snippet))
+			code, err := os.ReadFile(filepath.Join("pages", "docs", c.snippet))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +222,7 @@ func TestThePageOnWebhooksShowsTheSnippetsAndEveryType(t *testing.T) {
 	got := s.stranger().do("GET", "/docs/webhooks", nil).want(t, 200, "")
 	page := html.UnescapeString(string(got.Body))
 	for _, snippet := range []string{"verify.go.txt", "verify.py.txt", "verify.mjs.txt"} {
-		code, err := os.ReadFile(filepath.Join("docs", snippet))
+		code, err := os.ReadFile(filepath.Join("pages", "docs", snippet))
 		if err != nil {
 			t.Fatal(err)
 		}

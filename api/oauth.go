@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/pages"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -237,7 +238,7 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 		if refused != nil {
 			return nil, refused
 		}
-		shown := a.pages.looksOf(ctx, taken.Org)
+		shown := a.pages.BrandOf(ctx, taken.Org)
 		var err error
 		out.Kind = "text/html; charset=utf-8"
 		out.Body, out.Policy, err = shown.Render(page(e.status))
@@ -271,5 +272,5 @@ func page(status string) branding.Page {
 	case endDenied:
 		title, text = "Not connected", "You did not agree, so nothing was connected. You can close this page."
 	}
-	return wordsPage(title, text)
+	return pages.Message(title, text)
 }

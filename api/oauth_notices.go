@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/pages"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -102,7 +103,7 @@ func (a *App) erasure(ctx context.Context, platform, code string) (*pageOut, err
 		title, text = "Deleted", "Your data were deleted on "+n.DoneAt.UTC().Format("2 January 2006")+"."
 	}
 	out := &pageOut{Kind: "text/html; charset=utf-8"}
-	shown := a.pages.looksOf(ctx, id.ID{})
-	out.Body, out.Policy, err = shown.Render(wordsPage(title, text))
+	shown := a.pages.BrandOf(ctx, id.ID{})
+	out.Body, out.Policy, err = shown.Render(pages.Message(title, text))
 	return out, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/pages"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -198,8 +199,8 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 
 // onboardingPage returns a page in the brand of the org.
 func (a *App) onboardingPage(ctx context.Context, org id.ID, title, text string) (out *onboardedOut, err error) {
-	shown := a.pages.looksOf(ctx, org)
+	shown := a.pages.BrandOf(ctx, org)
 	out = &onboardedOut{Status: http.StatusOK, Kind: "text/html; charset=utf-8"}
-	out.Body, out.Policy, err = shown.Render(wordsPage(title, text))
+	out.Body, out.Policy, err = shown.Render(pages.Message(title, text))
 	return out, err
 }

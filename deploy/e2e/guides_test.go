@@ -43,7 +43,7 @@ func TestEveryBlockOfTheGuidesRunsAsPasted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("quick start", func(t *testing.T) { up.paste(t, shownEmail, "", section) })
-	files, err := filepath.Glob(filepath.Join(repository(t), "api", "docs", "guides", "*.md"))
+	files, err := filepath.Glob(filepath.Join(repository(t), "api", "pages", "docs", "guides", "*.md"))
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d guides: %v", len(files), err)
 	}

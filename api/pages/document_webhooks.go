@@ -1,4 +1,4 @@
-package api
+package pages
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ a problem (RFC 9457) whose code is one of a published list. Lists are paginated 
 Idempotency-Key may be repeated within 24 hours and takes effect once. Single resources have an ETag; PATCH and DELETE
 accept If-Match.`
 
-// introduction returns the description of the API document.
-func introduction() string {
+// Introduction returns the description of the API document.
+func Introduction() string {
 	return about + "\n\n" + liveTypes() + " How to verify what arrives: /docs/webhooks."
 }
 

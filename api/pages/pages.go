@@ -1,4 +1,4 @@
-package api
+package pages
 
 import (
 	"context"
@@ -30,11 +30,11 @@ type Pages struct {
 	written []byte // the encoded API document
 }
 
-// newPages returns the Pages of a server. mountPages and mountDocs mount them.
-func newPages(s *httpx.Server, brands *branding.Resolver) *Pages { return &Pages{Server: s, brands: brands} }
+// New returns the Pages of a server. Mount and MountDocs mount them.
+func New(s *httpx.Server, brands *branding.Resolver) *Pages { return &Pages{Server: s, brands: brands} }
 
-// mountPages serves the branded pages. Each page shows the brand of the request's host.
-func (p *Pages) mountPages() {
+// Mount serves the branded pages. Each page shows the brand of the request's host.
+func (p *Pages) Mount() {
 	p.Fiber.Get("/login", p.page(branding.Page{
 		Title:  "Sign in",
 		Body:   template.HTML(loginBody), //nolint:gosec // an embedded file
@@ -68,7 +68,7 @@ func (p *Pages) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handl
 		if err != nil {
 			return err
 		}
-		shown := p.looksOf(c.UserContext(), home)
+		shown := p.BrandOf(c.UserContext(), home)
 		body, policy, err := shown.Render(one)
 		if err != nil {
 			return err
@@ -80,18 +80,18 @@ func (p *Pages) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handl
 	}
 }
 
-// shownAt returns the brand of the request's host. It returns fault.Misdirected for an unknown host.
-func (p *Pages) shownAt(ctx context.Context) (branding.Shown, error) {
+// BrandAt returns the brand of the request's host. It returns fault.Misdirected for an unknown host.
+func (p *Pages) BrandAt(ctx context.Context) (branding.Shown, error) {
 	home, err := p.Tenant(ctx)
 	if err != nil {
 		return branding.Nobody, err
 	}
-	return p.looksOf(ctx, home), nil
+	return p.BrandOf(ctx, home), nil
 }
 
-// looksOf returns the brand of org's pages. If it cannot be read, the page is neutral: it works without any name, and
+// BrandOf returns the brand of org's pages. If it cannot be read, the page is neutral: it works without any name, and
 // hidden names stay hidden.
-func (p *Pages) looksOf(ctx context.Context, org id.ID) branding.Shown {
+func (p *Pages) BrandOf(ctx context.Context, org id.ID) branding.Shown {
 	shown, err := p.brands.Of(ctx, org)
 	if err != nil {
 		p.Log.WarnContext(ctx, "reading the brand of a page failed", "org_id", org.String(), "error", err)
@@ -100,8 +100,8 @@ func (p *Pages) looksOf(ctx context.Context, org id.ID) branding.Shown {
 	return shown
 }
 
-// wordsPage returns a page with a title and a sentence. They must be constants, since they are not escaped.
-func wordsPage(title, text string) branding.Page {
+// Message returns a page with a title and a sentence. They must be constants, since they are not escaped.
+func Message(title, text string) branding.Page {
 	return branding.Page{
 		Title: title,
 		Body:  template.HTML("<h1>" + title + "</h1>\n<p>" + text + "</p>\n"), //nolint:gosec // constants

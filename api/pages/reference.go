@@ -1,4 +1,4 @@
-package api
+package pages
 
 import (
 	"bytes"
@@ -50,8 +50,8 @@ const docsStart = `SwaggerUIBundle({
 })
 `
 
-// mountDocs serves the API document and the reference page. It must be called last, since it encodes the document once.
-func (p *Pages) mountDocs() {
+// MountDocs serves the API document and the reference page. It must be called last, since it encodes the document once.
+func (p *Pages) MountDocs() {
 	p.documentWebhooks()
 	schemas := p.Huma.OpenAPI().Components.Schemas
 	httpx.DescribeSchemas(schemas)
@@ -73,7 +73,7 @@ func (p *Pages) mountDocs() {
 	p.Fiber.Get("/openapi.json", p.file("application/json", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache")
 		// Served under any host. The title names the platform only on a host that is known to show the platform.
-		shown, _ := p.shownAt(c.UserContext())
+		shown, _ := p.BrandAt(c.UserContext())
 		if shown.Name == branding.PlatformName {
 			c.Set("ETag", tag)
 			return own
@@ -83,7 +83,7 @@ func (p *Pages) mountDocs() {
 	page := branded(func(title string) []byte { return fmt.Appendf(nil, docsPage, html.EscapeString(title)) })
 	p.Fiber.Get("/docs", p.file("text/html; charset=utf-8", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache") // the brand's name may change at any time
-		shown, _ := p.shownAt(c.UserContext())
+		shown, _ := p.BrandAt(c.UserContext())
 		return page(referenceTitle(shown))
 	}))
 	start := httpx.NewFixed(func() []byte { return []byte(docsStart) })
