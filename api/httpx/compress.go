@@ -2,33 +2,13 @@ package httpx
 
 import (
 	"bytes"
-	"io"
 	"strings"
-	"sync"
 
-	"github.com/andybalholm/brotli"
 	"github.com/gofiber/fiber/v2"
-	"github.com/klauspost/compress/gzip"
 )
 
 // compressedOver is the size up to which a body is sent uncompressed, since compression would save no packet.
 const compressedOver = 1 << 10
-
-// Content codings, as named in Content-Encoding.
-const (
-	identity   = ""
-	gzipCoding = "gzip"
-	brCoding   = "br"
-)
-
-// Compression levels. Those for single responses cost about as much as encoding the JSON; those for cached bodies are
-// higher.
-const (
-	gzipLevel     = 4
-	brLevel       = 3
-	gzipKeptLevel = gzip.BestCompression
-	brKeptLevel   = 9
-)
 
 // chooseCoding returns the coding which the client prefers, and sets Vary. A response that contains a secret is not
 // compressed: its size would disclose the secret to an attacker who can add text to the response (BREACH).
@@ -122,67 +102,4 @@ func quality(parameter string) int {
 		q += digit * place
 	}
 	return min(q, 1000)
-}
-
-// packer is a gzip.Writer or a brotli.Writer.
-type packer interface {
-	io.WriteCloser
-	Reset(io.Writer)
-}
-
-func newGzip(level int) packer {
-	w, err := gzip.NewWriterLevel(nil, level)
-	if err != nil {
-		panic(err) // the levels are constants
-	}
-	return w
-}
-
-func newBr(level int) packer { return brotli.NewWriterLevel(nil, level) }
-
-// packers are pools of writers for single responses.
-var packers = map[string]*sync.Pool{
-	gzipCoding: {New: func() any { return newGzip(gzipLevel) }},
-	brCoding:   {New: func() any { return newBr(brLevel) }},
-}
-
-// pack compresses one response body.
-func pack(coding string, body []byte) []byte {
-	w, _ := packers[coding].Get().(packer)
-	defer packers[coding].Put(w)
-	return packBy(w, body)
-}
-
-func packBy(w packer, body []byte) []byte {
-	out := bytes.NewBuffer(make([]byte, 0, len(body)/4+128))
-	w.Reset(out)
-	_, _ = w.Write(body) // a bytes.Buffer never fails
-	_ = w.Close()
-	return out.Bytes()
-}
-
-// Fixed is a constant body with its compressed forms. Each form is built on first use.
-type Fixed struct {
-	Plain    func() []byte
-	Gzip, br func() []byte
-}
-
-// NewFixed returns a fixed with the body plain. plain is called at most once.
-func NewFixed(plain func() []byte) *Fixed {
-	k := &Fixed{Plain: sync.OnceValue(plain)}
-	k.Gzip = sync.OnceValue(func() []byte { return packBy(newGzip(gzipKeptLevel), k.Plain()) })
-	k.br = sync.OnceValue(func() []byte { return packBy(newBr(brKeptLevel), k.Plain()) })
-	return k
-}
-
-// packed returns body in a coding. It returns nil if body is not the cached body, for example a problem.
-func (k *Fixed) packed(coding string, body []byte) []byte {
-	switch {
-	case k == nil || !bytes.Equal(body, k.Plain()):
-		return nil
-	case coding == brCoding:
-		return k.br()
-	default:
-		return k.Gzip()
-	}
 }

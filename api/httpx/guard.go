@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -152,4 +153,15 @@ func (need access) check(r *Request) error {
 		return fault.Newf(fault.Forbidden, "This needs the role %s or one above it.", need.Role)
 	}
 	return nil
+}
+
+// HasPart reports whether the install has the part.
+func (s *Server) HasPart(p Part) bool { return !slices.Contains(s.NotConfigured, p) }
+
+// configured returns the fault not_configured if the install lacks the part that an operation needs.
+func (s *Server) configured(o *Op) error {
+	if o.Part == "" || s.HasPart(o.Part) {
+		return nil
+	}
+	return NotConfigured(o.Part)
 }

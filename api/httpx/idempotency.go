@@ -17,8 +17,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-const keyHeader = "Idempotency-Key"
-
 // idempotencyKey reads the idempotency key, if the operation allows one.
 func idempotencyKey(c *fiber.Ctx, r *Request) error {
 	if !r.Op.Keyed() {

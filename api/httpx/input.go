@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"mime"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -48,12 +47,6 @@ func body(c *fiber.Ctx, r *Request) ([]byte, error) {
 	return b, ScanJSON(b)
 }
 
-// mute reports whether the operation is a POST or PUT without a body.
-func (o *Op) mute() bool {
-	return !o.TakesJSON && o.Takes == nil && o.Form == nil && !o.Signed &&
-		(o.Method == http.MethodPost || o.Method == http.MethodPut)
-}
-
 // nothingIn checks the body of an operation without one: it may be absent or an empty object, which some clients always
 // send. Other members, such as dry_run, are an error, so that the client does not believe that they took effect.
 func nothingIn(c *fiber.Ctx, b []byte) error {
@@ -80,12 +73,6 @@ func nothingIn(c *fiber.Ctx, b []byte) error {
 		return f
 	}
 	return nil
-}
-
-// has reports whether the request has a body.
-func has(c *fiber.Ctx) bool {
-	n := c.Request().Header.ContentLength()
-	return n > 0 || n == -1
 }
 
 // contentType accepts only uncompressed JSON in UTF-8.
@@ -134,13 +121,6 @@ func readBody(c *fiber.Ctx, r *Request, limit int64) ([]byte, error) {
 	}
 	r.bodyRead = true
 	return b, nil
-}
-
-func tooLarge(limit int64) *fault.Fault {
-	if limit < 1<<20 {
-		return fault.Newf(fault.BodyTooLarge, "The body may have %d KiB.", limit>>10)
-	}
-	return fault.Newf(fault.BodyTooLarge, "The body may have %d MiB.", limit>>20)
 }
 
 // unreadBody reports whether part of the body has not been read from the connection.

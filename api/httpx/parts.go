@@ -1,7 +1,6 @@
 package httpx
 
 import (
-	"slices"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -20,17 +19,6 @@ const (
 
 // unconfiguredWait is the Retry-After of not_configured, which needs an operator to act first.
 const unconfiguredWait = 5 * time.Minute
-
-// HasPart reports whether the install has the part.
-func (s *Server) HasPart(p Part) bool { return !slices.Contains(s.NotConfigured, p) }
-
-// configured returns the fault not_configured if the install lacks the part that an operation needs.
-func (s *Server) configured(o *Op) error {
-	if o.Part == "" || s.HasPart(o.Part) {
-		return nil
-	}
-	return NotConfigured(o.Part)
-}
 
 // NotConfigured returns the fault for an operation that needs the missing part p.
 func NotConfigured(p Part) *fault.Fault {

@@ -2,9 +2,7 @@ package httpx
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"math"
 	"net/http"
@@ -12,13 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // Problem is the body of every error response (RFC 9457). Extension members, such as limit and used, appear beside
@@ -80,39 +76,6 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Problem returns the response to err and logs the details which the caller must not see.
-func (s *Server) Problem(ctx context.Context, err error) *Problem {
-	if p, ok := errors.AsType[*Problem](err); ok {
-		return p
-	}
-	ctx = logContext(ctx)
-	r := RequestOf(ctx)
-	f := fault.Of(err)
-	if f == nil {
-		f = s.Plans.Refused(err)
-	}
-	switch {
-	case f != nil:
-		// Missing parts were logged at startup, and the HTTP version is the caller's choice.
-		expected := f.Code == fault.NotConfigured || f.Code == fault.VersionUnsupported
-		if f.Code.Status() >= http.StatusInternalServerError && !expected {
-			s.Log.WarnContext(ctx, "request failed", "error", err)
-		}
-	case postgres.Away(err), errors.Is(err, context.DeadlineExceeded):
-		f = &fault.Fault{
-			Code:   fault.Unavailable,
-			Detail: "The service cannot answer at the moment. Try again shortly.", RetryAfter: time.Second,
-		}
-		s.Log.WarnContext(ctx, "request failed", "error", err)
-	default:
-		f = fault.New(fault.Internal, "An internal error occurred. The request id helps us to find it.")
-		if !errors.Is(err, context.Canceled) {
-			s.Log.ErrorContext(ctx, "request failed", "error", err)
-		}
-	}
-	return problemOf(f, r)
-}
-
 // problemOf converts a fault to its wire form.
 func problemOf(f *fault.Fault, r *Request) *Problem {
 	p := &Problem{
@@ -155,35 +118,6 @@ func title(c fault.Code) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// fail responds with err's problem.
-func (s *Server) fail(c *fiber.Ctx, err error) {
-	if f, ok := errors.AsType[*fiber.Error](err); ok {
-		err = routing(f)
-	}
-	p := s.Problem(c.UserContext(), err)
-	for k, v := range p.header {
-		c.Response().Header.Set(k, v[0])
-	}
-	c.Response().ResetBody()
-	c.Response().Header.Set("Content-Type", problemType)
-	c.Response().Header.Set("Cache-Control", "no-store")
-	c.Status(p.Status)
-	if err := Marshal(c.Response().BodyWriter(), p); err != nil {
-		s.Log.ErrorContext(logContext(c.UserContext()), "encode problem", "error", err)
-	}
-}
-
-// refuse responds to requests that never reached the middleware, since the server could not read their headers or body.
-func (s *Server) refuse(c *fiber.Ctx, err error) error {
-	r := &Request{ID: RequestID("")}
-	c.SetUserContext(withRequest(c, r))
-	headers(c, r)
-	s.fail(c, err)
-	hangUp(c)
-	s.log(c, r, 0)
-	return nil
-}
-
 // routing converts Fiber's own errors to faults.
 func routing(e *fiber.Error) *fault.Fault {
 	switch e.Code {
@@ -203,3 +137,12 @@ func routing(e *fiber.Error) *fault.Fault {
 		return fault.New(fault.MalformedRequest, unreadable).Because(e)
 	}
 }
+
+func tooLarge(limit int64) *fault.Fault {
+	if limit < 1<<20 {
+		return fault.Newf(fault.BodyTooLarge, "The body may have %d KiB.", limit>>10)
+	}
+	return fault.Newf(fault.BodyTooLarge, "The body may have %d MiB.", limit>>20)
+}
+
+const unreadable = "This is not a request that we can read."

@@ -2,11 +2,10 @@ package httpx
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/netip"
-	"runtime/debug"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -64,32 +63,6 @@ func DeviceOf(ctx context.Context) auth.Device {
 	return auth.Device{IP: r.IP, UserAgent: r.agent}
 }
 
-// envelope is the outermost middleware. It sets the request id, the deadline and headers, responds to errors, and
-// writes one log line.
-func (s *Server) envelope(c *fiber.Ctx) error {
-	began := time.Now()
-	r := &Request{ID: RequestID(c.Get("X-Request-Id")), host: hostOf(c)}
-	ctx, cancel := context.WithTimeout(withRequest(c, r), requestTime)
-	defer cancel()
-	c.SetUserContext(ctx)
-	headers(c, r)
-	if err := s.rescued(c); err != nil {
-		s.fail(c, err)
-	}
-	if err := settle(c, r); err != nil {
-		s.fail(c, err)
-	}
-	if unreadBody(c, r) {
-		hangUp(c)
-	}
-	coding := chooseCoding(c, r)
-	if !notModified(c) && coding != identity {
-		encode(c, r, coding)
-	}
-	s.log(c, r, time.Since(began))
-	return nil
-}
-
 // withRequest returns a context with the request. Its log lines have the request's id, and the trace id of the caller.
 func withRequest(c *fiber.Ctx, r *Request) context.Context {
 	return WithIDs(context.WithValue(c.UserContext(), requestKey{}, r), r.ID, c.Get("traceparent"))
@@ -121,26 +94,6 @@ func logContext(ctx context.Context) context.Context {
 	return WithOrg(ctx, r.Org)
 }
 
-// rescued converts a panic of the inner layers to an error that keeps the stack for the log.
-func (s *Server) rescued(c *fiber.Ctx) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		}
-	}()
-	return c.Next()
-}
-
-// headers sets the headers of every response.
-func headers(c *fiber.Ctx, r *Request) {
-	h := &c.Response().Header
-	h.Set("X-Request-Id", r.ID)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-store")
-}
-
 // RequestID returns the caller's id if it is safe in a header and a log, otherwise a new one.
 func RequestID(given string) string {
 	if given == "" || len(given) > 128 {
@@ -156,14 +109,13 @@ func RequestID(given string) string {
 	return given
 }
 
-// log writes the log line of a request.
-func (s *Server) log(c *fiber.Ctx, r *Request, took time.Duration) {
-	route := ""
-	if r.Op != nil {
-		route = r.Op.Path
-	}
-	s.Metrics.Observe(c.Method(), route, c.Response().StatusCode(), took)
-	s.Log.InfoContext(logContext(c.UserContext()), "request",
-		"method", c.Method(), "route", route, "status", c.Response().StatusCode(),
-		"took_ms", float64(took.Microseconds())/1000)
+// upload is a request body read by the handler. Its errors are faults.
+type upload struct {
+	Boundary string // of multipart/form-data
+	from     io.Reader
+	conn     net.Conn
+	left     int64 // bytes left to the limit
+	limit    int64
+	request  *Request
+	end      context.CancelFunc // cancels the handler's context
 }

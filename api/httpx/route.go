@@ -5,73 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 
-	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
-
-// access is what an operation requires of its caller.
-type access struct {
-	Role   auth.Role // "" for public
-	NoKeys bool      // refuses API keys of any role
-	// noStaff refuses an agency's staff. It protects what outlives the staff's access, and the rights of users in the
-	// org.
-	noStaff bool
-}
-
-// The levels of the permission table.
-var (
-	Public  = access{}
-	Viewer  = access{Role: auth.Viewer}
-	Member  = access{Role: auth.Member}
-	Admin   = access{Role: auth.Admin}
-	Owner   = access{Role: auth.Owner}
-	Persons = func(r auth.Role) access { return access{Role: r, NoKeys: true} }
-	// members is for operations reserved to the org's own users: members, invitations, keys, passwords, sessions.
-	Members = func(r auth.Role) access { return access{Role: r, NoKeys: true, noStaff: true} }
-)
-
-// Op describes one operation for the router, the guard and the API document.
-type Op struct {
-	Method, Path string
-	Need         access
-	Tag          string   // group in the document
-	Title        string   // summary in one line
-	Status       int      // success status; 200 if 0
-	Also         []int    // further success statuses with the same body
-	Writes       []string // event types and job kinds it may write; see testdata/effects.golden
-	// Secret marks a response that contains a secret. Its stored form is encrypted, and it is never compressed.
-	Secret  bool
-	MaxBody int64        // bytes; 1 MiB if 0
-	Open    bool         // allowed for a read-only org, since it changes none of its data
-	Part    Part         // required part, else 503 not_configured
-	Feature string       // required plan feature, else 402 feature_not_in_plan
-	ByRow   bool         // the handler validates the body, not huma
-	Signed  bool         // public with signed requests: no rate limit by address
-	Takes   []string     // media types of a body that is not JSON
-	Form    *huma.Schema // multipart/form-data body, read by the handler as it arrives
-	Gives   []string     // media types of a response that is not JSON
-	// Foreign marks an address to which other services redirect a browser once. Unknown parameters are ignored (RFC
-	// 6749, 4.1.2), and it has no HEAD.
-	Foreign bool
-	May     []int // error statuses besides the common ones
-
-	queries   map[string]bool   // known query parameters; true: may not be empty
-	silent    map[string]string // default values of query parameters
-	shape     Shape             // of the JSON body
-	TakesJSON bool              // takes a JSON body
-	merge     bool              // which may be a merge patch
-	needsBody bool              // which is required
-}
-
-// Keyed reports whether an Idempotency-Key has effect: on every POST and PATCH except those of /auth.
-func (o *Op) Keyed() bool {
-	return (o.Method == http.MethodPost || o.Method == http.MethodPatch) && !strings.HasPrefix(o.Path, "/api/v1/auth/")
-}
 
 // Route mounts an operation. Every operation must be mounted with it. It mounts HEAD with GET, runs the guard before
 // the body is read, validates the request against the API document, and converts handle's result to a response. Faults

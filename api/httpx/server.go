@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -84,27 +83,3 @@ const (
 	bodyBytes      = 1 << 20 // default limit of a JSON body
 	BatchBodyBytes = 8 << 20
 )
-
-// New returns a Server without operations. Finish must be called after the last one was mounted.
-func New(c Config) *Server {
-	HookHuma()
-	s := &Server{Config: c}
-	s.Fiber = fiber.New(fiber.Config{
-		// Handlers may keep strings of a request; without Immutable, Fiber reuses their memory.
-		Immutable:                    true,
-		ReadTimeout:                  readTimeout,
-		WriteTimeout:                 writeTimeout,
-		IdleTimeout:                  idleTimeout,
-		ReadBufferSize:               headerBytes,
-		StreamRequestBody:            true, // each route reads its body after the guard, up to its limit
-		DisablePreParseMultipartForm: true,
-		CaseSensitive:                true,
-		StrictRouting:                true,
-		UnescapePath:                 true,
-		DisableStartupMessage:        true,
-		ErrorHandler:                 s.refuse,
-	})
-	s.Huma = humafiber.New(s.Fiber, humaConfig(c.About))
-	s.Fiber.Use(s.envelope, s.cors, s.guard)
-	return s
-}

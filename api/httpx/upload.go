@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"strings"
 	"sync"
 	"time"
@@ -27,17 +26,6 @@ const (
 	uploadsHere   = 16 // in this process
 	uploadsPerOrg = 2
 )
-
-// upload is a request body read by the handler. Its errors are faults.
-type upload struct {
-	Boundary string // of multipart/form-data
-	from     io.Reader
-	conn     net.Conn
-	left     int64 // bytes left to the limit
-	limit    int64
-	request  *Request
-	end      context.CancelFunc // cancels the handler's context
-}
 
 // uploaded prepares the body for the handler of a streaming operation.
 func uploaded(c *fiber.Ctx, r *Request) error {

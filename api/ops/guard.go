@@ -74,10 +74,6 @@ func (o *Listener) delivers(r *http.Request) bool {
 		slices.ContainsFunc(o.Receivers, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) })
 }
 
-func changes(r *http.Request) bool {
-	return !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.Method)
-}
-
 // calledRight reports whether host is localhost, an IP address, or a listed name. Other sites cannot own the first two.
 func (o *Listener) calledRight(host string) bool {
 	name := host

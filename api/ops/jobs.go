@@ -2,11 +2,7 @@ package ops
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"net/http"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -16,16 +12,6 @@ import (
 )
 
 const jobsPath = "/jobs/"
-
-// jobsAPI is the JSON API with which operators inspect and change jobs. It reads and writes Postgres first, so it works
-// during a Redis outage. A nil jobsAPI mounts no paths.
-type jobsAPI struct {
-	operator *queue.Operator
-	redis    redis.UniversalClient
-	readOnly bool
-	actor    string // in the audit log
-	log      *slog.Logger
-}
 
 func newJobsAPI(o Options) (*jobsAPI, error) {
 	if o.System == nil {
@@ -303,17 +289,4 @@ func (d *jobsAPI) audit(r *http.Request) (int, any, error) {
 	}
 	out.Data = append([]queue.AuditEntry{}, acts...)
 	return http.StatusOK, out, nil
-}
-
-// askersOwn reports whether err was caused by the request.
-func askersOwn(err error) bool {
-	for _, e := range []error{
-		queue.ErrUnreasoned, queue.ErrRate, queue.ErrNotDead, queue.ErrUnfiltered,
-		queue.ErrScope, queue.ErrFilter, queue.ErrWeight, queue.ErrNoOrg,
-	} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
 }

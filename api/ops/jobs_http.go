@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -217,4 +219,27 @@ func filterOf(q url.Values) (queue.Filter, error) {
 		return f, &requestError{http.StatusBadRequest, err.Error()}
 	}
 	return f, nil
+}
+
+// jobsAPI is the JSON API with which operators inspect and change jobs. It reads and writes Postgres first, so it works
+// during a Redis outage. A nil jobsAPI mounts no paths.
+type jobsAPI struct {
+	operator *queue.Operator
+	redis    redis.UniversalClient
+	readOnly bool
+	actor    string // in the audit log
+	log      *slog.Logger
+}
+
+// askersOwn reports whether err was caused by the request.
+func askersOwn(err error) bool {
+	for _, e := range []error{
+		queue.ErrUnreasoned, queue.ErrRate, queue.ErrNotDead, queue.ErrUnfiltered,
+		queue.ErrScope, queue.ErrFilter, queue.ErrWeight, queue.ErrNoOrg,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }

@@ -12,25 +12,10 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 )
-
-const queuesPath = "/queues"
-
-// dashboard is asynq's dashboard over the queues in Redis. It intercepts changes: it updates the job's row in Postgres
-// first and then asynq's task, so that the page shows the real state.
-type dashboard struct {
-	*asynqmon.HTTPHandler
-	page     *dashboardPage
-	redis    redis.UniversalClient
-	inspect  *asynq.Inspector
-	desk     *jobsAPI // nil if read-only
-	readOnly bool
-	log      *slog.Logger
-}
 
 // redisURL makes asynq and its dashboard use the same connection settings as the rest of the service.
 type redisURL string

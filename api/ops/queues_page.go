@@ -80,3 +80,5 @@ type heldResponse struct {
 func (h *heldResponse) Header() http.Header         { return h.header }
 func (h *heldResponse) WriteHeader(status int)      { h.status = status }
 func (h *heldResponse) Write(b []byte) (int, error) { return h.body.Write(b) }
+
+const queuesPath = "/queues"

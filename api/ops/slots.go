@@ -1,18 +1,9 @@
 package ops
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 )
-
-// Slots is a worker with adjustable concurrency.
-type Slots interface {
-	// Concurrency returns the number of jobs run concurrently.
-	Concurrency() int
-	// SetConcurrency changes the concurrency. Jobs that are running are not affected.
-	SetConcurrency(ctx context.Context, n int) error
-}
 
 // mostSlots is the maximum concurrency of a worker.
 const mostSlots = 1000

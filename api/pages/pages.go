@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	_ "embed" // the pages' bodies
 	"html/template"
 	"net/http"
 
@@ -16,13 +15,6 @@ import (
 
 // The login page. Its script calls the login API and keeps the tokens in this tab only, for pages of this host. It sets
 // no cookie. Without the script the form does nothing.
-var (
-	//go:embed docs/login.html
-	loginBody string
-	//go:embed docs/login.js
-	loginScript string
-)
-
 // Pages serves the pages and the API document.
 type Pages struct {
 	*httpx.Server
@@ -32,17 +24,6 @@ type Pages struct {
 
 // New returns the Pages of a server. Mount and MountDocs mount them.
 func New(s *httpx.Server, brands *branding.Resolver) *Pages { return &Pages{Server: s, brands: brands} }
-
-// Mount serves the branded pages. Each page shows the brand of the request's host.
-func (p *Pages) Mount() {
-	p.Fiber.Get("/login", p.page(branding.Page{
-		Title:  "Sign in",
-		Body:   template.HTML(loginBody), //nolint:gosec // an embedded file
-		Script: loginScript,
-	}))
-	p.Fiber.Get("/docs/webhooks", p.page(branding.Page{Title: "Webhooks", Body: webhooksPage()}))
-	p.mountGuides()
-}
 
 // page returns a handler for one page in the brand of the host. It is rate limited by address as a public route is.
 func (p *Pages) page(one branding.Page) fiber.Handler {

@@ -1,0 +1,46 @@
+package httpx
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// envelope is the outermost middleware. It sets the request id, the deadline and headers, responds to errors, and
+// writes one log line.
+func (s *Server) envelope(c *fiber.Ctx) error {
+	began := time.Now()
+	r := &Request{ID: RequestID(c.Get("X-Request-Id")), host: hostOf(c)}
+	ctx, cancel := context.WithTimeout(withRequest(c, r), requestTime)
+	defer cancel()
+	c.SetUserContext(ctx)
+	headers(c, r)
+	if err := s.rescued(c); err != nil {
+		s.fail(c, err)
+	}
+	if err := settle(c, r); err != nil {
+		s.fail(c, err)
+	}
+	if unreadBody(c, r) {
+		hangUp(c)
+	}
+	coding := chooseCoding(c, r)
+	if !notModified(c) && coding != identity {
+		encode(c, r, coding)
+	}
+	s.log(c, r, time.Since(began))
+	return nil
+}
+
+// rescued converts a panic of the inner layers to an error that keeps the stack for the log.
+func (s *Server) rescued(c *fiber.Ctx) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return c.Next()
+}
