@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// describeOperation sets the long descriptions of an operation's input and output. A name is that of a parameter or of a
-// member of the body. It panics on any other name.
+// describeOperation sets the long descriptions of an operation's input and output. A name is that of a parameter or of
+// a member of the body. It panics on any other name.
 func describeOperation(in, out reflect.Type, o *huma.Operation, r huma.Registry) {
 	var request, response map[string]*huma.Schema
 	if o.RequestBody != nil {
