@@ -7,6 +7,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/branding"
 )
 
+// The login page. Its script calls the login API and keeps the tokens in this tab only, for pages of this host. It sets
+// no cookie. Without the script the form does nothing.
 var (
 	//go:embed docs/login.html
 	loginBody string

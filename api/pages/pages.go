@@ -13,8 +13,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// The login page. Its script calls the login API and keeps the tokens in this tab only, for pages of this host. It sets
-// no cookie. Without the script the form does nothing.
 // Pages serves the pages and the API document.
 type Pages struct {
 	*httpx.Server

@@ -23,7 +23,7 @@ func setHelp(k *kong.Kong) error {
 
 // helpTexts returns the long help texts by flag.
 func helpTexts() map[string]string {
-	return map[string]string{
+	return map[string]string{ //nolint:gosec // the texts are about secrets and contain none
 		"ops-addr": "Where health, metrics and the job dashboard listen (127.0.0.1:9090; worker 9091, scheduler " +
 			"9092).",
 		"home": "Directory of local state: private servers, keyset.",

@@ -39,9 +39,9 @@ func (p *process) serve(ln net.Listener) {
 	if p.RateLimit == "on" {
 		d.Limits = limits.New(limits.Options{Redis: p.requests, Log: p.log, Metrics: limits.NewMetrics(p.metrics)})
 		p.atEnd(func(context.Context) error {
-			d.Limits.Close()
+			d.Limits.Close() //nolint:contextcheck // it bounds itself
 			return nil
-		}) //nolint:contextcheck // it bounds itself
+		})
 	}
 	a := api.New(d)
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })

@@ -28,11 +28,11 @@ func (overriding) Descriptions() map[string]string { return map[string]string{"a
 func TestDescriptionsOfEmbeddedTypesAreKept(t *testing.T) {
 	t.Parallel()
 	for of, want := range map[reflect.Type]map[string]string{
-		reflect.TypeFor[struct{}]():   {},
-		reflect.TypeFor[string]():     {},
-		reflect.TypeFor[inner]():      {"a": "inner", "b": "inner"},
-		reflect.TypeFor[outer]():      {"a": "inner", "b": "inner", "c": "sibling"},
-		reflect.TypeFor[overriding](): {"a": "overriding", "b": "inner"},
+		reflect.TypeFor[struct{}]():               {},
+		reflect.TypeFor[string]():                 {},
+		reflect.TypeFor[inner]():                  {"a": "inner", "b": "inner"},
+		reflect.TypeOf(outer{inner{}, sibling{}}): {"a": "inner", "b": "inner", "c": "sibling"},
+		reflect.TypeOf(overriding{inner{}}):       {"a": "overriding", "b": "inner"},
 	} {
 		if got := wire.DescriptionsOf(of); !maps.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", of, got, want)
