@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,16 +24,6 @@ const (
 
 // errNotGiven is the reason why an installed server is used.
 var errNotGiven = errors.New("no address is given")
-
-// FindPostgres looks for binaries of Postgres as StartPostgres does, and fetches them if none are installed. The error
-// is ErrNoPostgres if there are none.
-func FindPostgres(ctx context.Context, o PostgresOptions) error {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	_, err := o.find(ctx, "", 0)
-	return err
-}
 
 // find returns the binaries of the given major version or, if that is 0, of any that will do, and logs which: installed
 // ones, those that an earlier start fetched, the distribution's packages, or Maven's. Earlier releases kept Maven's in

@@ -109,9 +109,14 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	return &cluster{url: p.URL, admin: admin}, err
 }
 
-// findPostgres looks for Postgres once in each test binary, as local.FindPostgres does.
+// findPostgres starts and stops a server once in each test binary, and returns the error. The first start may fetch
+// Postgres, which takes minutes and is logged.
 var findPostgres = sync.OnceValue(func() error {
-	return local.FindPostgres(context.Background(), local.PostgresOptions{Log: fetchLog()})
+	p, err := local.StartPostgres(context.Background(), local.PostgresOptions{Fast: true, Log: fetchLog()})
+	if err != nil {
+		return err
+	}
+	return p.Stop(context.Background())
 })
 
 // fetchLog returns the log of a look-up, which may take minutes.
