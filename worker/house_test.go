@@ -207,6 +207,8 @@ func (h *house) inspect() *asynq.Inspector { return asynq.NewInspectorFromRedisC
 
 func (h *house) ledger() *queue.Store { return queue.NewStore(h.db.App, h.db.System) }
 
+func (h *house) feeder() *queue.Feeder { return queue.NewFeeder(h.ledger()) }
+
 func (h *house) archived() []string {
 	h.t.Helper()
 	infos, err := h.inspect().ListArchivedTasks("default", asynq.PageSize(1000))

@@ -31,7 +31,7 @@ func (h *house) slots(line id.ID) int {
 
 func (h *house) feed(limit int) []queue.Ref {
 	h.t.Helper()
-	refs, err := h.ledger().Feed(h.t.Context(), queue.Webhooks, limit)
+	refs, err := h.feeder().Round(h.t.Context(), queue.Webhooks, limit)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestARetryThatComesDueInAHeldLineWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	feed := func() int {
-		if _, err := h.ledger().Waiting(t.Context()); err != nil {
+		if _, err := h.feeder().Waiting(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return len(h.feed(10))

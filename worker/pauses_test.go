@@ -70,17 +70,17 @@ func TestAsynqsOwnPauseFollowsTheLanes(t *testing.T) {
 func TestWhileALaneIsFullJobsWaitForTheFeeder(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	if err := h.ledger().Full(t.Context(), queue.Default, time.Hour); err != nil {
+	if err := h.feeder().Full(t.Context(), queue.Default, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	h.add(adding(mark, none{}))
 	if j := h.only(); j.WakeAt != nil {
 		t.Error("pushed into a full lane")
 	}
-	if refs, err := h.ledger().Feed(t.Context(), queue.Default, 10); err != nil || len(refs) != 1 {
+	if refs, err := h.feeder().Round(t.Context(), queue.Default, 10); err != nil || len(refs) != 1 {
 		t.Errorf("fed %v, %v", refs, err)
 	}
-	if err := h.ledger().Full(t.Context(), queue.Default, 0); err != nil {
+	if err := h.feeder().Full(t.Context(), queue.Default, 0); err != nil {
 		t.Fatal(err)
 	}
 	h.add(adding(mark, none{}))
@@ -120,7 +120,7 @@ func TestSlotsFollowTheWeights(t *testing.T) {
 	}
 	h.exec("UPDATE job SET wake_at = NULL")
 	for range 10 { // in portions that no weight ratio divides
-		if _, err := h.ledger().Feed(t.Context(), queue.Default, 4); err != nil {
+		if _, err := h.feeder().Round(t.Context(), queue.Default, 4); err != nil {
 			t.Fatal(err)
 		}
 	}

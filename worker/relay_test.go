@@ -26,10 +26,10 @@ func TestTheFeederIsFairOverOrgsAndFillsNoWindowTwice(t *testing.T) {
 		h.addFor(small[i], adding(mark, none{}), adding(mark, none{}))
 	}
 	h.exec("UPDATE job SET wake_at = NULL")
-	l := h.ledger()
+	l := h.feeder()
 	fed := map[id.ID]int{}
 	feed := func(limit int) int {
-		refs, err := l.Feed(t.Context(), queue.Default, limit)
+		refs, err := l.Round(t.Context(), queue.Default, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,13 +74,13 @@ func TestAPausedLaneKindOrOrgIsLeftAloneUntilItIsResumed(t *testing.T) {
 		h.exec("DELETE FROM job")
 		h.add(adding(mark, none{}), adding(mark, none{}, queue.At(time.Now().Add(-time.Second))))
 		h.exec("UPDATE job SET wake_at = CASE WHEN id = (SELECT id FROM job ORDER BY id LIMIT 1) THEN now() END")
-		l := h.ledger()
+		l, feeder := h.ledger(), h.feeder()
 		look := func() int {
 			w, err := l.Wake(t.Context(), 10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := l.Feed(t.Context(), queue.Default, 10)
+			f, err := feeder.Round(t.Context(), queue.Default, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

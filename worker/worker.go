@@ -84,6 +84,7 @@ const handOver = time.Second
 type Worker struct {
 	opt      Options
 	ledger   *queue.Store
+	slots    *queue.Feeder
 	courier  *queue.Dispatcher
 	clerk    *queue.BatchCompleter
 	bundles  *ackBatcher
@@ -117,7 +118,8 @@ func New(o Options) *Worker {
 		Aliases: queue.AliasesOf(o.Handlers),
 	}
 	w := &Worker{
-		opt: o, ledger: ledger, courier: queue.NewDispatcher(ledger, o.Redis), clerk: queue.NewBatchCompleter(ledger),
+		opt: o, ledger: ledger, slots: queue.NewFeeder(ledger), courier: queue.NewDispatcher(ledger, o.Redis),
+		clerk:   queue.NewBatchCompleter(ledger),
 		bundles: newAckBatcher(o.Redis),
 		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(o.Redis), ends: newRefillQueue(),
 		log: o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},

@@ -114,6 +114,7 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 	}
 	defer system.Close()
 	ledger := queue.NewStore(nil, system)
+	feeder := queue.NewFeeder(ledger)
 	var given [][]queue.Ref
 	fed := 0
 	steps := []struct {
@@ -121,9 +122,9 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 		run  func() error
 	}{
 		{"SELECT 1", func() error { _, err := admin.Exec(ctx, "SELECT 1"); return err }},
-		{"look for lanes", func() error { _, err := ledger.Waiting(ctx); return err }},
+		{"look for lanes", func() error { _, err := feeder.Waiting(ctx); return err }},
 		{"round", func() error {
-			refs, err := ledger.Feed(ctx, queue.Default, feedRoom)
+			refs, err := feeder.Round(ctx, queue.Default, feedRoom)
 			given, fed = append(given, refs), fed+len(refs)
 			return err
 		}},

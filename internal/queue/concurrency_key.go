@@ -57,11 +57,3 @@ func SetKeySlots(tx *postgres.Tx, line id.ID, slots int) { tx.Queue(slotsSQL, tx
 
 // DropKey deletes the key's settings. Its jobs, if there are any, continue with the defaults.
 func DropKey(tx *postgres.Tx, line id.ID) { tx.Queue(dropSQL, tx.Org(), line) }
-
-func laneNames() []string {
-	var names []string
-	for _, lane := range Lanes() {
-		names = append(names, string(lane))
-	}
-	return names
-}

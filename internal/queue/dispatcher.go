@@ -7,17 +7,13 @@ import (
 	"strings"
 
 	"github.com/hibiken/asynq"
-	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // Dispatcher enqueues jobs in asynq and resolves conflicts with tasks of the same ID. The relay, the feeder and the
 // operator use it.
 type Dispatcher struct {
-	ledger  *Store
+	store   *Store
 	redis   redis.UniversalClient
 	enqueue *Enqueuer
 	inspect *asynq.Inspector
@@ -25,7 +21,7 @@ type Dispatcher struct {
 
 // NewDispatcher returns a Dispatcher that uses c. It adds the hook of an Enqueuer to c.
 func NewDispatcher(l *Store, c redis.UniversalClient) *Dispatcher {
-	return &Dispatcher{ledger: l, redis: c, enqueue: NewEnqueuer(c), inspect: asynq.NewInspectorFromRedisClient(c)}
+	return &Dispatcher{store: l, redis: c, enqueue: NewEnqueuer(c), inspect: asynq.NewInspectorFromRedisClient(c)}
 }
 
 // ErrAsynq marks an error of a push that came from Redis. Other errors come from Postgres.
@@ -56,7 +52,7 @@ func (c *Dispatcher) Push(ctx context.Context, refs ...Ref) (Pushed, error) {
 			return p, fmt.Errorf("%w: enqueue: %w", ErrAsynq, err)
 		}
 	}
-	states, err := c.states(ctx, known)
+	states, err := c.States(ctx, known)
 	if err != nil {
 		return p, err
 	}
@@ -68,9 +64,9 @@ func (c *Dispatcher) Push(ctx context.Context, refs ...Ref) (Pushed, error) {
 	return p, nil
 }
 
-// states reads the state of each task in asynq, "" if the task does not exist. It reads the field directly because
+// States reads the state of each task in asynq, "" if the task does not exist. It reads the field directly because
 // Inspector.GetTaskInfo costs a round trip per task, takes no context, and fails on the broken entries that occur here.
-func (c *Dispatcher) states(ctx context.Context, refs []Ref) ([]string, error) {
+func (c *Dispatcher) States(ctx context.Context, refs []Ref) ([]string, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
@@ -107,7 +103,7 @@ func (c *Dispatcher) resolveConflict(ctx context.Context, r Ref, state string, p
 		}
 		return nil
 	case "archived", "completed":
-		seen, err := c.markListed(ctx, r)
+		seen, err := c.store.MarkListed(ctx, r)
 		if err != nil || seen {
 			return err
 		}
@@ -133,62 +129,15 @@ func (c *Dispatcher) enqueueAgain(ctx context.Context, r Ref, p *Pushed) error {
 	return nil
 }
 
-// markListed clears wake_at of a dead row that asynq lists under Archived.
-func (c *Dispatcher) markListed(ctx context.Context, r Ref) (bool, error) {
-	var n int64
-	err := c.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
-		n, err = tx.Exec(ctx, "UPDATE job SET wake_at = NULL WHERE org_id = $1 AND id = $2 AND state = 'dead'", r.Org,
-			r.ID)
-		return err
-	})
-	return n > 0, err
-}
-
-// leaveSQL raises dispatch, so that the job gets a task with a new ID. It leaves alone a row that is being run, by
-// owner or by lock, because that row's task does deliver. The 20th loss makes the row dead, and the new task lists it
-// under Archived.
-const leaveSQL = `
-UPDATE job SET dispatch = job.dispatch + 1,
-	losses = job.losses + due.lost,
-	state = CASE WHEN due.fatal THEN 'dead' ELSE job.state END,
-	dedupe_key = CASE WHEN due.fatal THEN NULL ELSE job.dedupe_key END,
-	last_error = CASE WHEN due.fatal THEN $6 ELSE job.last_error END,
-	wake_at = CASE WHEN due.fatal THEN now() + $7::interval ELSE job.wake_at END
-FROM (
-	SELECT org_id, id, CASE WHEN state = 'ready' THEN $4::int ELSE 0 END AS lost,
-		state = 'ready' AND $4::int > 0 AND losses + $4::int >= $5 AS fatal
-	FROM job
-	WHERE org_id = $1 AND id = $2 AND dispatch = $3 AND owner IS NULL AND wake_at IS NOT NULL
-	FOR UPDATE SKIP LOCKED
-) AS due
-WHERE job.org_id = due.org_id AND job.id = due.id
-RETURNING job.dispatch, due.fatal, job.kind, job.args`
-
-// supersede gives the job a new task ID in place of a task that will not deliver.
+// supersede gives the job a new task ID in place of a task that will not deliver, and enqueues the new task.
 func (c *Dispatcher) supersede(ctx context.Context, r Ref, lost int, p *Pushed) error {
-	var free, fatal bool
-	err := c.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		job := changed{org: r.Org}
-		tx.Queue(leaveSQL, r.Org, r.ID, r.Dispatch, lost, MaxLosses,
-			fmt.Sprintf("lost its worker %d times", MaxLosses), c.ledger.Lease).
-			Query(func(rows pgx.Rows) error {
-				_, err := pgx.ForEachRow(rows, []any{&r.Dispatch, &fatal, &job.kind, &job.args}, func() error {
-					free = true
-					return nil
-				})
-				return err
-			})
-		if err := tx.Flush(ctx); err != nil || !fatal {
-			return err
-		}
-		return c.ledger.Hooks.run(ctx, tx, stopped, []changed{job})
-	})
-	if err != nil || !free {
+	next, err := c.store.Supersede(ctx, r, lost)
+	if err != nil || !next.Free {
 		return err
 	}
 	p.Behind++
-	if fatal {
+	if next.Died {
 		p.Died++
 	}
-	return c.enqueueAgain(ctx, r, p)
+	return c.enqueueAgain(ctx, next.Ref, p)
 }

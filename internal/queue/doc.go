@@ -8,8 +8,8 @@
 //
 // kind.go, add.go and concurrency_key.go are the producer's side; run.go is the handler's. aliases.go has the names of
 // kinds that are being renamed; jobs/README.md describes how. CommitEnqueuer enqueues committed jobs in asynq from the
-// process that added them, best effort. Store is the job table as workers, the relay and the feeder use it. The feeder
-// is in feed.go and refill.go; allocate.go has the rule by which the feeder assigns slots. Enqueuer adds many tasks to
+// process that added them, best effort. Store is the job table as workers and the relay use it. The Feeder
+// is in feed.go, round.go and refill.go; allocate.go has the rule by which the feeder assigns slots. Enqueuer adds many tasks to
 // asynq at a time. Dispatcher also resolves every conflict with an existing task.
 //
 // # Task payload

@@ -10,12 +10,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-const ref = ` job.org_id, job.id, job.kind, job.lane, job.max_attempts, job.dispatch`
-
-const notPaused = `
-	NOT EXISTS (SELECT FROM job_pause p WHERE (p.scope, p.name) IN (('lane', job.lane), ('kind', job.kind),
-	('org', job.org_id::text)))`
-
 // backSQL returns due rows of keys with an open circuit to waiting. Such a job got its slot while the circuit was being
 // opened, or its worker died.
 const backSQL = `
@@ -37,7 +31,7 @@ WITH due AS MATERIALIZED (
 )
 UPDATE job SET wake_at = now() + $1::interval
 FROM due WHERE job.org_id = due.org_id AND job.id = due.id
-RETURNING` + ref + `, extract(epoch FROM now() - due.wake_at)::float8`
+RETURNING` + refColumns + `, extract(epoch FROM now() - due.wake_at)::float8`
 
 // reapSQL is T4: rows with an expired lease. Pauses do not delay it, because the run is lost in any case.
 const reapSQL = `
@@ -48,7 +42,7 @@ WITH due AS MATERIALIZED (
 )
 UPDATE job SET owner = NULL, wake_at = now() + $1::interval
 FROM due WHERE job.org_id = due.org_id AND job.id = due.id
-RETURNING` + ref + `, extract(epoch FROM now() - due.wake_at)::float8`
+RETURNING` + refColumns + `, extract(epoch FROM now() - due.wake_at)::float8`
 
 // T15: all jobs of a lane that should be in Redis, and the newest dead jobs, which asynq should list.
 const (
@@ -114,75 +108,4 @@ func (l *Store) Resync(ctx context.Context, lane Lane) error {
 		tx.Queue(epochDeadSQL, string(lane))
 		return nil
 	})
-}
-
-// Limits of the hourly sweep's view of a lane's dead jobs. Archived tasks are compared with more dead rows than are
-// relisted, so that a task between the two limits is not taken for a stray.
-const (
-	listable = 10_000
-	relisted = 9_000
-)
-
-const deadSQL = `SELECT org_id, id, dispatch FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT $2`
-
-const relistSQL = `
-UPDATE job SET wake_at = now()
-FROM (
-	SELECT job.org_id, job.id FROM job JOIN unnest($1::uuid[], $2::uuid[]) AS d (org_id, id) ON d.org_id =
-	job.org_id AND d.id = job.id
-	WHERE job.state = 'dead' AND job.wake_at IS NULL FOR UPDATE OF job SKIP LOCKED
-) AS due
-WHERE job.org_id = due.org_id AND job.id = due.id`
-
-// Sweep is the Postgres half of T16. listed is the IDs of the tasks that asynq lists as archived, read before this
-// call. Sweep returns as strays the tasks to delete: those without a dead job, and those with an outdated ID. It makes
-// the newest dead jobs that asynq does not list due for Wake and returns their number.
-func (l *Store) Sweep(ctx context.Context, lane Lane, listed []string) (strays []string, unlisted int64, err error) {
-	is := make(map[string]bool, len(listed))
-	for _, task := range listed {
-		is[task] = true
-	}
-	err = l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, deadSQL, string(lane), listable)
-		if err != nil {
-			return err
-		}
-		var r Ref
-		var orgs, ids []id.ID
-		dead := make(map[string]bool, len(listed))
-		if _, err = pgx.ForEachRow(rows, []any{&r.Org, &r.ID, &r.Dispatch}, func() error {
-			if !is[r.TaskID()] && len(dead) < relisted {
-				orgs, ids = append(orgs, r.Org), append(ids, r.ID)
-			}
-			dead[r.TaskID()] = true
-			return nil
-		}); err != nil {
-			return err
-		}
-		strays = nil
-		for _, task := range listed {
-			if !dead[task] {
-				strays = append(strays, task)
-			}
-		}
-		if len(ids) == 0 {
-			return nil
-		}
-		unlisted, err = tx.Exec(ctx, relistSQL, orgs, ids)
-		return err
-	})
-	return strays, unlisted, err
-}
-
-// TaskOfDead returns the current task ID of a dead job, or "" if there is no such dead job.
-func (l *Store) TaskOfDead(ctx context.Context, org, job id.ID) (string, error) {
-	r := Ref{Org: org, ID: job}
-	err := l.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, "SELECT dispatch FROM job WHERE org_id = $1 AND id = $2 AND state = 'dead'",
-			[]any{org, job}, &r.Dispatch)
-	})
-	if postgres.None(err) {
-		return "", nil
-	}
-	return r.TaskID(), err
 }

@@ -241,7 +241,7 @@ func TestARoundGivesSlotsAsANaiveEvaluatorOfTheRowsGivesThem(t *testing.T) {
 		w := roll(seed, now)
 		w.write(t, sql)
 		limit := w.dice.IntN([]int{10, 100, 600}[seed%3])
-		refs, err := queue.NewStore(db.App, db.System).Feed(t.Context(), queue.Default, limit)
+		refs, err := queue.NewFeeder(queue.NewStore(db.App, db.System)).Round(t.Context(), queue.Default, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,13 +363,13 @@ func TestSlotsThatWereGivenBackAreNotLookedAtAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ledger := queue.NewStore(db.App, db.System)
+	feeder := queue.NewFeeder(queue.NewStore(db.App, db.System))
 	for given := 0; given < 2000; {
 		if _, err := sql.Exec(t.Context(),
 			`DELETE FROM job WHERE state = 'ready' AND wake_at IS NOT NULL`); err != nil {
 			t.Fatal(err)
 		}
-		refs, err := ledger.Feed(t.Context(), queue.Default, 100)
+		refs, err := feeder.Round(t.Context(), queue.Default, 100)
 		if err != nil || len(refs) == 0 {
 			t.Fatalf("%d slots were given, %v", len(refs), err)
 		}

@@ -57,7 +57,7 @@ const (
 )
 
 func (l *Store) statement(c *Claimed, v Completion) (string, []any) {
-	key := []any{c.Org, c.ID, c.owner, c.Attempt - 1}
+	key := []any{c.Org, c.ID, c.Fence, c.Attempt - 1}
 	switch v.Outcome {
 	case Done:
 		return doneSQL, key
@@ -82,7 +82,8 @@ func (l *Store) statement(c *Claimed, v Completion) (string, []any) {
 // repeated.
 func (l *Store) Finish(ctx context.Context, c *Claimed, v Completion) error {
 	sql, args := l.statement(c, v)
-	if len(c.effects)+len(c.shared) > 0 && v.Outcome != Released || v.Outcome == Died && l.Hooked(c) {
+	effects := c.HasEffects() || len(c.EffectItems()) > 0
+	if effects && v.Outcome != Released || v.Outcome == Died && l.Hooked(c) {
 		return l.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error { return l.Settle(ctx, tx, c, v) })
 	}
 	var n int64
@@ -100,12 +101,7 @@ func (l *Store) Finish(ctx context.Context, c *Claimed, v Completion) error {
 // row lock is the lease, tx must be the transaction that locked the job. The caller must return Settle's error from tx,
 // so that ErrFenced rolls the effects back.
 func (l *Store) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Completion) error {
-	for _, write := range c.effects {
-		if err := write(ctx, tx); err != nil {
-			return err
-		}
-	}
-	if err := write(tx, c.shared); err != nil {
+	if err := c.WriteEffects(ctx, tx); err != nil {
 		return err
 	}
 	if v.Outcome == Died && l.Hooked(c) {
@@ -114,7 +110,7 @@ func (l *Store) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Compl
 		}
 	}
 	sql, args := l.statement(c, v)
-	if c.owner == nil { // the lock is the fence, so no result is needed
+	if c.Fence == nil { // the lock is the fence, so no result is needed
 		tx.Queue(sql, args...)
 		return nil
 	}
@@ -125,26 +121,5 @@ func (l *Store) Settle(ctx context.Context, tx *postgres.Tx, c *Claimed, v Compl
 	return err
 }
 
-// DropEffects discards the effects of a run if they cannot be written.
-func (c *Claimed) DropEffects() { c.effects, c.shared = nil, nil }
-
-// write calls each writer once with all of its items.
-func write(tx *postgres.Tx, parts []part) error {
-	for len(parts) > 0 {
-		by := parts[0].by
-		var items []any
-		var others []part
-		for _, p := range parts {
-			if p.by == by {
-				items = append(items, p.item)
-			} else {
-				others = append(others, p)
-			}
-		}
-		if err := by.Write(tx, items); err != nil {
-			return err
-		}
-		parts = others
-	}
-	return nil
-}
+// Hooked reports whether a hook must be called when c will not run again.
+func (l *Store) Hooked(c *Claimed) bool { return !c.SkipsHook() && l.Hooks[c.Kind].Stopped != nil }

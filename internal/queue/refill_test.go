@@ -73,15 +73,15 @@ func TestARefillGivesItsOrgsWhatANaiveEvaluatorOfTheirRowsGivesThem(t *testing.T
 			w.lines[key] = l
 		}
 		w.write(t, sql)
-		ledger := queue.NewStore(db.App, db.System)
-		refs, err := ledger.Feed(t.Context(), queue.Default, 10_000)
+		feeder := queue.NewFeeder(queue.NewStore(db.App, db.System))
+		refs, err := feeder.Round(t.Context(), queue.Default, 10_000)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.gave(refs)
 		var orgs []id.ID
 		for org := range w.short() {
-			if !ledger.Short(queue.Default, org) {
+			if !feeder.Short(queue.Default, org) {
 				t.Fatalf("seed %d: org %s waits for its own and is not short", seed, org)
 			}
 			if len(orgs) == 0 || !w.oneIn(3) {
@@ -89,13 +89,13 @@ func TestARefillGivesItsOrgsWhatANaiveEvaluatorOfTheirRowsGivesThem(t *testing.T
 			}
 		}
 		orgs = append(orgs, id.New())
-		if refs, _, err := ledger.Refill(t.Context(), queue.Default, 100, slices.Clone(orgs)); err != nil ||
+		if refs, _, err := feeder.Refill(t.Context(), queue.Default, 100, slices.Clone(orgs)); err != nil ||
 			len(refs) > 0 {
 			t.Fatalf("seed %d: %d slots before anything ended, %v", seed, len(refs), err)
 		}
 		w.end(t, sql)
 		limit := []int{3, 20, 600}[seed%3]
-		refs, later, err := ledger.Refill(t.Context(), queue.Default, limit, slices.Clone(orgs))
+		refs, later, err := feeder.Refill(t.Context(), queue.Default, limit, slices.Clone(orgs))
 		if err != nil || len(later) > 0 {
 			t.Fatalf("seed %d: %v later, %v", seed, later, err)
 		}
@@ -142,10 +142,10 @@ func TestNobodyIsShortWhereARoundCouldNotGiveAllThatItMight(t *testing.T) {
 		FROM unnest(ARRAY[$1, $2]::uuid[]) AS o, generate_series(1, 40)`, org, other, line); err != nil {
 		t.Fatal(err)
 	}
-	l := queue.NewStore(db.App, db.System)
+	l := queue.NewFeeder(queue.NewStore(db.App, db.System))
 	feed := func(limit, want int, short bool) {
 		t.Helper()
-		refs, err := l.Feed(t.Context(), queue.Default, limit)
+		refs, err := l.Round(t.Context(), queue.Default, limit)
 		if err != nil {
 			t.Error(err)
 		}
@@ -208,8 +208,8 @@ func TestAPausedLaneIsRefilledForNobodyAndAsksForNothing(t *testing.T) {
 		FROM generate_series(1, 40)`, org, line); err != nil {
 		t.Fatal(err)
 	}
-	l := queue.NewStore(db.App, db.System)
-	if refs, err := l.Feed(t.Context(), queue.Default, 100); err != nil || len(refs) != queue.Slots {
+	l := queue.NewFeeder(queue.NewStore(db.App, db.System))
+	if refs, err := l.Round(t.Context(), queue.Default, 100); err != nil || len(refs) != queue.Slots {
 		t.Fatalf("%d slots, %v", len(refs), err)
 	}
 	if _, err := sql.Exec(t.Context(), "DELETE FROM job WHERE wake_at IS NOT NULL"); err != nil {

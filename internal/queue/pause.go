@@ -30,7 +30,7 @@ func (o *Operator) names(scope, name string) ([]string, error) {
 	if scope != "kind" || err != nil {
 		return []string{name}, err
 	}
-	return o.ledger.Aliases.Names(name), nil
+	return o.store.Aliases.Names(name), nil
 }
 
 // checkScope returns the name in its stored form.
@@ -112,7 +112,7 @@ UPDATE job SET wake_at = NULL, due = true FROM (
 ) AS held WHERE job.org_id = held.org_id AND job.id = held.id`
 
 func (o *Operator) unslot(ctx context.Context) error {
-	err := o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { tx.Queue(unslotSQL); return nil })
+	err := o.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { tx.Queue(unslotSQL); return nil })
 	if err != nil {
 		return fmt.Errorf("take back slots of paused jobs: %w", err)
 	}
@@ -122,7 +122,7 @@ func (o *Operator) unslot(ctx context.Context) error {
 // Pauses returns all pauses, lanes last. A kind is listed once, by its name.
 func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
 	var out []Pause
-	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT scope, name, paused_at FROM job_pause ORDER BY scope DESC, name`)
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
 		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Pause, err error) {
 			err = row.Scan(&p.Scope, &p.Name, &p.PausedAt)
 			if p.Scope == "kind" {
-				p.Name = o.ledger.Aliases.Name(p.Name)
+				p.Name = o.store.Aliases.Name(p.Name)
 			}
 			return p, err
 		})

@@ -50,14 +50,14 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int,
 	case !f.dead():
 		return nil, ErrNotDead
 	}
-	f.State, f.Kind = Dead, o.ledger.Aliases.Name(f.Kind) // a worker of the previous release knows the name alone
+	f.State, f.Kind = Dead, o.store.Aliases.Name(f.Kind) // a worker of the previous release knows the name alone
 	text, err := json.Marshal(f)
 	if err != nil {
 		return nil, fmt.Errorf("encode filter: %w", err)
 	}
 	r := &Redrive{ID: id.New(), Actor: by.Actor, Reason: by.Reason, Filter: f, Rate: rate}
 	q := o.countQuery(f)
-	err = o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = o.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		if err := tx.QueryRow(ctx, q.sql, q.args, &r.Total); err != nil {
 			return err
 		}
@@ -76,19 +76,6 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int,
 	return r, nil
 }
 
-// countQuery counts the dead jobs that match f.
-func (o *Operator) countQuery(f Filter) *query {
-	q := o.deadQuery(f, nil, false)
-	if len(f.Error) >= shortest {
-		q.and(`job_grams(d.error) @> job_grams(` + q.text(f.Error) + `)`)
-	}
-	if f.Error != "" {
-		q.and(`position(` + q.text(f.Error) + ` IN d.error) > 0`)
-	}
-	q.sql = `SELECT count(*) FROM job_death d` + q.where()
-	return q
-}
-
 // redriveSQL is T12 for many jobs. They wait for the feeder, which is fair and keeps Redis small.
 var redriveSQL = fmt.Sprintf(free, " AND job.state = 'dead'", `
 	UPDATE job SET `+revive+`, wake_at = NULL, due = true
@@ -100,7 +87,7 @@ const catchUp = 2.0
 // StepRedrive redrives as many jobs as the rate allows now, at most one batch. full reports that the rate allows more
 // at once; more reports that the redrive is not over. Concurrent calls share the one rate.
 func (o *Operator) StepRedrive(ctx context.Context, which id.ID) (full, more bool, err error) {
-	err = o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = o.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		full, more, err = o.step(ctx, tx, which)
 		return err
 	})
@@ -182,7 +169,7 @@ func (o *Operator) CancelRedrive(ctx context.Context, by By, which id.ID) (bool,
 // Redrives returns the newest 100 redrives.
 func (o *Operator) Redrives(ctx context.Context) ([]Redrive, error) {
 	var out []Redrive
-	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx,
 			`SELECT id, actor, reason, filter, rate, total, done, created_at, stepped_at, ended_at, cancelled
 				FROM job_redrive ORDER BY id DESC LIMIT 100`)
@@ -204,44 +191,4 @@ func (o *Operator) Redrives(ctx context.Context) ([]Redrive, error) {
 		return nil, fmt.Errorf("list redrives: %w", err)
 	}
 	return out, nil
-}
-
-// DropMatching is T14 for all jobs that match f, in batches, for about the given duration. more reports that jobs are
-// left and the caller should call again. Jobs that a run holds are skipped.
-func (o *Operator) DropMatching(ctx context.Context, by By, f Filter, during time.Duration) (dropped int, more bool,
-	err error,
-) {
-	if by.Reason == "" {
-		return 0, false, ErrUnreasoned
-	}
-	if f.Kind == "" && f.Lane == "" && f.Org == nil && f.Error == "" && f.After == nil && f.Before == nil {
-		return 0, false, ErrUnfiltered
-	}
-	f.Kind = o.ledger.Aliases.Name(f.Kind)
-	text, err := json.Marshal(f)
-	if err != nil {
-		return 0, false, fmt.Errorf("encode filter: %w", err)
-	}
-	by.Scope = string(text)
-	var from *Place
-	for end := time.Now().Add(during); ; {
-		jobs, next, err := o.Search(ctx, f, actBatch, from)
-		if err != nil {
-			return dropped, true, err
-		}
-		keys := make([]Key, len(jobs))
-		for i, j := range jobs {
-			keys[i] = Key{Org: j.Org, ID: j.ID}
-		}
-		results, err := o.Drop(ctx, by, keys...)
-		for _, r := range results {
-			if r == Acted {
-				dropped++
-			}
-		}
-		if err != nil || next == nil || time.Now().After(end) {
-			return dropped, next != nil, err
-		}
-		from = next
-	}
 }

@@ -30,7 +30,7 @@ func (o *Operator) push(ctx context.Context, rows []touched) {
 			refs = append(refs, r.Ref)
 		}
 	}
-	_, _ = o.courier.Push(ctx, refs...) // on an error the relay pushes them within a second
+	_, _ = o.dispatcher.Push(ctx, refs...) // on an error the relay pushes them within a second
 }
 
 // archive archives the tasks of the jobs that T13 made dead. A task that is being delivered misses its claim and is
@@ -63,7 +63,7 @@ func (o *Operator) each(ctx context.Context, rows []touched, do func(r Ref, stat
 	for i, r := range rows {
 		refs[i] = r.Ref
 	}
-	states, err := o.courier.states(ctx, refs)
+	states, err := o.dispatcher.States(ctx, refs)
 	if err != nil {
 		return
 	}

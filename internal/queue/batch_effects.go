@@ -14,31 +14,21 @@ import (
 // deferred to the commit, where it would run under another org's policies.
 const endSQL = byKeySQL + onceSQL + ", set_config('lock_timeout', '200ms', true)"
 
-// end is Finish for a run that is done and has shared effects. If the shared transaction does not complete the run, end
-// completes it alone. If the shared transaction was committed after all, the fence refuses the second completion.
-func (c *BatchCompleter) end(ctx context.Context, run *Claimed, v Completion) error {
-	a := &batchCall{claim: run, verdict: v, shared: run.shared, answer: make(chan error, 1)}
-	if taken, err := c.ask(ctx, c.ends, a); err == nil && taken && a.ok {
-		return nil
-	}
-	return c.ledger.Finish(ctx, run, v)
-}
-
 // endAll is T8 for many runs and their effects in one transaction. It checks the fences first: it deletes the rows of
 // the runs that still hold their jobs, which also locks them. Then it writes the effects of exactly those runs. Each
 // org's statements run under that org's row policies.
-func (c *BatchCompleter) endAll(ctx context.Context, load []*batchCall) error {
+func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
 	byOwner := make(map[id.ID]*batchCall, len(load))
 	var orgs [][]*batchCall // batches by org; load is sorted by org
 	for i, a := range load {
-		byOwner[*a.claim.owner] = a
+		byOwner[*a.claim.Fence] = a
 		if i == 0 || a.claim.Org != load[i-1].claim.Org {
 			orgs = append(orgs, nil)
 		}
 		orgs[len(orgs)-1] = append(orgs[len(orgs)-1], a)
 	}
 	held := make(map[id.ID]bool, len(load))
-	err := c.ledger.App.Tx(ctx, load[0].claim.Org, func(tx *postgres.Tx) error {
+	err := l.App.Tx(ctx, load[0].claim.Org, func(tx *postgres.Tx) error {
 		tx.Queue(endSQL)
 		tx.Queue("SET CONSTRAINTS ALL IMMEDIATE")
 		for _, asks := range orgs {
@@ -57,17 +47,17 @@ func (c *BatchCompleter) endAll(ctx context.Context, load []*batchCall) error {
 			return err
 		}
 		for _, asks := range orgs {
-			var parts []part
+			var items []EffectItem
 			for _, a := range asks {
-				if held[*a.claim.owner] && byOwner[*a.claim.owner] == a { // the last request for a run wins
-					parts = append(parts, a.shared...)
+				if held[*a.claim.Fence] && byOwner[*a.claim.Fence] == a { // the last request for a run wins
+					items = append(items, a.items...)
 				}
 			}
-			if len(parts) == 0 {
+			if len(items) == 0 {
 				continue
 			}
 			tx.Turn(asks[0].claim.Org)
-			if err := write(tx, parts); err != nil {
+			if err := WriteItems(tx, items); err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func (o *Operator) SetWeight(ctx context.Context, by By, org id.ID, weight int) 
 // Weights returns the orgs with a weight other than 1.
 func (o *Operator) Weights(ctx context.Context) ([]Weight, error) {
 	var out []Weight
-	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx,
 			`SELECT org_id, weight FROM job_weight WHERE weight > 1 ORDER BY weight DESC, org_id`)
 		if err != nil {

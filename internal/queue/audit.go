@@ -28,7 +28,7 @@ type AuditEntry struct {
 // AuditLog returns up to limit entries, newest first. If before is set, it returns only entries older than before.
 func (o *Operator) AuditLog(ctx context.Context, limit int, before *id.ID) ([]AuditEntry, error) {
 	var out []AuditEntry
-	err := o.ledger.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx,
 			`SELECT id, at, actor, act, scope, jobs, count, reason FROM job_act WHERE $1::uuid IS NULL OR id < $1
 				ORDER BY id DESC LIMIT $2`, before, limit)
@@ -46,7 +46,7 @@ func (o *Operator) AuditLog(ctx context.Context, limit int, before *id.ID) ([]Au
 
 // Audit writes an audit entry for an action that changes nothing in Postgres.
 func (o *Operator) Audit(ctx context.Context, by By, act string, jobs ...id.ID) error {
-	err := o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := o.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		writeAudit(tx, by, act, len(jobs), jobs...)
 		return nil
 	})
@@ -70,7 +70,7 @@ func (o *Operator) audited(ctx context.Context, by By, act, sql string, args ...
 	whole := `WITH acted AS (` + sql + ` RETURNING 1)
 INSERT INTO job_act (id, actor, act, scope, reason, count) SELECT $1, $2, $3, $4, $5, count(*) FROM acted
 HAVING count(*) > 0`
-	err = o.ledger.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = o.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(whole, append([]any{id.New(), by.Actor, act, by.Scope, by.Reason}, args...)...).
 			Exec(func(tag pgconn.CommandTag) error { n = tag.RowsAffected(); return nil })
 		return nil

@@ -1,0 +1,24 @@
+package queue
+
+// Lane is an asynq queue. Jobs of one lane share workers; lanes are weighted against each other.
+type Lane string
+
+// The lanes, in order of decreasing weight.
+const (
+	Critical Lane = "critical" // money and tokens
+	Default  Lane = "default"
+	Webhooks Lane = "webhooks"
+	Bulk     Lane = "bulk"
+)
+
+// Lanes returns all lanes.
+func Lanes() []Lane { return []Lane{Critical, Default, Webhooks, Bulk} }
+
+// laneNames returns the names of all lanes.
+func laneNames() []string {
+	var names []string
+	for _, lane := range Lanes() {
+		names = append(names, string(lane))
+	}
+	return names
+}
