@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // OpsOptions are the dependencies and settings of a process's ops listener, for every role.
@@ -33,8 +33,8 @@ type OpsOptions struct {
 	// System, together with DB, is used to act on jobs. Without it the dashboard is read-only and /jobs/ does not
 	// exist.
 	System      *postgres.DB
-	Hooks       queue.Hooks   // hooks of job kinds for operators' archive, drop and run actions
-	Aliases     queue.Aliases // of job kinds that are being renamed
+	Hooks       store.Hooks   // hooks of job kinds for operators' archive, drop and run actions
+	Aliases     store.Aliases // of job kinds that are being renamed
 	DatabaseURL string        // checked for pending migrations
 	RedisURL    string        // checked by /readyz; the dashboard's Redis
 

@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
 )
 
 const (
@@ -150,7 +151,7 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	var after *queue.Place
+	var after *operator.Place
 	if c := q.Get("cursor"); c != "" {
 		text, err := base64.RawURLEncoding.DecodeString(c)
 		if err != nil || json.Unmarshal(text, &after) != nil {
@@ -161,7 +162,7 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	out := opsPage[queue.Job]{Data: append([]queue.Job{}, jobs...), HasMore: next != nil}
+	out := opsPage[operator.Job]{Data: append([]operator.Job{}, jobs...), HasMore: next != nil}
 	if next != nil {
 		text, err := json.Marshal(next)
 		if err != nil {
@@ -173,8 +174,8 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 	return http.StatusOK, out, nil
 }
 
-func (d *jobsAPI) byID(r *http.Request, text string) (out opsPage[queue.Job], err error) {
-	out.Data = []queue.Job{}
+func (d *jobsAPI) byID(r *http.Request, text string) (out opsPage[operator.Job], err error) {
+	out.Data = []operator.Job{}
 	job, err := id.Parse(text)
 	if err != nil {
 		return out, &opsError{http.StatusBadRequest, "id: a UUID"}
@@ -192,9 +193,9 @@ func (d *jobsAPI) byID(r *http.Request, text string) (out opsPage[queue.Job], er
 	return out, err
 }
 
-func filterOf(q url.Values) (queue.Filter, error) {
-	f := queue.Filter{
-		State: queue.State(q.Get("state")), Kind: q.Get("kind"), Lane: queue.Lane(q.Get("lane")),
+func filterOf(q url.Values) (operator.Filter, error) {
+	f := operator.Filter{
+		State: operator.State(q.Get("state")), Kind: q.Get("kind"), Lane: queue.Lane(q.Get("lane")),
 		Error: q.Get("error"),
 	}
 	if text := q.Get("org_id"); text != "" {

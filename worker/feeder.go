@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 const (
@@ -122,10 +123,10 @@ func (w *Worker) count(ctx context.Context) {
 }
 
 // nameHolders logs the orgs with the most jobs that wait for a slot, because orgs are not a metric label.
-func (w *Worker) nameHolders(ctx context.Context, lanes []queue.Backlog) {
+func (w *Worker) nameHolders(ctx context.Context, lanes []store.Backlog) {
 	waiting := 0
 	for _, b := range lanes {
-		waiting += b.Counts[queue.StageWaiting]
+		waiting += b.Counts[store.StageWaiting]
 	}
 	if waiting < crowd {
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -27,14 +28,14 @@ func TestWhatIsPausedIsNeitherPushedNorClaimed(t *testing.T) {
 		if all := h.jobs(); all[1].WakeAt != nil {
 			t.Errorf("%s paused: pushed at its commit", p[0])
 		}
-		if _, err := h.ledger().Claim(t.Context(), h.org, before.ID); !errors.Is(err, queue.ErrMissed) {
+		if _, err := h.ledger().Claim(t.Context(), h.org, before.ID); !errors.Is(err, store.ErrMissed) {
 			t.Errorf("%s paused: claimed: %v", p[0], err)
 		}
 		err := h.db.App.Tx(t.Context(), h.org, func(tx *postgres.Tx) error {
 			_, err := h.ledger().Lock(t.Context(), tx, before.ID)
 			return err
 		})
-		if !errors.Is(err, queue.ErrMissed) {
+		if !errors.Is(err, store.ErrMissed) {
 			t.Errorf("%s paused: locked: %v", p[0], err)
 		}
 		if j := h.jobs()[0]; j.WakeAt == nil || !j.WakeAt.Equal(*before.WakeAt) {
@@ -189,7 +190,7 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range lanes {
-		for _, s := range queue.Stages() {
+		for _, s := range store.Stages() {
 			want := 0
 			if b.Lane == queue.Default {
 				want = 1
@@ -222,7 +223,7 @@ func TestWhatItsLineKeepsBackIsNotLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return lanes[slices.IndexFunc(lanes, func(b queue.Backlog) bool { return b.Lane == queue.Default })].Oldest
+		return lanes[slices.IndexFunc(lanes, func(b store.Backlog) bool { return b.Lane == queue.Default })].Oldest
 	}
 	if got := oldest(); got < 9*time.Hour {
 		t.Errorf("before it is held: %s", got)

@@ -11,6 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -108,7 +110,7 @@ func TestLooksAtPendingTasksPushNothingTwice(t *testing.T) {
 		refs = append(refs, j.ref())
 	}
 	l := h.ledger()
-	c := queue.NewDispatcher(l, h.link)
+	c := dispatch.New(l, h.link)
 	if p, err := c.Push(t.Context(), refs...); err != nil || p.Added != len(refs) {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -119,7 +121,7 @@ func TestLooksAtPendingTasksPushNothingTwice(t *testing.T) {
 			t.Fatalf("%d found, %v", len(found.Refs), err)
 		}
 		looked += len(found.Refs)
-		if p, err := c.Push(t.Context(), found.Refs...); err != nil || p != (queue.Pushed{}) {
+		if p, err := c.Push(t.Context(), found.Refs...); err != nil || p != (dispatch.Pushed{}) {
 			t.Fatalf("pushed again: %+v, %v", p, err)
 		}
 	}
@@ -132,8 +134,8 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.add(adding(mark, none{}, queue.Dedupe("one")))
-	c := queue.NewDispatcher(h.ledger(), h.link)
-	for n := range queue.MaxLosses {
+	c := dispatch.New(h.ledger(), h.link)
+	for n := range store.MaxLosses {
 		j := h.only()
 		if j.State != "ready" || j.Losses != n || j.Dispatch != n {
 			t.Fatalf("before loss %d: %+v", n+1, j)
@@ -168,9 +170,9 @@ func TestARowThatIsRunIsNotLeftBehind(t *testing.T) {
 	if err := h.link.HSet(t.Context(), "asynq:{default}:t:"+j.ref().TaskID(), "state", "active").Err(); err != nil {
 		t.Fatal(err)
 	}
-	c := queue.NewDispatcher(h.ledger(), h.link)
+	c := dispatch.New(h.ledger(), h.link)
 	pushNothing := func(how string) {
-		if p, err := c.Push(t.Context(), j.ref()); err != nil || p != (queue.Pushed{}) {
+		if p, err := c.Push(t.Context(), j.ref()); err != nil || p != (dispatch.Pushed{}) {
 			t.Errorf("%s: %+v, %v", how, p, err)
 		}
 	}

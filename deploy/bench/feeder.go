@@ -16,6 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/feed"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
@@ -113,8 +115,8 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 		return 0, err
 	}
 	defer system.Close()
-	ledger := queue.NewStore(nil, system)
-	feeder := queue.NewFeeder(ledger)
+	ledger := store.New(nil, system)
+	feeder := feed.New(ledger)
 	var given [][]queue.Ref
 	fed := 0
 	steps := []struct {

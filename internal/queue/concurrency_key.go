@@ -39,7 +39,7 @@ WHERE job.org_id = free.org_id AND job.id = free.id`
 // If d <= 0 jobs continue at once, one at a time.
 func OpenCircuit(tx *postgres.Tx, line id.ID, d time.Duration) {
 	tx.Queue(holdSQL, tx.Org(), line, d)
-	tx.Queue(takeBackSQL, tx.Org(), line, laneNames())
+	tx.Queue(takeBackSQL, tx.Org(), line, LaneNames())
 }
 
 // CloseCircuit ends OpenCircuit: the key has all its slots again.

@@ -15,7 +15,7 @@ const (
 func Lanes() []Lane { return []Lane{Critical, Default, Webhooks, Bulk} }
 
 // laneNames returns the names of all lanes.
-func laneNames() []string {
+func LaneNames() []string {
 	var names []string
 	for _, lane := range Lanes() {
 		names = append(names, string(lane))
