@@ -63,7 +63,7 @@ func (w *Worker) feedFailed(ctx context.Context, err error) {
 func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
-	lanes, err := w.slots.Waiting(ctx)
+	lanes, err := w.feeder.Waiting(ctx)
 	if err != nil || len(lanes) == 0 || w.link.isDown() {
 		return 0, err
 	}
@@ -84,7 +84,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 		if room <= 0 {
 			continue
 		}
-		refs, err := w.slots.Round(ctx, lane, room)
+		refs, err := w.feeder.Round(ctx, lane, room)
 		if err != nil {
 			return fed, fmt.Errorf("feed %s: %w", lane, err)
 		}
@@ -93,7 +93,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 			return fed, err
 		}
 		for _, r := range refs {
-			if !w.slots.Short(lane, r.Org) {
+			if !w.feeder.Short(lane, r.Org) {
 				fed++
 			}
 		}
@@ -149,7 +149,7 @@ func (w *Worker) declareFull(ctx context.Context, lane queue.Lane, pending int64
 	if pending < int64(overfull*w.depthOf(lane)) || !w.link.fullAgain(lane, fullFor/2) {
 		return
 	}
-	if err := w.slots.Full(ctx, lane, fullFor); err != nil && ctx.Err() == nil {
+	if err := w.feeder.Full(ctx, lane, fullFor); err != nil && ctx.Err() == nil {
 		w.log.WarnContext(ctx, "failed to mark lane as full", "lane", string(lane), "error", err)
 	}
 }

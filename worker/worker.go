@@ -87,7 +87,7 @@ const handOver = time.Second
 type Worker struct {
 	opt      Options
 	ledger   *store.Store
-	slots    *feed.Feeder
+	feeder   *feed.Feeder
 	courier  *dispatch.Dispatcher
 	clerk    *store.BatchCompleter
 	bundles  *ackBatcher
@@ -121,7 +121,7 @@ func New(o Options) *Worker {
 		Aliases: store.AliasesOf(o.Handlers),
 	}
 	w := &Worker{
-		opt: o, ledger: ledger, slots: feed.New(ledger), courier: dispatch.New(ledger, o.Redis),
+		opt: o, ledger: ledger, feeder: feed.New(ledger), courier: dispatch.New(ledger, o.Redis),
 		clerk:   store.NewBatchCompleter(ledger),
 		bundles: newAckBatcher(o.Redis),
 		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(o.Redis), ends: newRefillQueue(),

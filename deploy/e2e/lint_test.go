@@ -40,6 +40,19 @@ var planted = []struct{ path, body, finding string }{
 	},
 	{"internal/queue/planted/up/up.go", "package queue\n\nimport _ \"" + module + "/internal/contacts\"\n", "contacts"},
 	{"internal/postgres/planted/up/up.go", "package postgres\n\nimport _ \"" + module + "/internal/queue\"\n", "queue"},
+	{"internal/queue/planted.go", "package queue\n\nimport _ \"" + module + "/internal/queue/store\"\n", "queue/store"},
+	{
+		"internal/queue/store/planted/asynq/asynq.go",
+		"package asynq\n\nimport _ \"github.com/hibiken/asynq\"\n", "hibiken/asynq",
+	},
+	{
+		"internal/queue/feed/planted/act/act.go",
+		"package act\n\nimport _ \"" + module + "/internal/queue/operator\"\n", "queue/operator",
+	},
+	{
+		"internal/contacts/planted/table/table.go",
+		"package contacts\n\nimport _ \"" + module + "/internal/queue/store\"\n", "queue/store",
+	},
 	{
 		"internal/social/provider/planted/rows/rows.go",
 		"package provider\n\nimport _ \"" + module + "/internal/postgres\"\n", "postgres",
@@ -103,6 +116,8 @@ var allowed = map[string]string{
 	"scheduler/clock.go":              "package scheduler\n",
 	"jobs/leadscore/job.go":           "package leadscore\n",
 	"internal/queue/queue.go":         "package queue\n",
+	"internal/queue/store/claim.go":   "package store\n",
+	"internal/queue/operator/run.go":  "package operator\n\nimport _ \"github.com/hibiken/asynq\"\n",
 	"internal/postgres/db.go":         "package postgres\n",
 }
 

@@ -14,7 +14,7 @@ const (
 // Lanes returns all lanes.
 func Lanes() []Lane { return []Lane{Critical, Default, Webhooks, Bulk} }
 
-// laneNames returns the names of all lanes.
+// LaneNames returns the names of all lanes.
 func LaneNames() []string {
 	var names []string
 	for _, lane := range Lanes() {

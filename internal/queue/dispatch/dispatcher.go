@@ -22,7 +22,7 @@ type Dispatcher struct {
 	inspect *asynq.Inspector
 }
 
-// NewDispatcher returns a Dispatcher that uses c. It adds the hook of an Enqueuer to c.
+// New returns a Dispatcher that uses c. It adds the hook of an Enqueuer to c.
 func New(l *store.Store, c redis.UniversalClient) *Dispatcher {
 	return &Dispatcher{store: l, redis: c, enqueue: NewEnqueuer(c), inspect: asynq.NewInspectorFromRedisClient(c)}
 }

@@ -16,9 +16,9 @@ import (
 // is still going.
 const taskTimeout = 24 * time.Hour
 
-// task returns the job as an asynq task. It does not use Retention, Unique, Group or ProcessIn, which would keep, merge
-// or delay tasks; Postgres alone decides that.
-func task(r queue.Ref) (*asynq.Task, []asynq.Option) {
+// newTask returns the job as an asynq task. It does not use Retention, Unique, Group or ProcessIn, which would keep,
+// merge or delay tasks; Postgres alone decides that.
+func newTask(r queue.Ref) (*asynq.Task, []asynq.Option) {
 	return asynq.NewTask(r.Kind, Task{ID: r.ID, Org: r.Org}.payload()), []asynq.Option{
 		asynq.TaskID(r.TaskID()), asynq.Queue(string(r.Lane)), asynq.MaxRetry(r.MaxAttempts),
 		asynq.Timeout(taskTimeout),
@@ -77,7 +77,7 @@ func (e *Enqueuer) Enqueue(ctx context.Context, refs ...queue.Ref) []error {
 }
 
 func (e *Enqueuer) one(ctx context.Context, r queue.Ref) error {
-	task, opts := task(r)
+	task, opts := newTask(r)
 	_, err := e.asynq.EnqueueContext(ctx, task, opts...)
 	return err
 }

@@ -14,8 +14,8 @@ type cursor struct {
 	kind      string
 }
 
-// Feeder assigns slots to waiting jobs. Its state between rounds is a cursor and which orgs the last round left short;
-// another Feeder may take over at any time. It is safe for concurrent use.
+// Feeder assigns slots to waiting jobs. Its state between rounds is a cursor and which orgs the last round left short.
+// The slots that are held are rows, so another Feeder may take over at any time. It is safe for concurrent use.
 type Feeder struct {
 	store *store.Store
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type Feeder struct {
 	short map[queue.Lane]map[id.ID]bool // see Short
 }
 
-// NewFeeder returns a Feeder for the jobs of s.
+// New returns a Feeder for the jobs of s.
 func New(s *store.Store) *Feeder {
 	return &Feeder{store: s, from: map[queue.Lane]cursor{}, short: map[queue.Lane]map[id.ID]bool{}}
 }

@@ -22,7 +22,7 @@ type Operator struct {
 	recent     int // the constant recent; tests lower it
 }
 
-// NewOperator returns an Operator for l's jobs that also updates the asynq in c. It adds the hook of an Enqueuer to c.
+// New returns an Operator for l's jobs that also updates the asynq in c. It adds the hook of an Enqueuer to c.
 // If c is nil, the relay brings the changes to asynq.
 func New(l *store.Store, c redis.UniversalClient) *Operator {
 	o := &Operator{store: l, redis: c, recent: recent}

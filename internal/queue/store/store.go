@@ -15,7 +15,7 @@ const (
 	MaxLosses = 20
 )
 
-// Store is the job table as workers, the relay and the feeder use it. Each method is one transition of the protocol in
+// Store is the job table as workers, the relay, the feeder and operators use it. Each method is one transition of the protocol in
 // one short transaction. After it returns, the caller makes the changes in asynq.
 type Store struct {
 	App    *postgres.DB // claims and completions, under the job's org
@@ -28,7 +28,7 @@ type Store struct {
 	Aliases Aliases
 }
 
-// NewStore returns a Store with the protocol's default times.
+// New returns a Store with the protocol's default times.
 func New(app, system *postgres.DB) *Store {
 	return &Store{App: app, System: system, Lease: Lease, First: First}
 }
