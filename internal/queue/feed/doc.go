@@ -16,7 +16,7 @@
 //
 // # Layout
 //
-// feed.go has a round from its start to its end, and refill.go a refill. round.go reads the waiting groups and gives them
-// slots. allocate.go decides which group gets the next slot, and pace.go limits the rate of a concurrency key. short.go
-// records which orgs need a refill. waiting.go finds the lanes with waiting jobs.
+// feed.go has a round from its start to its end, and refill.go a refill. round.go reads the waiting groups and gives
+// them slots. allocate.go decides which group gets the next slot, and pace.go limits the rate of a concurrency key.
+// short.go records which orgs need a refill. waiting.go finds the lanes with waiting jobs.
 package feed

@@ -1,12 +1,14 @@
 package operator
 
 import (
+	"encoding/json"
 	"errors"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
@@ -63,3 +65,15 @@ const (
 
 // ErrUnreasoned reports an action that requires a reason and got none.
 var ErrUnreasoned = errors.New("a reason is required")
+
+// touched is a row that an action changed.
+type touched struct {
+	queue.Ref
+	due  bool // not paused
+	args json.RawMessage
+}
+
+// columns returns the scan targets for the columns that an action returns.
+func (t *touched) columns() []any {
+	return []any{&t.Org, &t.ID, &t.Kind, &t.Lane, &t.MaxAttempts, &t.Dispatch, &t.due, &t.args}
+}

@@ -9,8 +9,8 @@ const ByKeySQL = `SELECT set_config('jit', 'off', true), set_config('enable_hash
 	set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
 	set_config('enable_incremental_sort', 'off', true)`
 
-// onceSQL, after ByKeySQL, also forces a generic plan for all lists of keys. By default the server replans for each list, which costs
-// more than executing the statement.
+// onceSQL, after ByKeySQL, also forces a generic plan for all lists of keys. By default the server replans for each
+// list, which costs more than executing the statement.
 const onceSQL = ", set_config('plan_cache_mode', 'force_generic_plan', true)"
 
 // AsyncCommitSQL also makes the commit asynchronous. It is for transactions that record temporary ownership: wake_at
@@ -25,8 +25,8 @@ const NotPausedSQL = `
 	NOT EXISTS (SELECT FROM job_pause p WHERE (p.scope, p.name) IN (('lane', job.lane), ('kind', job.kind),
 	('org', job.org_id::text)))`
 
-// LockedSQL is true for a job with a slot and a row lock held by an open transaction: the run of a Tx kind, which has no
-// owner, or briefly a scan of the row. The row's xmax is that transaction, and each transaction locks its own id, so
+// LockedSQL is true for a job with a slot and a row lock held by an open transaction: the run of a Tx kind, which has
+// no owner, or briefly a scan of the row. The row's xmax is that transaction, and each transaction locks its own id, so
 // pg_locks shows it. The check takes no lock, because a claim would skip a locked row.
 const LockedSQL = ` (job.wake_at IS NOT NULL AND job.state = 'ready' AND job.xmax IN (SELECT transactionid
 	FROM pg_locks WHERE locktype = 'transactionid' AND granted))`

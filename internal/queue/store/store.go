@@ -15,8 +15,8 @@ const (
 	MaxLosses = 20
 )
 
-// Store is the job table as workers, the relay, the feeder and operators use it. Each method is one transition of the protocol in
-// one short transaction. After it returns, the caller makes the changes in asynq.
+// Store is the job table as workers, the relay, the feeder and operators use it. Each method is one transition of the
+// protocol in one short transaction. After it returns, the caller makes the changes in asynq.
 type Store struct {
 	App    *postgres.DB // claims and completions, under the job's org
 	System *postgres.DB // extensions, scans and feeding, for all orgs
