@@ -20,6 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
@@ -63,7 +64,7 @@ func (s *service) work(h queue.Handler) (n int) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	ledger := queue.NewStore(s.DB.App, s.DB.System)
+	ledger := store.New(s.DB.App, s.DB.System)
 	for _, d := range due {
 		run, err := ledger.Claim(s.Context(), d.Org, d.Job)
 		if err != nil {
@@ -78,7 +79,7 @@ func (s *service) work(h queue.Handler) (n int) {
 		} else if err := h.Call(s.Context(), run); err != nil {
 			s.Fatalf("%s: %v", h.Kind, err)
 		}
-		if err := ledger.Finish(s.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
+		if err := ledger.Finish(s.Context(), run, store.Completion{Outcome: store.Done}); err != nil {
 			s.Fatal(err)
 		}
 	}

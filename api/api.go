@@ -82,7 +82,7 @@ func New(d Deps) *App { return build(d) }
 // build is New with additional routes, for tests.
 func build(d Deps, more ...func(*App)) *App {
 	if d.Plans == nil {
-		d.Plans = plans.NewService(d.DB, entitlementsync.Standard())
+		d.Plans = plans.NewService(d.DB, plans.Standard().Enqueuing(entitlementsync.Kind.Add))
 	}
 	if d.Brands == nil {
 		d.Brands = branding.NewResolver(d.DB, branding.ByPlan(d.Plans.Of))

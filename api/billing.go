@@ -187,5 +187,5 @@ func (a *App) portal(ctx context.Context, _ *struct{}) (*portalOut, error) {
 	}
 	out := &portalOut{}
 	out.Body.URL = url
-	return store(ctx, a, out)
+	return storeResponse(ctx, a, out)
 }

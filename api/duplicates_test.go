@@ -10,7 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/contactduplicates"
 )
@@ -57,7 +57,7 @@ func (c *caller) search() {
 		`SELECT id FROM job WHERE org_id = $1 AND kind = 'contact.duplicates'`, c.Org).Scan(&job); err != nil {
 		c.Fatal(err)
 	}
-	ledger := queue.NewStore(c.DB.App, c.DB.System)
+	ledger := store.New(c.DB.App, c.DB.System)
 	run, err := ledger.Claim(c.Context(), c.Org, job)
 	if err != nil {
 		c.Fatal(err)
@@ -65,7 +65,7 @@ func (c *caller) search() {
 	if err := (contactduplicates.Job{App: c.DB.App}).Handler().Call(c.Context(), run); err != nil {
 		c.Fatal(err)
 	}
-	if err := ledger.Finish(c.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
+	if err := ledger.Finish(c.Context(), run, store.Completion{Outcome: store.Done}); err != nil {
 		c.Fatal(err)
 	}
 }

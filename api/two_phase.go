@@ -55,11 +55,11 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 	case kept:
 		return show(got), nil
 	}
-	return store(ctx, a, show(got))
+	return storeResponse(ctx, a, show(got))
 }
 
-// store stores the response of a request that changed nothing in the database.
-func store[O any](ctx context.Context, a *App, out *O) (*O, error) {
+// storeResponse stores the response of a request that changed nothing in the database.
+func storeResponse[O any](ctx context.Context, a *App, out *O) (*O, error) {
 	r := httpx.RequestOf(ctx)
 	if r.Key == "" {
 		return out, nil

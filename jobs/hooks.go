@@ -3,7 +3,7 @@ package jobs
 import (
 	"strings"
 
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
@@ -18,9 +18,9 @@ import (
 //
 // Kinds without a hook have no such rows (scores, mails, sweeps), or their rows become due by themselves, whatever
 // happens to a job (token.refresh, domain.verify, segment.sync, contact.index, plan.settle).
-func Hooks(publicURL string) queue.Hooks {
+func Hooks(publicURL string) store.Hooks {
 	links := linksOf(publicURL)
-	return queue.HooksOf(
+	return store.HooksOf(
 		contactimport.Hook(links),
 		contactimportundo.Hook(),
 		contactbulk.Hook(),

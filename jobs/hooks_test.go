@@ -18,6 +18,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -35,8 +38,8 @@ type operated struct {
 	t        *testing.T
 	org      id.ID
 	sql      *pgx.Conn // superuser
-	ledger   *queue.Store
-	operator *queue.Operator
+	ledger   *store.Store
+	operator *operator.Operator
 	hooks    *webhooks.Service
 	endpoint id.ID
 }
@@ -46,9 +49,9 @@ func operate(t *testing.T) *operated {
 	o := &operated{Database: testkit.DB(t), t: t, org: id.New()}
 	o.sql = testkit.Pgx(t, o.URL)
 	o.exec(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, o.org)
-	o.ledger = queue.NewStore(o.App, o.System)
+	o.ledger = store.New(o.App, o.System)
 	o.ledger.Hooks = jobs.Hooks("https://shop.test")
-	o.operator = queue.NewOperator(o.ledger, nil)
+	o.operator = operator.New(o.ledger, nil)
 	o.hooks = &webhooks.Service{Box: testkit.Box(t), Policy: outbound.Policy{AllowPrivate: true}}
 	o.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		v, _, err := o.hooks.Create(ctx, tx,
@@ -86,21 +89,21 @@ func (o *operated) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
 }
 
 // job returns the key of the only job of a kind.
-func (o *operated) job(kind string) queue.Key {
+func (o *operated) job(kind string) operator.Key {
 	o.t.Helper()
 	job, err := id.Parse(o.one(`SELECT id FROM job WHERE org_id = $1 AND kind = $2`, o.org, kind))
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	return queue.Key{Org: o.org, ID: job}
+	return operator.Key{Org: o.org, ID: job}
 }
 
 // act applies an operator's action to a job, or makes its own run fail for good.
-func (o *operated) act(name string, k queue.Key) {
+func (o *operated) act(name string, k operator.Key) {
 	o.t.Helper()
-	var got []queue.Result
+	var got []operator.Result
 	var err error
-	by := queue.By{Actor: "ada", Reason: "because"}
+	by := operator.By{Actor: "ada", Reason: "because"}
 	switch name {
 	case "drop":
 		got, err = o.operator.Drop(o.t.Context(), by, k)
@@ -110,30 +113,30 @@ func (o *operated) act(name string, k queue.Key) {
 		got, err = o.operator.Run(o.t.Context(), by, k)
 	case "drop what fits":
 		var n int
-		if n, _, err = o.operator.DropMatching(o.t.Context(), by, queue.Filter{State: queue.Open, Org: &k.Org},
+		if n, _, err = o.operator.DropMatching(o.t.Context(), by, operator.Filter{State: operator.Open, Org: &k.Org},
 			time.Minute); n > 0 {
-			got = []queue.Result{queue.Acted}
+			got = []operator.Result{operator.Acted}
 		}
 	case "redrive":
-		var r *queue.Redrive
-		if r, err = o.operator.StartRedrive(o.t.Context(), by, queue.Filter{Org: &k.Org}, queue.MaxRate,
+		var r *operator.Redrive
+		if r, err = o.operator.StartRedrive(o.t.Context(), by, operator.Filter{Org: &k.Org}, operator.MaxRate,
 			func(context.Context, *postgres.Tx, id.ID) error { return nil }); err == nil {
 			o.exec(`UPDATE job_redrive SET stepped_at = stepped_at - interval '1 second' WHERE id = $1`, r.ID)
 			_, _, err = o.operator.StepRedrive(o.t.Context(), r.ID)
-			got = []queue.Result{queue.Acted}
+			got = []operator.Result{operator.Acted}
 		}
 	case "death":
 		o.exec(`UPDATE job SET wake_at = now(), run_at = now(), owner = NULL WHERE id = $1`, k.ID)
 		var c *queue.Claimed
 		if c, err = o.ledger.Claim(o.t.Context(), k.Org, k.ID); err == nil {
-			err = o.ledger.Finish(o.t.Context(), c, queue.Completion{Outcome: queue.Died, Error: "no"})
-			got = []queue.Result{queue.Acted}
+			err = o.ledger.Finish(o.t.Context(), c, store.Completion{Outcome: store.Died, Error: "no"})
+			got = []operator.Result{operator.Acted}
 		}
 	}
 	if err != nil {
 		o.t.Fatalf("%s: %v", name, err)
 	}
-	if diff := cmp.Diff([]queue.Result{queue.Acted}, got); diff != "" {
+	if diff := cmp.Diff([]operator.Result{operator.Acted}, got); diff != "" {
 		o.t.Fatalf("%s (-want +got):\n%s", name, diff)
 	}
 }
@@ -198,7 +201,7 @@ func TestADeliverySaysWhatAnOperatorMadeOfItsJob(t *testing.T) {
 			o := operate(t)
 			d := o.delivery(tc.tries)
 			for _, act := range tc.acts {
-				o.act(act, queue.Key{Org: o.org, ID: d})
+				o.act(act, operator.Key{Org: o.org, ID: d})
 			}
 			if got := o.shows(d); got != tc.want {
 				t.Errorf("it says %q, want %q", got, tc.want)
@@ -214,7 +217,7 @@ func TestADeliveryThatCameToItsEndKeepsItWhateverAnOperatorDoes(t *testing.T) {
 			o := operate(t)
 			d := o.delivery(0)
 			o.exec(`UPDATE webhook_delivery SET status = $2 WHERE id = $1`, d, status)
-			o.act(act, queue.Key{Org: o.org, ID: d})
+			o.act(act, operator.Key{Org: o.org, ID: d})
 			if got := o.shows(d); got != status {
 				t.Errorf("%s of a job whose delivery is %s: it is %s", act, status, got)
 			}
@@ -227,7 +230,7 @@ func TestADeliveryWhoseJobLostItsWorkerTooOftenIsExhausted(t *testing.T) {
 	o := operate(t)
 	d := o.delivery(2)
 	o.exec(`UPDATE job SET losses = $2, wake_at = now() + interval '1 hour', owner = NULL WHERE id = $1`, d,
-		queue.MaxLosses-1)
+		store.MaxLosses-1)
 	ref := queue.Ref{
 		ID: d, Org: o.org, Kind: events.DeliverKind, Lane: queue.Webhooks,
 		MaxAttempts: events.DeliverAttempts,
@@ -237,7 +240,7 @@ func TestADeliveryWhoseJobLostItsWorkerTooOftenIsExhausted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	courier := queue.NewDispatcher(o.ledger, client)
+	courier := dispatch.New(o.ledger, client)
 	if _, err := courier.Push(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
@@ -346,8 +349,8 @@ func TestAnActWhoseHookFailsChangesNoJob(t *testing.T) {
 	o := operate(t)
 	d := o.delivery(2)
 	o.exec(`REVOKE UPDATE ON webhook_delivery FROM funnelwork_app`)
-	if _, err := o.operator.Drop(t.Context(), queue.By{Actor: "ada", Reason: "because"},
-		queue.Key{Org: o.org, ID: d}); err == nil {
+	if _, err := o.operator.Drop(t.Context(), operator.By{Actor: "ada", Reason: "because"},
+		operator.Key{Org: o.org, ID: d}); err == nil {
 		t.Error("dropped")
 	}
 	if n := o.one(`SELECT count(*) FROM job WHERE id = $1`, d); n != "1" {

@@ -16,6 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
@@ -82,7 +84,7 @@ func All(d Deps) []queue.Handler {
 		d.Plans = entitlementsync.Standard()
 	}
 	links := linksOf(d.PublicURL)
-	ledger := queue.NewStore(d.App, d.System)
+	ledger := store.New(d.App, d.System)
 	ledger.Hooks = Hooks(d.PublicURL)
 	imports := contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}
 	scores := leadscore.Job{Model: d.Scores.In}
@@ -109,7 +111,7 @@ func All(d Deps) []queue.Handler {
 		scores.Handler(),
 		leadscoremany.Handler(scores),
 		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
-		platformredrive.Job{Operator: queue.NewOperator(ledger, nil)}.Handler(),
+		platformredrive.Job{Operator: operator.New(ledger, nil)}.Handler(),
 		platformretention.Job{System: d.System, Log: d.Log}.Handler(),
 		quotaannounce.Handler(),
 		scoretrain.Job{App: d.App}.Handler(),
@@ -122,13 +124,13 @@ func All(d Deps) []queue.Handler {
 		webhookhealth.Job{App: d.App, System: d.System, Hooks: d.Hooks, Log: d.Log}.Handler(),
 		webhookreplay.Job{Hooks: d.Hooks, Pace: webhookreplay.Usual()}.Handler(),
 	})
-	ledger.Aliases = queue.AliasesOf(all)
+	ledger.Aliases = store.AliasesOf(all)
 	return all
 }
 
 // Aliases returns the aliases of the kinds that are being renamed. Every process that reads or changes jobs needs them
 // in its Store, like Hooks.
-func Aliases() queue.Aliases { return queue.AliasesOf(All(Deps{})) }
+func Aliases() store.Aliases { return store.AliasesOf(All(Deps{})) }
 
 // Watches returns the functions that a worker calls in a loop. They find work that no request enqueues.
 func Watches(d Deps) []func(context.Context) error {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/batch"
 )
 
 // Limits of the ackBatcher.
@@ -25,7 +25,7 @@ const (
 type ackBatcher struct {
 	redis redis.UniversalClient
 	asks  chan *ackCall
-	crowd queue.Batcher[*ackCall]
+	crowd batch.Batcher[*ackCall]
 	mu    sync.RWMutex
 	open  bool
 }
@@ -39,8 +39,8 @@ type ackCall struct {
 func newAckBatcher(c redis.UniversalClient) *ackBatcher {
 	return &ackBatcher{
 		redis: c, asks: make(chan *ackCall, ackQueueCap),
-		crowd: queue.Batcher[*ackCall]{
-			Interval: queue.BatchInterval, FlushSize: queue.BatchFlushSize,
+		crowd: batch.Batcher[*ackCall]{
+			Interval: batch.Interval, FlushSize: batch.FlushSize,
 			MaxSize: ackBatchSize,
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // scribe writes shared effects into done: the job's id and a note. Its first call waits for the gate, so that the other
@@ -49,7 +50,7 @@ func (s *scribe) Write(tx *postgres.Tx, items []any) error {
 }
 
 // claimed adds and claims each jobs for each of orgs orgs. The runs share their id through s.
-func (h *house) claimed(c *queue.BatchCompleter, s *scribe, orgs, each int) (runs []*queue.Claimed) {
+func (h *house) claimed(c *store.BatchCompleter, s *scribe, orgs, each int) (runs []*queue.Claimed) {
 	h.t.Helper()
 	for range orgs {
 		h.addFor(id.New(), slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, each)...)
@@ -66,7 +67,7 @@ func (h *house) claimed(c *queue.BatchCompleter, s *scribe, orgs, each int) (run
 }
 
 // endAll finishes the runs concurrently as done and returns their errors.
-func endAll(t *testing.T, c *queue.BatchCompleter, s *scribe, runs []*queue.Claimed) []error {
+func endAll(t *testing.T, c *store.BatchCompleter, s *scribe, runs []*queue.Claimed) []error {
 	t.Helper()
 	errs := make([]error, len(runs))
 	var begun, over sync.WaitGroup
@@ -74,7 +75,7 @@ func endAll(t *testing.T, c *queue.BatchCompleter, s *scribe, runs []*queue.Clai
 	for i, run := range runs {
 		over.Go(func() {
 			begun.Done()
-			errs[i] = c.Finish(t.Context(), run, queue.Completion{Outcome: queue.Done})
+			errs[i] = c.Finish(t.Context(), run, store.Completion{Outcome: store.Done})
 		})
 	}
 	begun.Wait()
@@ -102,7 +103,7 @@ func TestRunsThatEndTogetherWriteWhatTheyShareIfTheyStillHoldTheirJobs(t *testin
 			s.gate = nil
 		}
 		for i, err := range endAll(t, c, s, runs) {
-			if refused := lost(i) || again; refused != errors.Is(err, queue.ErrFenced) || !refused && err != nil {
+			if refused := lost(i) || again; refused != errors.Is(err, store.ErrFenced) || !refused && err != nil {
 				t.Errorf("lost %v, again %v: %v", lost(i), again, err)
 			}
 		}
@@ -141,7 +142,7 @@ func TestWhatOneRunCannotWriteKeepsNoOtherFromItsEnd(t *testing.T) {
 		if bad {
 			want = 0
 		}
-		if bad != (err != nil) || errors.Is(err, queue.ErrFenced) {
+		if bad != (err != nil) || errors.Is(err, store.ErrFenced) {
 			t.Errorf("run %d: %v", i, err)
 		}
 		if n := h.count("SELECT count(*) FROM done WHERE job = $1", runs[i].ID); n != want {
@@ -167,7 +168,7 @@ func TestALockedRowHoldsUpNoEndButItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := make(chan error, 1)
-	go func() { own <- c.Finish(t.Context(), runs[0], queue.Completion{Outcome: queue.Done}) }()
+	go func() { own <- c.Finish(t.Context(), runs[0], store.Completion{Outcome: store.Done}) }()
 	for _, err := range endAll(t, c, s, runs[1:9]) {
 		if err != nil {
 			t.Error(err)
@@ -185,7 +186,7 @@ func TestALockedRowHoldsUpNoEndButItsOwn(t *testing.T) {
 		t.Errorf("after the lock: %v", err)
 	}
 	stop()
-	if err := c.Finish(t.Context(), runs[9], queue.Completion{Outcome: queue.Done}); err != nil {
+	if err := c.Finish(t.Context(), runs[9], store.Completion{Outcome: store.Done}); err != nil {
 		t.Errorf("without its clerk: %v", err)
 	}
 	if n := h.count("SELECT count(DISTINCT job) FROM done"); n != 10 || h.count("SELECT count(*) FROM done") != n {
@@ -199,13 +200,13 @@ func TestWhatIsSharedGoesWithEveryVerdictButARelease(t *testing.T) {
 	h := open(t)
 	c, _ := h.clerk()
 	s := &scribe{}
-	verdicts := []queue.Completion{
-		{Outcome: queue.Done},
-		{Outcome: queue.Failed, Error: "no", In: time.Hour},
-		{Outcome: queue.Died, Error: "never"},
-		{Outcome: queue.Snoozed, In: time.Minute},
-		{Outcome: queue.Released},
-		{Outcome: queue.Done},
+	verdicts := []store.Completion{
+		{Outcome: store.Done},
+		{Outcome: store.Failed, Error: "no", In: time.Hour},
+		{Outcome: store.Died, Error: "never"},
+		{Outcome: store.Snoozed, In: time.Minute},
+		{Outcome: store.Released},
+		{Outcome: store.Done},
 	}
 	runs := h.claimed(c, s, 1, len(verdicts))
 	runs[5].DropEffects()
@@ -214,7 +215,7 @@ func TestWhatIsSharedGoesWithEveryVerdictButARelease(t *testing.T) {
 			t.Errorf("%v: %v", v, err)
 		}
 		want := 1
-		if v.Outcome == queue.Released || i == 5 {
+		if v.Outcome == store.Released || i == 5 {
 			want = 0
 		}
 		if n := h.count("SELECT count(*) FROM done WHERE job = $1", runs[i].ID); n != want {

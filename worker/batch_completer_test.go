@@ -15,12 +15,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // clerk starts a BatchCompleter that runs until the test ends or the returned function is called.
-func (h *house) clerk() (*queue.BatchCompleter, func()) {
+func (h *house) clerk() (*store.BatchCompleter, func()) {
 	h.t.Helper()
-	c := queue.NewBatchCompleter(h.ledger())
+	c := store.NewBatchCompleter(h.ledger())
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
 	var over sync.WaitGroup
 	over.Go(func() { _ = c.Run(ctx) })
@@ -49,7 +50,7 @@ func TestClaimsThatShareAStatementClaimEachJobOnce(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case errors.Is(err, queue.ErrMissed):
+			case errors.Is(err, store.ErrMissed):
 				missed++
 			case err != nil:
 				t.Error(err)
@@ -70,7 +71,7 @@ func TestClaimsThatShareAStatementClaimEachJobOnce(t *testing.T) {
 			t.Errorf("%s claimed %d times", job, n)
 		}
 	}
-	if _, err := c.Claim(t.Context(), id.New(), all[0].ID); !errors.Is(err, queue.ErrMissed) {
+	if _, err := c.Claim(t.Context(), id.New(), all[0].ID); !errors.Is(err, store.ErrMissed) {
 		t.Errorf("another org's claim: %v", err)
 	}
 }
@@ -136,13 +137,13 @@ func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	c, _ := h.clerk()
-	verdicts := []queue.Completion{
-		{Outcome: queue.Done},
-		{Outcome: queue.Failed, Error: "no", In: time.Hour},
-		{Outcome: queue.Died, Error: "never"},
-		{Outcome: queue.Snoozed, In: time.Minute},
-		{Outcome: queue.Released},
-		{Outcome: queue.Failed, Error: "what no text may hold: \x00", In: time.Hour},
+	verdicts := []store.Completion{
+		{Outcome: store.Done},
+		{Outcome: store.Failed, Error: "no", In: time.Hour},
+		{Outcome: store.Died, Error: "never"},
+		{Outcome: store.Snoozed, In: time.Minute},
+		{Outcome: store.Released},
+		{Outcome: store.Failed, Error: "what no text may hold: \x00", In: time.Hour},
 	}
 	// row is a job after a completion, with times as whole minutes from now.
 	type row struct {
@@ -151,7 +152,7 @@ func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 		Owned, Due, Keyed bool
 		Run, Wake         *int
 	}
-	left := func(finish func(context.Context, *queue.Claimed, queue.Completion) error) (out []*row, errs []bool) {
+	left := func(finish func(context.Context, *queue.Claimed, store.Completion) error) (out []*row, errs []bool) {
 		h.exec("DELETE FROM job")
 		out, errs = make([]*row, len(verdicts)), make([]bool, len(verdicts))
 		for i := range verdicts {
@@ -228,15 +229,15 @@ func TestAVerdictOfARunThatLostItsJobIsRefusedAmongOthers(t *testing.T) {
 		if lost {
 			h.exec("UPDATE job SET owner = $2 WHERE id = $1", j.ID, id.New())
 		}
-		v := queue.Completion{Outcome: queue.Done}
+		v := store.Completion{Outcome: store.Done}
 		if i%2 == 0 {
-			v = queue.Completion{Outcome: queue.Failed, Error: "no", In: time.Hour}
+			v = store.Completion{Outcome: store.Failed, Error: "no", In: time.Hour}
 		}
 		wait.Go(func() {
-			if err := c.Finish(t.Context(), run, v); lost != errors.Is(err, queue.ErrFenced) || !lost && err != nil {
+			if err := c.Finish(t.Context(), run, v); lost != errors.Is(err, store.ErrFenced) || !lost && err != nil {
 				t.Errorf("lost %v: %v", lost, err)
 			}
-			if err := c.Finish(t.Context(), run, v); !errors.Is(err, queue.ErrFenced) {
+			if err := c.Finish(t.Context(), run, v); !errors.Is(err, store.ErrFenced) {
 				t.Errorf("the verdict a second time: %v", err)
 			}
 		})

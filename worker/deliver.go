@@ -11,6 +11,8 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/telemetry"
 )
 
@@ -33,7 +35,7 @@ const (
 
 // deliver runs a task's job. The log lines of the run have its kind, its id and its org.
 func (w *Worker) deliver(ctx context.Context, t *asynq.Task) error {
-	task, err := queue.ReadTask(t.Payload())
+	task, err := dispatch.ReadTask(t.Payload())
 	if err != nil {
 		return archiveError{err.Error()}
 	}
@@ -56,7 +58,7 @@ func (w *Worker) deliver(ctx context.Context, t *asynq.Task) error {
 }
 
 // deliverCall runs a call-out kind: T5, the work, then the effects and T8 to T11 in one fenced transaction.
-func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task queue.Task) error {
+func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispatch.Task) error {
 	ctx := context.WithoutCancel(asked)
 	at := time.Now()
 	claiming, cancel := context.WithTimeout(ctx, statement)
@@ -83,14 +85,14 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task queue.
 }
 
 // settle writes the completion of a claimed job. While Postgres is unavailable it retries until the given time.
-func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, v queue.Completion,
+func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, v store.Completion,
 	until time.Time,
 ) (outcome string, told error) {
 	refused := false
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		writing, cancel := context.WithTimeout(ctx, statement)
 		finish := w.clerk.Finish
-		if v.Outcome == queue.Died && w.ledger.Hooked(c) { // a hook needs its own transaction
+		if v.Outcome == store.Died && w.ledger.Hooked(c) { // a hook needs its own transaction
 			finish = w.ledger.Finish
 		}
 		err := finish(writing, c, v)
@@ -98,9 +100,9 @@ func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, 
 		switch {
 		case err == nil:
 			return string(v.Outcome), w.asynqError(c, v)
-		case errors.Is(err, queue.ErrFenced):
+		case errors.Is(err, store.ErrFenced):
 			return fenced, nil
-		case !absent(err) && v.Outcome != queue.Released:
+		case !absent(err) && v.Outcome != store.Released:
 			// The effects cannot be written, so the run has failed.
 			w.log.ErrorContext(ctx, "failed to write a run's effects", "error", err)
 			if c.DropEffects(); refused {
@@ -118,12 +120,12 @@ func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, 
 // deliverTx runs a kind with only rows as effects: T6, the effects and T8 to T10 in one transaction. A failure rolls
 // back to a savepoint and is written in the same transaction. With a second transaction two deliveries could both fail
 // as the same attempt.
-func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task queue.Task) error {
+func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task dispatch.Task) error {
 	ctx := context.WithoutCancel(asked)
 	at := time.Now()
 	var (
 		c       *queue.Claimed
-		v       queue.Completion
+		v       store.Completion
 		stopped bool
 		workErr error
 	)
@@ -144,13 +146,13 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task queue.Ta
 		return w.ledger.Settle(bounded, tx, c, v)
 	})
 	w.runs.finish(one)
-	if c == nil || errors.Is(err, queue.ErrMissed) {
+	if c == nil || errors.Is(err, store.ErrMissed) {
 		return w.unclaimed(ctx, task, err)
 	}
 	outcome, told := string(v.Outcome), w.asynqError(c, v)
 	switch {
 	case err == nil:
-	case errors.Is(err, queue.ErrFenced):
+	case errors.Is(err, store.ErrFenced):
 		outcome, told = fenced, nil
 	case workErr == nil && absent(err), stopped, postgres.Lost(err) && !errors.Is(workErr, errTimeLimit):
 		// Either the commit's reply was lost, or nothing was written and the row is free.
@@ -175,8 +177,8 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task queue.Ta
 // unclaimed returns the result of a delivery without a claim. If the job is dead, asynq archives the task. If the job
 // is gone, waiting or held by another run, the task vanishes. If Postgres is unavailable, the task is delivered again
 // later.
-func (w *Worker) unclaimed(ctx context.Context, task queue.Task, err error) error {
-	if errors.Is(err, queue.ErrMissed) {
+func (w *Worker) unclaimed(ctx context.Context, task dispatch.Task, err error) error {
+	if errors.Is(err, store.ErrMissed) {
 		w.metrics.missed.Inc()
 		reading, cancel := context.WithTimeout(ctx, statement)
 		defer cancel()

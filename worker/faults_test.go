@@ -11,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -137,7 +138,7 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	}
 	// Another process's relay finds the expired lease.
 	ledger := h.ledger()
-	courier := queue.NewDispatcher(ledger, h.link)
+	courier := dispatch.New(ledger, h.link)
 	took := h.until(most+2*time.Second, "the lease lapsed", func() bool {
 		found, err := ledger.Reap(t.Context(), 10)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 const (
@@ -62,7 +63,7 @@ func (w *Worker) feedFailed(ctx context.Context, err error) {
 func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
-	lanes, err := w.ledger.Waiting(ctx)
+	lanes, err := w.feeder.Waiting(ctx)
 	if err != nil || len(lanes) == 0 || w.link.isDown() {
 		return 0, err
 	}
@@ -83,7 +84,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 		if room <= 0 {
 			continue
 		}
-		refs, err := w.ledger.Feed(ctx, lane, room)
+		refs, err := w.feeder.Round(ctx, lane, room)
 		if err != nil {
 			return fed, fmt.Errorf("feed %s: %w", lane, err)
 		}
@@ -92,7 +93,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 			return fed, err
 		}
 		for _, r := range refs {
-			if !w.ledger.Short(lane, r.Org) {
+			if !w.feeder.Short(lane, r.Org) {
 				fed++
 			}
 		}
@@ -122,10 +123,10 @@ func (w *Worker) count(ctx context.Context) {
 }
 
 // nameHolders logs the orgs with the most jobs that wait for a slot, because orgs are not a metric label.
-func (w *Worker) nameHolders(ctx context.Context, lanes []queue.Backlog) {
+func (w *Worker) nameHolders(ctx context.Context, lanes []store.Backlog) {
 	waiting := 0
 	for _, b := range lanes {
-		waiting += b.Counts[queue.StageWaiting]
+		waiting += b.Counts[store.StageWaiting]
 	}
 	if waiting < crowd {
 		return
@@ -148,7 +149,7 @@ func (w *Worker) declareFull(ctx context.Context, lane queue.Lane, pending int64
 	if pending < int64(overfull*w.depthOf(lane)) || !w.link.fullAgain(lane, fullFor/2) {
 		return
 	}
-	if err := w.ledger.Full(ctx, lane, fullFor); err != nil && ctx.Err() == nil {
+	if err := w.feeder.Full(ctx, lane, fullFor); err != nil && ctx.Err() == nil {
 		w.log.WarnContext(ctx, "failed to mark lane as full", "lane", string(lane), "error", err)
 	}
 }

@@ -21,6 +21,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/feed"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/worker"
@@ -199,7 +202,7 @@ func (h *house) until(limit time.Duration, what string, cond func() bool) time.D
 // push enqueues refs in asynq as the API does.
 func (h *house) push(refs ...queue.Ref) {
 	h.t.Helper()
-	for _, err := range queue.NewEnqueuer(h.link).Enqueue(h.t.Context(), refs...) {
+	for _, err := range dispatch.NewEnqueuer(h.link).Enqueue(h.t.Context(), refs...) {
 		// The relay may have been faster.
 		if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 			h.t.Fatal(err)
@@ -209,7 +212,9 @@ func (h *house) push(refs ...queue.Ref) {
 
 func (h *house) inspect() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(h.link) }
 
-func (h *house) ledger() *queue.Store { return queue.NewStore(h.db.App, h.db.System) }
+func (h *house) ledger() *store.Store { return store.New(h.db.App, h.db.System) }
+
+func (h *house) feeder() *feed.Feeder { return feed.New(h.ledger()) }
 
 func (h *house) archived() []string {
 	h.t.Helper()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 func TestRunsOfTheSystemOrgAreLoggedForDebuggingUnlessTheyFail(t *testing.T) {
@@ -14,11 +14,11 @@ func TestRunsOfTheSystemOrgAreLoggedForDebuggingUnlessTheyFail(t *testing.T) {
 		outcome     string
 		system, org slog.Level
 	}{
-		{string(queue.Done), slog.LevelDebug, slog.LevelInfo},
-		{string(queue.Snoozed), slog.LevelDebug, slog.LevelInfo},
-		{string(queue.Failed), slog.LevelInfo, slog.LevelInfo},
-		{string(queue.Released), slog.LevelInfo, slog.LevelInfo},
-		{string(queue.Died), slog.LevelWarn, slog.LevelWarn},
+		{string(store.Done), slog.LevelDebug, slog.LevelInfo},
+		{string(store.Snoozed), slog.LevelDebug, slog.LevelInfo},
+		{string(store.Failed), slog.LevelInfo, slog.LevelInfo},
+		{string(store.Released), slog.LevelInfo, slog.LevelInfo},
+		{string(store.Died), slog.LevelWarn, slog.LevelWarn},
 		{fenced, slog.LevelWarn, slog.LevelWarn},
 		{letGo, slog.LevelWarn, slog.LevelWarn},
 	} {

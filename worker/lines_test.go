@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // call is a call-out kind in the webhooks lane, like the kinds with concurrency keys.
@@ -31,7 +32,7 @@ func (h *house) slots(line id.ID) int {
 
 func (h *house) feed(limit int) []queue.Ref {
 	h.t.Helper()
-	refs, err := h.ledger().Feed(h.t.Context(), queue.Webhooks, limit)
+	refs, err := h.feeder().Round(h.t.Context(), queue.Webhooks, limit)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 	}
 	// A job that got a slot while the circuit was being opened.
 	h.exec("UPDATE job SET wake_at = now() + interval '3 s' WHERE id = $1", all[1].ID)
-	if _, err := h.ledger().Claim(t.Context(), h.org, all[1].ID); !errors.Is(err, queue.ErrMissed) {
+	if _, err := h.ledger().Claim(t.Context(), h.org, all[1].ID); !errors.Is(err, store.ErrMissed) {
 		t.Errorf("claimed: %v", err)
 	}
 	h.exec("UPDATE job SET wake_at = now() WHERE id = $1", all[1].ID)
@@ -137,7 +138,7 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 		t.Errorf("fed %d", len(refs))
 	}
 	// The present run ends, and the open period passes.
-	if err := h.ledger().Finish(t.Context(), running, queue.Completion{Outcome: queue.Done}); err != nil {
+	if err := h.ledger().Finish(t.Context(), running, store.Completion{Outcome: store.Done}); err != nil {
 		t.Fatal(err)
 	}
 	h.exec("UPDATE job_line SET held_until = now()")
@@ -156,7 +157,7 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := h.ledger().Finish(t.Context(), probe, queue.Completion{Outcome: queue.Done}); err != nil {
+		if err := h.ledger().Finish(t.Context(), probe, store.Completion{Outcome: store.Done}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,11 +179,11 @@ func TestARetryThatComesDueInAHeldLineWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.ledger().Finish(t.Context(), c, queue.Completion{Outcome: queue.Failed, Error: "no"}); err != nil {
+	if err := h.ledger().Finish(t.Context(), c, store.Completion{Outcome: store.Failed, Error: "no"}); err != nil {
 		t.Fatal(err)
 	}
 	feed := func() int {
-		if _, err := h.ledger().Waiting(t.Context()); err != nil {
+		if _, err := h.feeder().Waiting(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return len(h.feed(10))

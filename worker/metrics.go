@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // Metrics of the worker. The org is never a label.
@@ -112,7 +113,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	reg.MustRegister(m.repairs, m.swept, m.size, m.slots, m.paused, m.lines, m.states)
 	for _, l := range queue.Lanes() {
-		for _, s := range queue.Stages() {
+		for _, s := range store.Stages() {
 			m.states.WithLabelValues(string(l), string(s))
 		}
 		for _, g := range []*prometheus.GaugeVec{m.pending, m.open, m.dead, m.oldest} {
@@ -133,23 +134,23 @@ func (m *Metrics) ran(c *queue.Claimed, outcome string, took time.Duration) {
 	m.outcomes.WithLabelValues(c.Kind, string(c.Lane), outcome).Inc()
 }
 
-func (m *Metrics) backlog(lanes []queue.Backlog) {
-	by := map[queue.Lane]queue.Backlog{}
+func (m *Metrics) backlog(lanes []store.Backlog) {
+	by := map[queue.Lane]store.Backlog{}
 	for _, b := range lanes {
 		by[b.Lane] = b
 	}
 	for _, lane := range queue.Lanes() {
 		b := by[lane]
-		for _, s := range queue.Stages() {
+		for _, s := range store.Stages() {
 			m.states.WithLabelValues(string(lane), string(s)).Set(float64(b.Counts[s]))
 		}
 		m.open.WithLabelValues(string(lane)).Set(float64(b.Open()))
-		m.dead.WithLabelValues(string(lane)).Set(float64(b.Counts[queue.StageDead]))
+		m.dead.WithLabelValues(string(lane)).Set(float64(b.Counts[store.StageDead]))
 		m.oldest.WithLabelValues(string(lane)).Set(b.Oldest.Seconds())
 	}
 }
 
-func (m *Metrics) stopped(s queue.Stops) {
+func (m *Metrics) stopped(s store.Stops) {
 	m.paused.WithLabelValues("lane").Set(float64(len(s.Lanes)))
 	m.paused.WithLabelValues("kind").Set(float64(s.Kinds))
 	m.paused.WithLabelValues("org").Set(float64(s.Orgs))

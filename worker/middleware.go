@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // overrun is how long after its timeout a run that does not end is logged.
@@ -68,9 +69,9 @@ func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, t
 // events) do every few seconds is of interest to a debugger alone, unless it fails.
 func levelOf(org id.ID, outcome string) slog.Level {
 	switch outcome {
-	case string(queue.Died), fenced, letGo:
+	case string(store.Died), fenced, letGo:
 		return slog.LevelWarn
-	case string(queue.Done), string(queue.Snoozed):
+	case string(store.Done), string(store.Snoozed):
 		if org.IsZero() {
 			return slog.LevelDebug
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // afterPostgres delays asynq's retries. asynq's clock has a resolution of whole seconds. With the delay Postgres, which
@@ -65,19 +66,19 @@ func isFailure(err error) bool {
 }
 
 // completionOf returns the completion of a run of c that returned err.
-func completionOf(c *queue.Claimed, o queue.Options, err error) queue.Completion {
+func completionOf(c *queue.Claimed, o queue.Options, err error) store.Completion {
 	if err == nil {
-		return queue.Completion{Outcome: queue.Done}
+		return store.Completion{Outcome: store.Done}
 	}
 	if d, ok := queue.SnoozeOf(err); ok {
-		return queue.Completion{Outcome: queue.Snoozed, In: max(d, 0)}
+		return store.Completion{Outcome: store.Snoozed, In: max(d, 0)}
 	}
 	if postgres.Lost(err) && !queue.IsDrop(err) { // an outage is not the job's failure
-		return queue.Completion{Outcome: queue.Snoozed, In: away}
+		return store.Completion{Outcome: store.Snoozed, In: away}
 	}
-	v := queue.Completion{Outcome: queue.Failed, Error: clean(err.Error())}
+	v := store.Completion{Outcome: store.Failed, Error: clean(err.Error())}
 	if queue.IsDrop(err) || c.Last() {
-		v.Outcome = queue.Died
+		v.Outcome = store.Died
 		return v
 	}
 	if d, ok := queue.RetryOf(err); ok {
@@ -89,18 +90,18 @@ func completionOf(c *queue.Claimed, o queue.Options, err error) queue.Completion
 }
 
 // asynqError returns the error for asynq after a completion was written in Postgres.
-func (w *Worker) asynqError(c *queue.Claimed, v queue.Completion) error {
-	if !w.listed(c.Lane) && v.Outcome != queue.Died {
+func (w *Worker) asynqError(c *queue.Claimed, v store.Completion) error {
+	if !w.listed(c.Lane) && v.Outcome != store.Died {
 		return nil
 	}
 	switch v.Outcome {
-	case queue.Failed:
+	case store.Failed:
 		return retryError{in: v.In, text: attemptText(c.Attempt, c.MaxAttempts, v.Error)}
-	case queue.Died:
+	case store.Died:
 		return archiveError{attemptText(c.Attempt, c.MaxAttempts, v.Error)}
-	case queue.Snoozed:
+	case store.Snoozed:
 		return snoozeError{in: v.In, why: "snoozed for " + v.In.String()}
-	case queue.Done, queue.Released:
+	case store.Done, store.Released:
 	}
 	return nil
 }
@@ -127,18 +128,18 @@ var (
 
 // interrupted returns the completion of a run that was cancelled from outside, and true. It returns false for a run
 // that ended by itself. asked is asynq's context, run the run's own.
-func (w *Worker) interrupted(asked, run context.Context, err error) (queue.Completion, bool) {
+func (w *Worker) interrupted(asked, run context.Context, err error) (store.Completion, bool) {
 	if _, snoozed := queue.SnoozeOf(err); err == nil || snoozed || queue.IsDrop(err) {
-		return queue.Completion{}, false
+		return store.Completion{}, false
 	}
 	cause := context.Cause(run)
 	switch {
 	case errors.Is(cause, errLeaseLost), errors.Is(cause, errShutdown):
-		return queue.Completion{Outcome: queue.Released}, true
+		return store.Completion{Outcome: store.Released}, true
 	case asked.Err() != nil && w.link.isDown(): // asynq could not extend its lease
-		return queue.Completion{Outcome: queue.Released}, true
+		return store.Completion{Outcome: store.Released}, true
 	case asked.Err() != nil: // "cancel" in the dashboard
-		return queue.Completion{Outcome: queue.Released, In: time.Minute}, true
+		return store.Completion{Outcome: store.Released, In: time.Minute}, true
 	}
-	return queue.Completion{}, false
+	return store.Completion{}, false
 }

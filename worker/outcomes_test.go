@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -197,14 +198,14 @@ func TestAClaimWithoutASlotFindsNothing(t *testing.T) {
 	h.add(adding(mark, none{}))
 	j := h.only()
 	h.exec("UPDATE job SET wake_at = NULL")
-	if _, err := h.ledger().Claim(t.Context(), h.org, j.ID); !errors.Is(err, queue.ErrMissed) {
+	if _, err := h.ledger().Claim(t.Context(), h.org, j.ID); !errors.Is(err, store.ErrMissed) {
 		t.Errorf("claim: %v, want missed", err)
 	}
 	err := h.db.App.Tx(t.Context(), h.org, func(tx *postgres.Tx) error {
 		_, err := h.ledger().Lock(t.Context(), tx, j.ID)
 		return err
 	})
-	if !errors.Is(err, queue.ErrMissed) {
+	if !errors.Is(err, store.ErrMissed) {
 		t.Errorf("lock: %v, want missed", err)
 	}
 }

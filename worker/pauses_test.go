@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -28,14 +29,14 @@ func TestWhatIsPausedIsNeitherPushedNorClaimed(t *testing.T) {
 		if all := h.jobs(); all[1].WakeAt != nil {
 			t.Errorf("%s paused: pushed at its commit", p[0])
 		}
-		if _, err := h.ledger().Claim(t.Context(), h.org, before.ID); !errors.Is(err, queue.ErrMissed) {
+		if _, err := h.ledger().Claim(t.Context(), h.org, before.ID); !errors.Is(err, store.ErrMissed) {
 			t.Errorf("%s paused: claimed: %v", p[0], err)
 		}
 		err := h.db.App.Tx(t.Context(), h.org, func(tx *postgres.Tx) error {
 			_, err := h.ledger().Lock(t.Context(), tx, before.ID)
 			return err
 		})
-		if !errors.Is(err, queue.ErrMissed) {
+		if !errors.Is(err, store.ErrMissed) {
 			t.Errorf("%s paused: locked: %v", p[0], err)
 		}
 		if j := h.jobs()[0]; j.WakeAt == nil || !j.WakeAt.Equal(*before.WakeAt) {
@@ -71,17 +72,17 @@ func TestAsynqsOwnPauseFollowsTheLanes(t *testing.T) {
 func TestWhileALaneIsFullJobsWaitForTheFeeder(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	if err := h.ledger().Full(t.Context(), queue.Default, time.Hour); err != nil {
+	if err := h.feeder().Full(t.Context(), queue.Default, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	h.add(adding(mark, none{}))
 	if j := h.only(); j.WakeAt != nil {
 		t.Error("pushed into a full lane")
 	}
-	if refs, err := h.ledger().Feed(t.Context(), queue.Default, 10); err != nil || len(refs) != 1 {
+	if refs, err := h.feeder().Round(t.Context(), queue.Default, 10); err != nil || len(refs) != 1 {
 		t.Errorf("fed %v, %v", refs, err)
 	}
-	if err := h.ledger().Full(t.Context(), queue.Default, 0); err != nil {
+	if err := h.feeder().Full(t.Context(), queue.Default, 0); err != nil {
 		t.Fatal(err)
 	}
 	h.add(adding(mark, none{}))
@@ -121,7 +122,7 @@ func TestSlotsFollowTheWeights(t *testing.T) {
 	}
 	h.exec("UPDATE job SET wake_at = NULL")
 	for range 10 { // in portions that no weight ratio divides
-		if _, err := h.ledger().Feed(t.Context(), queue.Default, 4); err != nil {
+		if _, err := h.feeder().Round(t.Context(), queue.Default, 4); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -196,7 +197,7 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range lanes {
-		for _, s := range queue.Stages() {
+		for _, s := range store.Stages() {
 			want := 0
 			if b.Lane == queue.Default {
 				want = 1
@@ -218,14 +219,14 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(queue.Stops{Lanes: map[queue.Lane]bool{queue.Bulk: true}, Kinds: 1, Lines: 1}, s); diff != "" {
+	if diff := cmp.Diff(store.Stops{Lanes: map[queue.Lane]bool{queue.Bulk: true}, Kinds: 1, Lines: 1}, s); diff != "" {
 		t.Errorf("stops (-want +got):\n%s", diff)
 	}
 	top, err := h.ledger().Top(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]queue.Holder{{Org: h.org, Jobs: 1}}, top); diff != "" {
+	if diff := cmp.Diff([]store.Holder{{Org: h.org, Jobs: 1}}, top); diff != "" {
 		t.Errorf("the orgs of most jobs (-want +got):\n%s", diff)
 	}
 }
@@ -241,7 +242,7 @@ func TestWhatItsLineKeepsBackIsNotLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return lanes[slices.IndexFunc(lanes, func(b queue.Backlog) bool { return b.Lane == queue.Default })].Oldest
+		return lanes[slices.IndexFunc(lanes, func(b store.Backlog) bool { return b.Lane == queue.Default })].Oldest
 	}
 	if got := oldest(); got < 9*time.Hour {
 		t.Errorf("before it is held: %s", got)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -39,7 +40,7 @@ func TestAWorkerTakesNoMoreThanItHasSlotsFor(t *testing.T) {
 	for n := range jobs - 4 {
 		select {
 		case <-begun:
-		case <-time.After(queue.Lease / 2):
+		case <-time.After(store.Lease / 2):
 			t.Fatalf("%d of %d jobs run, with slots for all", n+4, jobs)
 		}
 	}

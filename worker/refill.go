@@ -58,7 +58,7 @@ func (e *refillQueue) take() map[queue.Lane]map[id.ID]struct{} {
 
 // ended requests a refill after a run has ended, if its org is short of slots.
 func (w *Worker) ended(c *queue.Claimed) {
-	if w.ledger.Short(c.Lane, c.Org) {
+	if w.feeder.Short(c.Lane, c.Org) {
 		w.ends.add(c.Lane, c.Org)
 	}
 }
@@ -84,7 +84,7 @@ func (w *Worker) refill(ctx context.Context) error {
 		case err != nil:
 			return w.link.failed(fmt.Errorf("redis: %w", err))
 		}
-		refs, later, err := w.ledger.Refill(ctx, lane, w.depthOf(lane)-int(pending), slices.Collect(maps.Keys(orgs)))
+		refs, later, err := w.feeder.Refill(ctx, lane, w.depthOf(lane)-int(pending), slices.Collect(maps.Keys(orgs)))
 		if err != nil {
 			return fmt.Errorf("refill %s: %w", lane, err)
 		}

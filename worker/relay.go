@@ -10,6 +10,8 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 const (
@@ -67,7 +69,7 @@ func (w *Worker) look(ctx context.Context) error {
 	var lag time.Duration
 	for _, scan := range []struct {
 		what string
-		find func(context.Context, int) (queue.DueScan, error)
+		find func(context.Context, int) (store.DueScan, error)
 	}{{"reap", w.ledger.Reap}, {"wake", w.ledger.Wake}} {
 		for full := true; full && ctx.Err() == nil; {
 			var late time.Duration
@@ -83,7 +85,7 @@ func (w *Worker) look(ctx context.Context) error {
 
 // scan runs one short transaction and then pushes the jobs that it found.
 func (w *Worker) scan(ctx context.Context, what string,
-	find func(context.Context, int) (queue.DueScan, error),
+	find func(context.Context, int) (store.DueScan, error),
 ) (full bool, late time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
@@ -109,7 +111,7 @@ func (w *Worker) push(ctx context.Context, what string, refs []queue.Ref) error 
 	switch {
 	case err == nil || errors.Is(ctx.Err(), context.Canceled):
 		return err
-	case errors.Is(err, queue.ErrAsynq):
+	case errors.Is(err, dispatch.ErrAsynq):
 		return w.link.failed(fmt.Errorf("%s: push: %w", what, err))
 	}
 	return fmt.Errorf("%s: push: %w", what, err)

@@ -13,6 +13,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -28,10 +30,10 @@ func TestTheFeederIsFairOverOrgsAndFillsNoWindowTwice(t *testing.T) {
 		h.addFor(small[i], adding(mark, none{}), adding(mark, none{}))
 	}
 	h.exec("UPDATE job SET wake_at = NULL")
-	l := h.ledger()
+	l := h.feeder()
 	fed := map[id.ID]int{}
 	feed := func(limit int) int {
-		refs, err := l.Feed(t.Context(), queue.Default, limit)
+		refs, err := l.Round(t.Context(), queue.Default, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,13 +78,13 @@ func TestAPausedLaneKindOrOrgIsLeftAloneUntilItIsResumed(t *testing.T) {
 		h.exec("DELETE FROM job")
 		h.add(adding(mark, none{}), adding(mark, none{}, queue.At(time.Now().Add(-time.Second))))
 		h.exec("UPDATE job SET wake_at = CASE WHEN id = (SELECT id FROM job ORDER BY id LIMIT 1) THEN now() END")
-		l := h.ledger()
+		l, feeder := h.ledger(), h.feeder()
 		look := func() int {
 			w, err := l.Wake(t.Context(), 10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := l.Feed(t.Context(), queue.Default, 10)
+			f, err := feeder.Round(t.Context(), queue.Default, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +112,7 @@ func TestLooksAtPendingTasksPushNothingTwice(t *testing.T) {
 		refs = append(refs, j.ref())
 	}
 	l := h.ledger()
-	c := queue.NewDispatcher(l, h.link)
+	c := dispatch.New(l, h.link)
 	if p, err := c.Push(t.Context(), refs...); err != nil || p.Added != len(refs) {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -121,7 +123,7 @@ func TestLooksAtPendingTasksPushNothingTwice(t *testing.T) {
 			t.Fatalf("%d found, %v", len(found.Refs), err)
 		}
 		looked += len(found.Refs)
-		if p, err := c.Push(t.Context(), found.Refs...); err != nil || p != (queue.Pushed{}) {
+		if p, err := c.Push(t.Context(), found.Refs...); err != nil || p != (dispatch.Pushed{}) {
 			t.Fatalf("pushed again: %+v, %v", p, err)
 		}
 	}
@@ -134,8 +136,8 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.add(adding(mark, none{}, queue.Dedupe("one")))
-	c := queue.NewDispatcher(h.ledger(), h.link)
-	for n := range queue.MaxLosses {
+	c := dispatch.New(h.ledger(), h.link)
+	for n := range store.MaxLosses {
 		j := h.only()
 		want := j
 		want.State, want.Losses, want.Dispatch = "ready", n, n
@@ -175,9 +177,9 @@ func TestARowThatIsRunIsNotLeftBehind(t *testing.T) {
 	if err := h.link.HSet(t.Context(), "asynq:{default}:t:"+j.ref().TaskID(), "state", "active").Err(); err != nil {
 		t.Fatal(err)
 	}
-	c := queue.NewDispatcher(h.ledger(), h.link)
+	c := dispatch.New(h.ledger(), h.link)
 	pushNothing := func(how string) {
-		if p, err := c.Push(t.Context(), j.ref()); err != nil || p != (queue.Pushed{}) {
+		if p, err := c.Push(t.Context(), j.ref()); err != nil || p != (dispatch.Pushed{}) {
 			t.Errorf("%s: %+v, %v", how, p, err)
 		}
 	}

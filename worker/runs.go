@@ -8,12 +8,13 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // runs is the runs in this process. One statement extends all their leases. A run is cancelled if its lease was not
 // extended for Guard or was taken, well before another process may claim its job.
 type runs struct {
-	ledger  *queue.Store
+	ledger  *store.Store
 	timing  Timing
 	log     *slog.Logger
 	metrics *Metrics
@@ -31,7 +32,7 @@ type run struct {
 	guard    *time.Timer
 }
 
-func newRuns(l *queue.Store, t Timing, log *slog.Logger, m *Metrics) *runs {
+func newRuns(l *store.Store, t Timing, log *slog.Logger, m *Metrics) *runs {
 	return &runs{ledger: l, timing: t, log: log, metrics: m, all: map[*run]struct{}{}}
 }
 

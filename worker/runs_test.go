@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/worker"
@@ -127,7 +128,7 @@ func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
 func TestAJobStartsSoonAfterItsCommit(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: h.client(redisx.Request), Log: h.log})
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{Redis: h.client(redisx.Request), Log: h.log})
 	app, err := postgres.Open(t.Context(),
 		postgres.Options{URL: h.db.URL, Role: postgres.App, AfterCommit: pusher.AfterCommit})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/segmentsync"
@@ -28,7 +29,7 @@ const syncing = "worker that keeps segments"
 // keepSegments runs a worker with this one kind and small runs, so that a kill can hit every step.
 func keepSegments(ctx context.Context, db string, system *postgres.DB, client, requests redis.UniversalClient) error {
 	log := slog.New(slog.DiscardHandler)
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: requests, Log: log})
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{Redis: requests, Log: log})
 	pushing, stop := context.WithCancel(ctx)
 	var pushes sync.WaitGroup
 	pushes.Go(func() { _ = pusher.Run(pushing) })

@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/worker"
 )
@@ -183,7 +184,7 @@ func TestAHealthyEndpointDoesNotWaitForSlowOnes(t *testing.T) {
 // pushing returns a pool that pushes jobs after commits, like the API's.
 func (h *house) pushing() *postgres.DB {
 	h.t.Helper()
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: h.client(redisx.Request), Log: h.log})
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{Redis: h.client(redisx.Request), Log: h.log})
 	app, err := postgres.Open(h.t.Context(),
 		postgres.Options{URL: h.db.URL, Role: postgres.App, MaxConns: 4, AfterCommit: pusher.AfterCommit})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 )
 
 // dropStaleTask returns err, the result of a delivery, except if err would archive a dead job under a task ID that is
@@ -16,7 +16,7 @@ func (w *Worker) dropStaleTask(ctx context.Context, t *asynq.Task, err error) er
 	if _, lists := errors.AsType[archiveError](err); !lists {
 		return err
 	}
-	task, unread := queue.ReadTask(t.Payload())
+	task, unread := dispatch.ReadTask(t.Payload())
 	name, known := asynq.GetTaskID(ctx)
 	if unread != nil || !known {
 		return err

@@ -12,6 +12,9 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/feed"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // Options configures a Worker. App, System, Redis and Log must be set.
@@ -21,7 +24,7 @@ type Options struct {
 	// worker adds hooks to it that affect asynq's commands. The caller closes it.
 	Redis    redis.UniversalClient
 	Handlers []queue.Handler
-	Hooks    queue.Hooks // called when a job ends without a run
+	Hooks    store.Hooks // called when a job ends without a run
 	// Concurrency is how many jobs run at once in this process; 0 means 20. The webhooks lane has eight additional
 	// slots for each, at least 160 and at most 800, so that slow receivers delay nothing else.
 	Concurrency int
@@ -53,8 +56,8 @@ func (t Timing) filled() Timing {
 		field *time.Duration
 		is    time.Duration
 	}{
-		{&t.Lease, queue.Lease},
-		{&t.First, queue.First},
+		{&t.Lease, store.Lease},
+		{&t.First, store.First},
 		{&t.Extend, 5 * time.Second},
 		{&t.Guard, 15 * time.Second},
 		{&t.Look, 750 * time.Millisecond},
@@ -83,9 +86,10 @@ const handOver = time.Second
 // Worker runs jobs and keeps Postgres and asynq in step.
 type Worker struct {
 	opt      Options
-	ledger   *queue.Store
-	courier  *queue.Dispatcher
-	clerk    *queue.BatchCompleter
+	ledger   *store.Store
+	feeder   *feed.Feeder
+	courier  *dispatch.Dispatcher
+	clerk    *store.BatchCompleter
 	bundles  *ackBatcher
 	takes    *prefetch
 	handlers map[string]queue.Handler
@@ -112,12 +116,13 @@ func New(o Options) *Worker {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
 	o.Timing = o.Timing.filled()
-	ledger := &queue.Store{
+	ledger := &store.Store{
 		App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First, Hooks: o.Hooks,
-		Aliases: queue.AliasesOf(o.Handlers),
+		Aliases: store.AliasesOf(o.Handlers),
 	}
 	w := &Worker{
-		opt: o, ledger: ledger, courier: queue.NewDispatcher(ledger, o.Redis), clerk: queue.NewBatchCompleter(ledger),
+		opt: o, ledger: ledger, feeder: feed.New(ledger), courier: dispatch.New(ledger, o.Redis),
+		clerk:   store.NewBatchCompleter(ledger),
 		bundles: newAckBatcher(o.Redis),
 		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(o.Redis), ends: newRefillQueue(),
 		log: o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},

@@ -6,7 +6,8 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/jobs/platformredrive"
 )
@@ -21,10 +22,10 @@ func newJobsAPI(o Options) (*jobsAPI, error) {
 	if err != nil {
 		return nil, err
 	}
-	ledger := queue.NewStore(o.DB, o.System)
+	ledger := store.New(o.DB, o.System)
 	ledger.Hooks, ledger.Aliases = o.Hooks, o.Aliases
 	d := &jobsAPI{
-		operator: queue.NewOperator(ledger, client), redis: client, readOnly: o.ReadOnly, actor: o.User,
+		operator: operator.New(ledger, client), redis: client, readOnly: o.ReadOnly, actor: o.User,
 		log: o.Log,
 	}
 	if d.actor == "" {
@@ -66,7 +67,7 @@ func (d *jobsAPI) mount(mux *http.ServeMux) {
 	}
 }
 
-func (d *jobsAPI) by(reason string) queue.By { return queue.By{Actor: d.actor, Reason: reason} }
+func (d *jobsAPI) by(reason string) operator.By { return operator.By{Actor: d.actor, Reason: reason} }
 
 var (
 	errNoJob  = &requestError{http.StatusNotFound, "there is no such job"}
@@ -75,21 +76,21 @@ var (
 	errNoSuch = &requestError{http.StatusNotFound, "there is none"}
 )
 
-// refused returns the error for a result, or nil for queue.Acted.
-func refused(r queue.Result) error {
+// refused returns the error for a result, or nil for operator.Acted.
+func refused(r operator.Result) error {
 	switch r {
-	case queue.Held:
+	case operator.Held:
 		return errHeld
-	case queue.Gone:
+	case operator.Gone:
 		return errNoJob
-	case queue.Unfit:
+	case operator.Unfit:
 		return errDead
-	case queue.Acted:
+	case operator.Acted:
 	}
 	return nil
 }
 
-func keyOf(r *http.Request) (k queue.Key, err error) {
+func keyOf(r *http.Request) (k operator.Key, err error) {
 	var orgErr, idErr error
 	k.Org, orgErr = id.Parse(r.PathValue("org"))
 	k.ID, idErr = id.Parse(r.PathValue("id"))
@@ -113,7 +114,7 @@ func (d *jobsAPI) show(r *http.Request) (int, any, error) {
 
 // acts returns a handler that runs or archives one job. It responds with the job afterwards, or null if it has
 // finished.
-func (d *jobsAPI) acts(act func(context.Context, queue.By, ...queue.Key) ([]queue.Result, error)) jobsHandler {
+func (d *jobsAPI) acts(act func(context.Context, operator.By, ...operator.Key) ([]operator.Result, error)) jobsHandler {
 	return func(r *http.Request) (int, any, error) {
 		var in struct {
 			Reason string `json:"reason"`
@@ -155,8 +156,8 @@ func (d *jobsAPI) drop(r *http.Request) (int, any, error) {
 
 func (d *jobsAPI) dropMatching(r *http.Request) (int, any, error) {
 	var in struct {
-		Filter queue.Filter `json:"filter"`
-		Reason string       `json:"reason"`
+		Filter operator.Filter `json:"filter"`
+		Reason string          `json:"reason"`
 	}
 	if err := readJSON(r, &in); err != nil {
 		return 0, nil, err
@@ -170,9 +171,9 @@ func (d *jobsAPI) dropMatching(r *http.Request) (int, any, error) {
 
 func (d *jobsAPI) startRedrive(r *http.Request) (int, any, error) {
 	var in struct {
-		Filter queue.Filter `json:"filter"`
-		Rate   int          `json:"rate"`
-		Reason string       `json:"reason"`
+		Filter operator.Filter `json:"filter"`
+		Rate   int             `json:"rate"`
+		Reason string          `json:"reason"`
 	}
 	if err := readJSON(r, &in); err != nil {
 		return 0, nil, err
@@ -257,7 +258,7 @@ func (d *jobsAPI) setWeight(r *http.Request) (int, any, error) {
 		return 0, nil, err
 	}
 	_, err = d.operator.SetWeight(r.Context(), d.by(in.Reason), org, in.Weight)
-	return http.StatusOK, queue.Weight{Org: org, Weight: in.Weight}, err
+	return http.StatusOK, operator.Weight{Org: org, Weight: in.Weight}, err
 }
 
 func (d *jobsAPI) audit(r *http.Request) (int, any, error) {
@@ -281,12 +282,12 @@ func (d *jobsAPI) audit(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	out := page[queue.AuditEntry]{HasMore: len(acts) > limit}
+	out := page[operator.AuditEntry]{HasMore: len(acts) > limit}
 	if out.HasMore {
 		acts = acts[:limit]
 		next := acts[limit-1].ID.String()
 		out.NextCursor = &next
 	}
-	out.Data = append([]queue.AuditEntry{}, acts...)
+	out.Data = append([]operator.AuditEntry{}, acts...)
 	return http.StatusOK, out, nil
 }

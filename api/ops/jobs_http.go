@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -152,7 +153,7 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	var after *queue.Place
+	var after *operator.Place
 	if c := q.Get("cursor"); c != "" {
 		text, err := base64.RawURLEncoding.DecodeString(c)
 		if err != nil || json.Unmarshal(text, &after) != nil {
@@ -163,7 +164,7 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	out := page[queue.Job]{Data: append([]queue.Job{}, jobs...), HasMore: next != nil}
+	out := page[operator.Job]{Data: append([]operator.Job{}, jobs...), HasMore: next != nil}
 	if next != nil {
 		text, err := json.Marshal(next)
 		if err != nil {
@@ -175,8 +176,8 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 	return http.StatusOK, out, nil
 }
 
-func (d *jobsAPI) byID(r *http.Request, text string) (out page[queue.Job], err error) {
-	out.Data = []queue.Job{}
+func (d *jobsAPI) byID(r *http.Request, text string) (out page[operator.Job], err error) {
+	out.Data = []operator.Job{}
 	job, err := id.Parse(text)
 	if err != nil {
 		return out, &requestError{http.StatusBadRequest, "id: a UUID"}
@@ -194,9 +195,9 @@ func (d *jobsAPI) byID(r *http.Request, text string) (out page[queue.Job], err e
 	return out, err
 }
 
-func filterOf(q url.Values) (queue.Filter, error) {
-	f := queue.Filter{
-		State: queue.State(q.Get("state")), Kind: q.Get("kind"), Lane: queue.Lane(q.Get("lane")),
+func filterOf(q url.Values) (operator.Filter, error) {
+	f := operator.Filter{
+		State: operator.State(q.Get("state")), Kind: q.Get("kind"), Lane: queue.Lane(q.Get("lane")),
 		Error: q.Get("error"),
 	}
 	if text := q.Get("org_id"); text != "" {
@@ -224,7 +225,7 @@ func filterOf(q url.Values) (queue.Filter, error) {
 // jobsAPI is the JSON API with which operators inspect and change jobs. It reads and writes Postgres first, so it works
 // during a Redis outage. A nil jobsAPI mounts no paths.
 type jobsAPI struct {
-	operator *queue.Operator
+	operator *operator.Operator
 	redis    redis.UniversalClient
 	readOnly bool
 	actor    string // in the audit log
@@ -234,8 +235,8 @@ type jobsAPI struct {
 // askersOwn reports whether err was caused by the request.
 func askersOwn(err error) bool {
 	for _, e := range []error{
-		queue.ErrUnreasoned, queue.ErrRate, queue.ErrNotDead, queue.ErrUnfiltered,
-		queue.ErrScope, queue.ErrFilter, queue.ErrWeight, queue.ErrNoOrg,
+		operator.ErrUnreasoned, operator.ErrRate, operator.ErrNotDead, operator.ErrUnfiltered,
+		operator.ErrScope, operator.ErrFilter, operator.ErrWeight, operator.ErrNoOrg,
 	} {
 		if errors.Is(err, e) {
 			return true

@@ -13,7 +13,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
 )
 
 // deskList is a response with jobs.
@@ -39,7 +39,7 @@ func (b *board) read(path string, into any) {
 	}
 }
 
-func (b *board) path(k queue.Key) string { return fmt.Sprintf("/jobs/%s/%s", k.Org, k.ID) }
+func (b *board) path(k operator.Key) string { return fmt.Sprintf("/jobs/%s/%s", k.Org, k.ID) }
 
 func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 	t.Parallel()
@@ -171,7 +171,7 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 		b.job(dead + fmt.Sprintf(", kind = 'kind.%d'", i%2))
 	}
 	w := b.call("POST", "/jobs/redrive", `{"filter":{"kind":"kind.0"},"rate":5,"reason":"mended"}`)
-	var r queue.Redrive
+	var r operator.Redrive
 	if err := json.Unmarshal(w.Body.Bytes(), &r); w.Code != 202 || err != nil {
 		t.Fatalf("redrive: %d %s, %v; want 202", w.Code, w.Body, err)
 	}
@@ -183,7 +183,7 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 		`platform.redrive {"redrive":"`+r.ID.String()+`"}` {
 		t.Errorf("asked for %s", asks)
 	}
-	var list struct{ Data []queue.Redrive }
+	var list struct{ Data []operator.Redrive }
 	if b.read("/jobs/redrives", &list); len(list.Data) != 1 {
 		t.Fatalf("%d redrives, want 1: %+v", len(list.Data), list)
 	}
@@ -237,18 +237,18 @@ func TestOperatorsRedriveDropAndPauseByFilter(t *testing.T) {
 			t.Errorf("%s %s %s: %d %s, want %d", tc.method, tc.path, tc.body, w.Code, w.Body, tc.want)
 		}
 	}
-	var pauses struct{ Data []queue.Pause }
+	var pauses struct{ Data []operator.Pause }
 	if b.read("/jobs/pauses", &pauses); len(pauses.Data) != 1 || pauses.Data[0].Name != "test.kind" {
 		t.Errorf("%+v", pauses)
 	}
-	var weights struct{ Data []queue.Weight }
+	var weights struct{ Data []operator.Weight }
 	if b.read("/jobs/weights", &weights); len(weights.Data) != 1 || weights.Data[0].Weight != 7 {
 		t.Errorf("%+v", weights)
 	}
 	var acts []string
 	for cursor := ""; ; {
 		var page struct {
-			Data       []queue.AuditEntry
+			Data       []operator.AuditEntry
 			NextCursor *string `json:"next_cursor"`
 		}
 		b.read("/jobs/acts?limit=3"+cursor, &page)

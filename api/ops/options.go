@@ -10,7 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // Options are the dependencies and settings of a process's ops listener, for every role.
@@ -24,8 +24,8 @@ type Options struct {
 	// System, together with DB, is used to act on jobs. Without it the dashboard is read-only and /jobs/ does not
 	// exist.
 	System      *postgres.DB
-	Hooks       queue.Hooks   // hooks of job kinds for operators' archive, drop and run actions
-	Aliases     queue.Aliases // of job kinds that are being renamed
+	Hooks       store.Hooks   // hooks of job kinds for operators' archive, drop and run actions
+	Aliases     store.Aliases // of job kinds that are being renamed
 	DatabaseURL string        // checked for pending migrations
 	RedisURL    string        // checked by /readyz; the dashboard's Redis
 

@@ -15,7 +15,8 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
 )
 
 // batchBody is asynqmon's size limit for the body of a batch.
@@ -97,7 +98,7 @@ func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w dashbo
 	}
 	_, err := act(r.Context(), d.desk.by("dashboard"), "lane", w.queue)
 	switch {
-	case errors.Is(err, queue.ErrScope):
+	case errors.Is(err, operator.ErrScope):
 		if known, err := d.inspect.Queues(); err == nil && !slices.Contains(known, w.queue) {
 			http.Error(rw, "there is no such queue", http.StatusNotFound)
 			return
@@ -172,7 +173,7 @@ func (d *dashboard) act(ctx context.Context, w dashboardAction, tasks ...string)
 		return out
 	}
 	var named []string
-	var of []queue.Key
+	var of []operator.Key
 	for _, task := range tasks {
 		if k, ok := keys[task]; ok {
 			named, of = append(named, task), append(of, k)
@@ -184,7 +185,7 @@ func (d *dashboard) act(ctx context.Context, w dashboardAction, tasks ...string)
 	if w.many == "all" {
 		by.Scope = "all " + w.state + " of " + w.queue
 	}
-	acts := map[string]func(context.Context, queue.By, ...queue.Key) ([]queue.Result, error){
+	acts := map[string]func(context.Context, operator.By, ...operator.Key) ([]operator.Result, error){
 		"run": d.desk.operator.Run, "archive": d.desk.operator.Archive, "delete": d.desk.operator.Drop,
 	}
 	results, err := acts[w.verb](ctx, by, of...)
@@ -192,11 +193,11 @@ func (d *dashboard) act(ctx context.Context, w dashboardAction, tasks ...string)
 		switch {
 		case i >= len(results) || results[i] == "":
 			out[task] = err
-		case results[i] == queue.Held:
+		case results[i] == operator.Held:
 			out[task] = errHeld
-		case results[i] == queue.Gone:
+		case results[i] == operator.Gone:
 			out[task] = d.stray(w.queue, task)
-		case results[i] == queue.Unfit: // the job is dead already: archive its task
+		case results[i] == operator.Unfit: // the job is dead already: archive its task
 			_ = d.inspect.ArchiveTask(w.queue, task)
 			out[task] = nil
 		default:
@@ -209,15 +210,15 @@ func (d *dashboard) act(ctx context.Context, w dashboardAction, tasks ...string)
 
 // keys returns the jobs of the tasks. It reads the payload, which names the org. For tasks that asynq no longer has or
 // cannot read, it looks up the job id contained in the task id.
-func (d *dashboard) keys(ctx context.Context, name string, tasks []string) (map[string]queue.Key, error) {
-	out := make(map[string]queue.Key, len(tasks))
+func (d *dashboard) keys(ctx context.Context, name string, tasks []string) (map[string]operator.Key, error) {
+	out := make(map[string]operator.Key, len(tasks))
 	asked := map[id.ID][]string{}
 	var ids []id.ID
 	for _, task := range tasks {
 		info, err := d.inspect.GetTaskInfo(name, task)
 		if err == nil {
-			if t, err := queue.ReadTask(info.Payload); err == nil {
-				out[task] = queue.Key{Org: t.Org, ID: t.ID}
+			if t, err := dispatch.ReadTask(info.Payload); err == nil {
+				out[task] = operator.Key{Org: t.Org, ID: t.ID}
 			}
 			continue
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
@@ -29,7 +31,7 @@ type board struct {
 	redis    redis.UniversalClient
 	server   *testkit.RedisServer
 	inspect  *asynq.Inspector
-	enqueue  *queue.Enqueuer
+	enqueue  *dispatch.Enqueuer
 	org      id.ID
 }
 
@@ -49,7 +51,7 @@ func newBoard(t *testing.T, change ...func(*ops.Options)) *board {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.redis.Close() })
-	b.inspect, b.enqueue = asynq.NewInspectorFromRedisClient(b.redis), queue.NewEnqueuer(b.redis)
+	b.inspect, b.enqueue = asynq.NewInspectorFromRedisClient(b.redis), dispatch.NewEnqueuer(b.redis)
 	return b
 }
 
@@ -94,14 +96,14 @@ func (b *board) exec(sql string, args ...any) {
 	}
 }
 
-func ref(k queue.Key) queue.Ref {
+func ref(k operator.Key) queue.Ref {
 	return queue.Ref{ID: k.ID, Org: k.Org, Kind: "test.kind", Lane: queue.Default, MaxAttempts: 8}
 }
 
 // job creates a row that differs from a new one by set; "" creates none.
-func (b *board) job(set string) queue.Key {
+func (b *board) job(set string) operator.Key {
 	b.Helper()
-	k := queue.Key{Org: b.org, ID: id.New()}
+	k := operator.Key{Org: b.org, ID: id.New()}
 	if set != "" {
 		b.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts)
 			VALUES ($1, $2, 'test.kind', '{}', 'default', 8)`, k.Org, k.ID)
@@ -111,7 +113,7 @@ func (b *board) job(set string) queue.Key {
 }
 
 // task adds k's task to a list of asynq.
-func (b *board) task(k queue.Key, state string) {
+func (b *board) task(k operator.Key, state string) {
 	b.Helper()
 	r := ref(k)
 	for _, err := range b.enqueue.Enqueue(b.Context(), r) {
@@ -135,7 +137,7 @@ func (b *board) task(k queue.Key, state string) {
 }
 
 // look returns a job's row and its task in one line.
-func (b *board) look(k queue.Key) string {
+func (b *board) look(k operator.Key) string {
 	b.Helper()
 	row := b.ask(`SELECT state || CASE WHEN owner IS NOT NULL THEN ' running' ELSE '' END FROM job WHERE id = $1`, k.ID)
 	task := "-"
@@ -153,7 +155,7 @@ const (
 )
 
 // one returns an action on one task, by the routes of asynqmon.
-func one(verb, state string, k queue.Key) (method, path string) {
+func one(verb, state string, k operator.Key) (method, path string) {
 	path = fmt.Sprintf("/queues/api/queues/default/%s_tasks/%s", state, ref(k).TaskID())
 	if verb == "delete" {
 		return http.MethodDelete, path
@@ -265,7 +267,7 @@ func TestABatchFromTheDashboardAnswersWhatItCameTo(t *testing.T) {
 		"run":     {"archived", dead, "pending_ids", "error_ids", "ready; pending"},
 		"archive": {"pending", pushed, "archived_ids", "error_ids", "dead; archived"},
 	} {
-		keys := []queue.Key{b.job(tc.row), b.job(running), b.job(tc.row), b.job("")}
+		keys := []operator.Key{b.job(tc.row), b.job(running), b.job(tc.row), b.job("")}
 		var ids []string
 		for _, k := range keys {
 			b.task(k, tc.list)
@@ -311,7 +313,7 @@ func TestAllOfAListIsTheSameActOverEachOfIt(t *testing.T) {
 		b.exec(`DELETE FROM job`)
 		b.redis.FlushAll(t.Context())
 		b.call("GET", "/queues/api/queues", nil)
-		var keys []queue.Key
+		var keys []operator.Key
 		for range 25 {
 			k := b.job(tc.row)
 			b.task(k, tc.list)

@@ -18,6 +18,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
@@ -54,26 +56,26 @@ const listDeaths = `INSERT INTO job_death (org_id, id, kind, lane, died_at, erro
 // field is a search field, with values to draw from.
 type field struct {
 	name   string
-	values []func(*queue.Filter)
+	values []func(*operator.Filter)
 }
 
 func deadFields(ctx context.Context, admin *pgx.Conn) ([]field, error) {
-	org := func(n int) func(*queue.Filter) {
-		return func(f *queue.Filter) {
+	org := func(n int) func(*operator.Filter) {
+		return func(f *operator.Filter) {
 			var o id.ID
 			if err := admin.QueryRow(ctx, "SELECT md5('org ' || $1::int)::uuid", n).Scan(&o); err == nil {
 				f.Org = &o
 			}
 		}
 	}
-	kind := func(name string) func(*queue.Filter) { return func(f *queue.Filter) { f.Kind = name } }
-	span := func(from, to time.Duration) func(*queue.Filter) {
-		return func(f *queue.Filter) {
+	kind := func(name string) func(*operator.Filter) { return func(f *operator.Filter) { f.Kind = name } }
+	span := func(from, to time.Duration) func(*operator.Filter) {
+		return func(f *operator.Filter) {
 			after, before := time.Now().Add(-from), time.Now().Add(-to)
 			f.After, f.Before = &after, &before
 		}
 	}
-	text := func(part string) func(*queue.Filter) { return func(f *queue.Filter) { f.Error = part } }
+	text := func(part string) func(*operator.Filter) { return func(f *operator.Filter) { f.Error = part } }
 	// One complete old text: all of its parts are common, and it occurs once.
 	var once [3]string
 	for i := range once {
@@ -88,17 +90,17 @@ func deadFields(ctx context.Context, admin *pgx.Conn) ([]field, error) {
 	return []field{
 		{
 			"kind",
-			[]func(*queue.Filter){kind("bench.common"), kind("bench.kind3"), kind("bench.rare"), kind("bench.none")},
+			[]func(*operator.Filter){kind("bench.common"), kind("bench.kind3"), kind("bench.rare"), kind("bench.none")},
 		},
-		{"lane", []func(*queue.Filter){func(f *queue.Filter) { f.Lane = queue.Bulk }, func(f *queue.Filter) {
+		{"lane", []func(*operator.Filter){func(f *operator.Filter) { f.Lane = queue.Bulk }, func(f *operator.Filter) {
 			f.Lane = queue.Critical
 		}}},
-		{"org", []func(*queue.Filter){org(0), org(7), org(-1)}},
+		{"org", []func(*operator.Filter){org(0), org(7), org(-1)}},
 		{
 			"time",
-			[]func(*queue.Filter){span(time.Hour, 0), span(20*day, 19*day), span(30*day, 0), span(29*day, 15*day)},
+			[]func(*operator.Filter){span(time.Hour, 0), span(20*day, 19*day), span(30*day, 0), span(29*day, 15*day)},
 		},
-		{"error", []func(*queue.Filter){
+		{"error", []func(*operator.Filter){
 			text("connection"), text("STATUS 503"), text("no such text anywhere"),
 			text("10.42.17."), text("refused by peer"), text("connection refused by upstream"),
 			text("hooks.example777."), text("(sqlstate 23505), row 77"),
@@ -140,7 +142,7 @@ func deadJobs(ctx context.Context, log *slog.Logger, n int) error {
 	}); err != nil {
 		return err
 	}
-	operator := queue.NewOperator(queue.NewStore(nil, system), nil)
+	operators := operator.New(store.New(nil, system), nil)
 	scans, err := wholeReads(ctx, admin)
 	if err != nil {
 		return err
@@ -156,7 +158,7 @@ func deadJobs(ctx context.Context, log *slog.Logger, n int) error {
 				by, names = append(by, f), append(names, f.name)
 			}
 		}
-		took, used, worst, err := searches(ctx, operator, by, server)
+		took, used, worst, err := searches(ctx, operators, by, server)
 		if err != nil {
 			return fmt.Errorf("%v: %w", names, err)
 		}
@@ -218,12 +220,12 @@ func wholeReads(ctx context.Context, admin *pgx.Conn) (n int, err error) {
 
 // searches draws values of the fields in turn and reads the first page and, for every other value, the second. It
 // returns the sorted durations and the CPU time of the session's backend; worst names the filter of the longest search.
-func searches(ctx context.Context, operator *queue.Operator, by []field, server int) (took, used []time.Duration,
+func searches(ctx context.Context, operators *operator.Operator, by []field, server int) (took, used []time.Duration,
 	worst string, err error,
 ) {
 	longest := time.Duration(0)
 	for round := range deadRounds {
-		f := queue.Filter{}
+		f := operator.Filter{}
 		for _, field := range by {
 			if field.name == "error" {
 				field.values[round%len(field.values)](&f)
@@ -231,10 +233,10 @@ func searches(ctx context.Context, operator *queue.Operator, by []field, server 
 				field.values[rand.IntN(len(field.values))](&f)
 			}
 		}
-		var next *queue.Place
+		var next *operator.Place
 		for range 1 + round%2 {
 			at, before := time.Now(), processorOf(server)
-			if _, next, err = operator.Search(ctx, f, deadPage, next); err != nil {
+			if _, next, err = operators.Search(ctx, f, deadPage, next); err != nil {
 				return nil, nil, "", err
 			}
 			last := time.Since(at)

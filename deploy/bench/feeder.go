@@ -16,6 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/feed"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
@@ -113,7 +115,8 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 		return 0, err
 	}
 	defer system.Close()
-	ledger := queue.NewStore(nil, system)
+	ledger := store.New(nil, system)
+	feeder := feed.New(ledger)
 	var given [][]queue.Ref
 	fed := 0
 	steps := []struct {
@@ -125,11 +128,11 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 			return err
 		}},
 		{"look for lanes", func() error {
-			_, err := ledger.Waiting(ctx)
+			_, err := feeder.Waiting(ctx)
 			return err
 		}},
 		{"round", func() error {
-			refs, err := ledger.Feed(ctx, queue.Default, feedRoom)
+			refs, err := feeder.Round(ctx, queue.Default, feedRoom)
 			given, fed = append(given, refs), fed+len(refs)
 			return err
 		}},

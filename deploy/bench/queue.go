@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/migrations"
 	"github.com/funnelwork/funnelwork/worker"
@@ -300,7 +301,7 @@ func (b *benchQueue) openOurs(ctx context.Context) error {
 		return err
 	}
 	b.closers = append(b.closers, func() { _ = client.Close() })
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: client, Log: b.log})
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{Redis: client, Log: b.log})
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	pushed := make(chan error, 1)
 	go func() { pushed <- pusher.Run(pushing) }()

@@ -18,7 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -119,7 +119,7 @@ func (x *exchange) publish(ctx context.Context, log *slog.Logger) (end func(), e
 	if err != nil {
 		return nil, err
 	}
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: client, Log: log})
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{Redis: client, Log: log})
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var pushed sync.WaitGroup
 	pushed.Go(func() { _ = pusher.Run(pushing) })

@@ -20,6 +20,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/platformredrive"
@@ -82,7 +85,7 @@ func (d *desk) work() (stop func()) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	operator := queue.NewOperator(queue.NewStore(d.db.App, d.db.System), nil)
+	operator := operator.New(store.New(d.db.App, d.db.System), nil)
 	w := worker.New(worker.Options{
 		App: d.db.App, System: d.db.System, Redis: client, Log: testkit.Log(d), Concurrency: 8,
 		Handlers: []queue.Handler{
@@ -202,7 +205,7 @@ func TestAJobArchivedInTheDashboardWhileItIsDeliveredIsListedAsDead(t *testing.T
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	for _, err := range queue.NewEnqueuer(client).Enqueue(t.Context(),
+	for _, err := range dispatch.NewEnqueuer(client).Enqueue(t.Context(),
 		queue.Ref{ID: job, Org: d.org, Kind: "test.odd", Lane: queue.Default, MaxAttempts: 1}) {
 		if err != nil {
 			t.Fatal(err)

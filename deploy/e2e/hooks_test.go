@@ -25,6 +25,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -68,7 +69,7 @@ func newPost(t *testing.T) *post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: client, Log: testkit.Log(t)})
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{Redis: client, Log: testkit.Log(t)})
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var pushing sync.WaitGroup
 	pushing.Go(func() { _ = pusher.Run(ctx) })

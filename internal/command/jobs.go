@@ -11,8 +11,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/jobscmd"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/platformredrive"
@@ -71,10 +72,10 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) jobscmd
 			}
 			p.atEnd(func(context.Context) error { return p.workers.Close() })
 		}
-		ledger := queue.NewStore(p.system, p.system)
+		ledger := store.New(p.system, p.system)
 		ledger.Hooks, ledger.Aliases = jobs.Hooks(p.PublicURL), jobs.Aliases()
 		return do(&jobscmd.CLI{
-			Operator: queue.NewOperator(ledger, p.workers), Actor: j.Actor, JSON: j.JSON, Out: out,
+			Operator: operator.New(ledger, p.workers), Actor: j.Actor, JSON: j.JSON, Out: out,
 			Redrive: func(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 				return platformredrive.Kind.Add(ctx, tx, platformredrive.Args{Redrive: which})
 			},

@@ -16,7 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -115,9 +115,9 @@ func (p *process) open(ctx context.Context) (err error) {
 		p.atEnd(func(context.Context) error { return (*c.client).Close() })
 	}
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return redisx.Watch(ctx, p.workers, p.log) })
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{
 		Redis: p.requests, Log: p.log,
-		Metrics: queue.NewMetrics(p.metrics),
+		Metrics: dispatch.NewMetrics(p.metrics),
 	})
 	pushing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	pushed := make(chan error, 1)

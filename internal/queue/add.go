@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"strconv"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -30,6 +32,9 @@ type Ref struct {
 	MaxAttempts int
 	Dispatch    int
 }
+
+// TaskID returns the job's current task ID in asynq, "id:dispatch".
+func (r Ref) TaskID() string { return r.ID.String() + ":" + strconv.Itoa(r.Dispatch) }
 
 // NoteAdded returns a callback for tx.Queue(...).Query of a statement that inserts job rows itself. The statement must
 // be an INSERT ... SELECT that uses job_wake for wake_at, sets due where run_at has passed, and ends with RETURNING id,

@@ -36,7 +36,7 @@ WHERE job.org_id = free.org_id AND job.id = free.id`
 // If d <= 0 jobs continue at once, one at a time.
 func OpenCircuit(tx *postgres.Tx, line id.ID, d time.Duration) {
 	tx.Queue(holdSQL, tx.Org(), line, d)
-	tx.Queue(takeBackSQL, tx.Org(), line, laneNames())
+	tx.Queue(takeBackSQL, tx.Org(), line, LaneNames())
 }
 
 // CloseCircuit ends OpenCircuit: the key has all its slots again.
@@ -46,12 +46,4 @@ func CloseCircuit(tx *postgres.Tx, line id.ID) { tx.Queue(freeSQL, tx.Org(), lin
 // still makes up for at most half a second. perSecond must be at least 1.
 func SetKeyRate(tx *postgres.Tx, line id.ID, perSecond *int) {
 	tx.Queue(rateSQL, tx.Org(), line, perSecond)
-}
-
-func laneNames() []string {
-	var names []string
-	for _, lane := range Lanes() {
-		names = append(names, string(lane))
-	}
-	return names
 }

@@ -13,20 +13,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Lane is an asynq queue. Jobs of one lane share workers; lanes are weighted against each other.
-type Lane string
-
-// The lanes, in order of decreasing weight.
-const (
-	Critical Lane = "critical" // money and tokens
-	Default  Lane = "default"
-	Webhooks Lane = "webhooks"
-	Bulk     Lane = "bulk"
-)
-
-// Lanes returns all lanes.
-func Lanes() []Lane { return []Lane{Critical, Default, Webhooks, Bulk} }
-
 // Options configures a kind. The field comments give the defaults.
 type Options struct {
 	Lane        Lane                           // Default

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -15,54 +14,6 @@ import (
 type Run[A any] struct {
 	*Claimed
 	Args A
-}
-
-// Claimed is a job that this process has claimed. Pass ID as the idempotency key to the services that the run calls.
-type Claimed struct {
-	ID          id.ID
-	Org         id.ID
-	Kind        string
-	Raw         json.RawMessage // the args as stored
-	Attempt     int             // this attempt, from 1; kills and snoozes do not count
-	MaxAttempts int
-	CreatedAt   time.Time
-	Lane        Lane
-	Waited      time.Duration // from due to claimed, by the database's clock
-	waited      float64       // Waited in seconds, as scanned
-	owner       *id.ID        // the fence; nil if the row lock is the lease
-	effects     []func(context.Context, *postgres.Tx) error
-	shared      []part
-	unhooked    bool // see SkipHook
-}
-
-// part is one item of a run that its Writer writes together with the items of other runs.
-type part struct {
-	by   Writer
-	item any
-}
-
-// Writer writes the items of several runs of one org in as few statements as possible. It must only queue statements
-// and not wait for them. items has at least one element. A Writer must be a pointer: runs with the same pointer are
-// written together.
-type Writer interface {
-	Write(tx *postgres.Tx, items []any) error
-}
-
-// Last reports whether this is the last attempt.
-func (c *Claimed) Last() bool { return c.Attempt >= c.MaxAttempts }
-
-// Effect adds writes to the transaction that ends this run, whatever its outcome: they are written if and only if the
-// completion is. It is for call-out kinds; a Tx kind writes in the transaction that it was given. write runs again if
-// the commit is repeated.
-func (c *Claimed) Effect(write func(context.Context, *postgres.Tx) error) {
-	c.effects = append(c.effects, write)
-}
-
-// EffectBatch is like Effect, for rows that by can write for many runs at once. Runs that are done and have no other
-// effects share the transaction that ends them. Each run's item is written if and only if its own completion is. After
-// an error the item may be written again, also by another goroutine, so item must not change any more.
-func (c *Claimed) EffectBatch(by Writer, item any) {
-	c.shared = append(c.shared, part{by, item})
 }
 
 // Handler is a kind and its work function. Exactly one of Call and Tx is set.

@@ -8,6 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -58,7 +59,7 @@ func TestChecksThatOverlapGiveTheSameFreeSlotsOnce(t *testing.T) {
 func TestAPauseHoldsForJobsThatPassUnasked(t *testing.T) {
 	t.Parallel()
 	db, kind := testkit.DB(t), queue.Define[struct{}]("test.many", queue.Options{})
-	org, ledger := id.New(), queue.NewStore(db.App, db.System)
+	org, ledger := id.New(), store.New(db.App, db.System)
 	add := func() (job id.ID, slot bool) {
 		t.Helper()
 		if err := db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
@@ -84,7 +85,7 @@ func TestAPauseHoldsForJobsThatPassUnasked(t *testing.T) {
 	}
 	for range 20 {
 		job, _ := add()
-		if _, err := ledger.Claim(t.Context(), org, job); !errors.Is(err, queue.ErrMissed) {
+		if _, err := ledger.Claim(t.Context(), org, job); !errors.Is(err, store.ErrMissed) {
 			t.Fatalf("a job of a paused kind was claimed: %v", err)
 		}
 	}

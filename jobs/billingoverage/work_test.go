@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/testkit/stripememory"
@@ -65,7 +66,7 @@ func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 	if err := sql.QueryRow(ctx, "SELECT id FROM job WHERE org_id = $1", org).Scan(&job); err != nil {
 		t.Fatal(err)
 	}
-	ledger := queue.NewStore(db.App, db.System)
+	ledger := store.New(db.App, db.System)
 	run, err := ledger.Claim(ctx, org, job)
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -424,9 +425,9 @@ func TestWhatCannotGoOnSaysSo(t *testing.T) {
 		t.Fatal("it went on")
 	}
 	d.tx(func(ctx context.Context, tx *postgres.Tx) error {
-		err := queue.NewStore(d.App, d.System).Settle(ctx, tx, last.Claimed,
-			queue.Completion{Outcome: queue.Died, Error: err.Error()})
-		if errors.Is(err, queue.ErrFenced) {
+		err := store.New(d.App, d.System).Settle(ctx, tx, last.Claimed,
+			store.Completion{Outcome: store.Died, Error: err.Error()})
+		if errors.Is(err, store.ErrFenced) {
 			return nil
 		}
 		return err

@@ -16,7 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
@@ -123,7 +123,7 @@ func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := queue.NewStore(o.App, o.System)
+	ledger := store.New(o.App, o.System)
 	run, err := ledger.Claim(t.Context(), org, job)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 	if err := mailsystem.Kind.Handle(work.Work).Call(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	if err := ledger.Finish(t.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
+	if err := ledger.Finish(t.Context(), run, store.Completion{Outcome: store.Done}); err != nil {
 		t.Fatal(err)
 	}
 	var kept []string

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/mailsystem"
@@ -50,7 +51,7 @@ func (o *office) scan(t *testing.T, sql string, dst ...any) {
 // work claims and runs the job, and finishes it on success.
 func (o *office) work(t *testing.T, out *mail.SMTP) error {
 	t.Helper()
-	ledger := queue.NewStore(o.App, o.System)
+	ledger := store.New(o.App, o.System)
 	run, err := ledger.Claim(t.Context(), o.org, o.job)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func (o *office) work(t *testing.T, out *mail.SMTP) error {
 		Call(t.Context(), run); err != nil {
 		return err
 	}
-	return ledger.Finish(t.Context(), run, queue.Completion{Outcome: queue.Done})
+	return ledger.Finish(t.Context(), run, store.Completion{Outcome: store.Done})
 }
 
 const leftovers = `SELECT (SELECT count(*) FROM sandbox_mail), (SELECT count(body)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 
 // Job has the dependencies of the work.
 type Job struct {
-	Operator *queue.Operator
+	Operator *operator.Operator
 }
 
 // Handler returns the kind's handler.

@@ -9,6 +9,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/platformredrive"
 )
@@ -22,8 +24,8 @@ func TestARunGoesOnUntilNothingFitsAndAnotherFindsNothingToDo(t *testing.T) {
 		FROM generate_series(1, 700)`); err != nil {
 		t.Fatal(err)
 	}
-	operator := queue.NewOperator(queue.NewStore(db.App, db.System), nil)
-	r, err := operator.StartRedrive(t.Context(), queue.By{Actor: "ada"}, queue.Filter{Kind: "a.kind"}, 1000,
+	o := operator.New(store.New(db.App, db.System), nil)
+	r, err := o.StartRedrive(t.Context(), operator.By{Actor: "ada"}, operator.Filter{Kind: "a.kind"}, 1000,
 		func(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 			return platformredrive.Kind.Add(ctx, tx, platformredrive.Args{Redrive: which})
 		})
@@ -36,11 +38,11 @@ func TestARunGoesOnUntilNothingFitsAndAnotherFindsNothingToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // must be safe to repeat
-		if err := (platformredrive.Job{Operator: operator}).Handler().Call(t.Context(), &c); err != nil {
+		if err := (platformredrive.Job{Operator: o}).Handler().Call(t.Context(), &c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := operator.Redrives(t.Context())
+	all, err := o.Redrives(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -129,7 +130,7 @@ func (s *school) train(anyway bool) {
 	if err := s.sql.QueryRow(s.t.Context(), `SELECT id FROM job WHERE kind = 'score.train'`).Scan(&job); err != nil {
 		s.t.Fatal(err)
 	}
-	ledger := queue.NewStore(s.App, s.System)
+	ledger := store.New(s.App, s.System)
 	run, err := ledger.Claim(s.t.Context(), s.org, job)
 	if err != nil {
 		s.t.Fatal(err)
@@ -137,7 +138,7 @@ func (s *school) train(anyway bool) {
 	if err := (scoretrain.Job{App: s.App}).Handler().Call(s.t.Context(), run); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := ledger.Finish(s.t.Context(), run, queue.Completion{Outcome: queue.Done}); err != nil {
+	if err := ledger.Finish(s.t.Context(), run, store.Completion{Outcome: store.Done}); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -174,15 +175,15 @@ func (b *bench) work(delivery id.ID) {
 	}
 	c, err := b.ledger.Claim(b.Context(), b.org, delivery)
 	if err != nil {
-		if !errors.Is(err, queue.ErrMissed) { // the circuit is open again
+		if !errors.Is(err, store.ErrMissed) { // the circuit is open again
 			b.Error(err)
 		}
 		return
 	}
-	v := queue.Completion{Outcome: queue.Done}
+	v := store.Completion{Outcome: store.Done}
 	if worked := b.job.Handler().Call(b.Context(), c); worked != nil {
 		in, snoozed := queue.SnoozeOf(worked)
-		if v = (queue.Completion{Outcome: queue.Snoozed, In: in}); !snoozed {
+		if v = (store.Completion{Outcome: store.Snoozed, In: in}); !snoozed {
 			b.Errorf("a try was spent: %v", worked)
 		}
 	}
@@ -332,7 +333,7 @@ func (b *bench) tell() (mails []string) {
 			if err := h.Tx(b.Context(), tx, c); err != nil {
 				return err
 			}
-			return b.ledger.Settle(b.Context(), tx, c, queue.Completion{Outcome: queue.Done})
+			return b.ledger.Settle(b.Context(), tx, c, store.Completion{Outcome: store.Done})
 		})
 	}
 	rows, _ = b.super.Query(b.Context(),

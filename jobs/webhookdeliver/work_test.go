@@ -28,6 +28,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -46,7 +47,7 @@ type bench struct {
 	db       *testkit.Database
 	super    *pgxpool.Pool // no row policies
 	hooks    *webhooks.Service
-	ledger   *queue.Store
+	ledger   *store.Store
 	job      *webhookdeliver.Job
 	org      id.ID
 	endpoint webhooks.Versioned
@@ -80,7 +81,7 @@ func begin(t *testing.T, answer http.HandlerFunc) *bench {
 	policy := outbound.Policy{AllowPrivate: true}
 	client := outbound.New(outbound.Options{Policy: policy, Timeout: 5 * time.Second})
 	b.hooks = &webhooks.Service{Box: box, Policy: policy}
-	b.ledger = queue.NewStore(b.db.App, b.db.System)
+	b.ledger = store.New(b.db.App, b.db.System)
 	b.job = &webhookdeliver.Job{DB: b.db.App, Hooks: b.hooks, Client: client}
 	b.tx(func(tx *postgres.Tx) (err error) {
 		b.endpoint, b.secret, err = b.hooks.Create(t.Context(), tx,
@@ -145,18 +146,18 @@ func (b *bench) run(ctx context.Context, delivery id.ID) error {
 		b.Fatalf("claim: %v", err)
 	}
 	worked := b.job.Handler().Call(ctx, c)
-	v := queue.Completion{Outcome: queue.Done}
+	v := store.Completion{Outcome: store.Done}
 	if worked != nil {
 		in, _ := queue.RetryOf(worked)
-		v = queue.Completion{Outcome: queue.Failed, Error: worked.Error(), In: in}
+		v = store.Completion{Outcome: store.Failed, Error: worked.Error(), In: in}
 		if c.Last() || queue.IsDrop(worked) {
-			v.Outcome = queue.Died
+			v.Outcome = store.Died
 		}
 		if in, ok := queue.SnoozeOf(worked); ok {
-			v = queue.Completion{Outcome: queue.Snoozed, In: in}
+			v = store.Completion{Outcome: store.Snoozed, In: in}
 		}
 		if ctx.Err() != nil {
-			v = queue.Completion{Outcome: queue.Released}
+			v = store.Completion{Outcome: store.Released}
 		}
 	}
 	if err := b.ledger.Finish(b.Context(), c, v); err != nil {

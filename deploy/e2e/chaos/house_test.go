@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -110,7 +111,7 @@ func (h *house) asker() *postgres.DB {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: client, Log: testkit.Log(h.t)})
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{Redis: client, Log: testkit.Log(h.t)})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
 	over := make(chan error, 1)
 	go func() { over <- pusher.Run(ctx) }()

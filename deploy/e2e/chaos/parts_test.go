@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -63,7 +64,7 @@ func playing(ctx context.Context, role string) error {
 	if err != nil {
 		return err
 	}
-	pusher := queue.NewCommitEnqueuer(queue.CommitEnqueuerOptions{Redis: requests, Log: log})
+	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{Redis: requests, Log: log})
 	go func() { _ = pusher.Run(ctx) }()
 	pools := map[string]*postgres.DB{}
 	for _, name := range []string{postgres.App, postgres.System} {

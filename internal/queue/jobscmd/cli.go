@@ -16,11 +16,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
 )
 
 // CLI has what the commands need.
 type CLI struct {
-	Operator *queue.Operator
+	Operator *operator.Operator
 	// Redrive adds the job that processes a redrive.
 	Redrive func(context.Context, *postgres.Tx, id.ID) error
 	Actor   string // for the audit
@@ -31,7 +32,7 @@ type CLI struct {
 // Opener makes a CLI, calls the function with it, and releases the CLI's resources.
 type Opener func(context.Context, func(*CLI) error) error
 
-func (c *CLI) by(reason string) queue.By { return queue.By{Actor: c.Actor, Reason: reason} }
+func (c *CLI) by(reason string) operator.By { return operator.By{Actor: c.Actor, Reason: reason} }
 
 // table writes rows: as JSON, or as a table with the values of cells.
 func table[T any](c *CLI, head string, rows []T, cells func(T) []any) error {
@@ -92,8 +93,8 @@ type Fit struct {
 	Before string `help:"Died or added before this time (RFC 3339, or an age like 24h)."`
 }
 
-func (f Fit) filter(state string) (queue.Filter, error) {
-	out := queue.Filter{State: queue.State(state), Kind: f.Kind, Lane: queue.Lane(f.Lane), Error: f.Error}
+func (f Fit) filter(state string) (operator.Filter, error) {
+	out := operator.Filter{State: operator.State(state), Kind: f.Kind, Lane: queue.Lane(f.Lane), Error: f.Error}
 	if f.Org != "" {
 		org, err := id.Parse(f.Org)
 		if err != nil {
@@ -122,7 +123,7 @@ func (f Fit) filter(state string) (queue.Filter, error) {
 }
 
 // find returns the keys of the given ids.
-func (c *CLI) find(ctx context.Context, texts []string) ([]queue.Key, error) {
+func (c *CLI) find(ctx context.Context, texts []string) ([]operator.Key, error) {
 	ids := make([]id.ID, len(texts))
 	for i, t := range texts {
 		var err error
@@ -134,11 +135,11 @@ func (c *CLI) find(ctx context.Context, texts []string) ([]queue.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[id.ID]queue.Key, len(found))
+	at := make(map[id.ID]operator.Key, len(found))
 	for _, k := range found {
 		at[k.ID] = k
 	}
-	keys := make([]queue.Key, len(ids))
+	keys := make([]operator.Key, len(ids))
 	for i, job := range ids {
 		if keys[i] = at[job]; keys[i].ID.IsZero() {
 			keys[i].ID = job // unknown: the action returns Gone
@@ -148,14 +149,14 @@ func (c *CLI) find(ctx context.Context, texts []string) ([]queue.Key, error) {
 }
 
 type outcome struct {
-	ID     id.ID        `json:"id"`
-	Org    id.ID        `json:"org_id"`
-	Result queue.Result `json:"result"`
+	ID     id.ID           `json:"id"`
+	Org    id.ID           `json:"org_id"`
+	Result operator.Result `json:"result"`
 }
 
 // act calls do for the jobs with the given ids. It returns an error if do did not change all of them.
 func (c *CLI) act(ctx context.Context, reason string, texts []string,
-	do func(context.Context, queue.By, ...queue.Key) ([]queue.Result, error),
+	do func(context.Context, operator.By, ...operator.Key) ([]operator.Result, error),
 ) error {
 	keys, err := c.find(ctx, texts)
 	if err != nil {
@@ -168,7 +169,7 @@ func (c *CLI) act(ctx context.Context, reason string, texts []string,
 	rows, failed := make([]outcome, len(keys)), 0
 	for i, k := range keys {
 		rows[i] = outcome{k.ID, k.Org, results[i]}
-		if results[i] != queue.Acted {
+		if results[i] != operator.Acted {
 			failed++
 		}
 	}
@@ -182,15 +183,15 @@ func (c *CLI) act(ctx context.Context, reason string, texts []string,
 }
 
 // said describes a result.
-func said(r queue.Result) string {
+func said(r operator.Result) string {
 	switch r {
-	case queue.Held:
+	case operator.Held:
 		return "a run has it: left alone"
-	case queue.Gone:
+	case operator.Gone:
 		return "there is no such job"
-	case queue.Unfit:
+	case operator.Unfit:
 		return "it is dead already"
-	case queue.Acted:
+	case operator.Acted:
 	}
 	return "done"
 }

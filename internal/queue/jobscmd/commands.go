@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/operator"
 )
 
 // List prints jobs.
@@ -29,7 +29,7 @@ func (l *List) Run(ctx context.Context, open Opener) error {
 		if err != nil {
 			return err
 		}
-		return table(c, "JOB KIND LANE STATE FAILED SINCE ORG ERROR", jobs, func(j queue.Job) []any {
+		return table(c, "JOB KIND LANE STATE FAILED SINCE ORG ERROR", jobs, func(j operator.Job) []any {
 			since := j.CreatedAt
 			if j.DiedAt != nil {
 				since = *j.DiedAt
@@ -183,8 +183,8 @@ func (r *Redrives) Run(ctx context.Context, open Opener) error {
 	})
 }
 
-func (c *CLI) redrives(all ...queue.Redrive) error {
-	return table(c, "REDRIVE STATE DONE TOTAL RATE SINCE BY FILTER REASON", all, func(r queue.Redrive) []any {
+func (c *CLI) redrives(all ...operator.Redrive) error {
+	return table(c, "REDRIVE STATE DONE TOTAL RATE SINCE BY FILTER REASON", all, func(r operator.Redrive) []any {
 		state := "goes on"
 		switch {
 		case r.Cancelled:
@@ -246,7 +246,9 @@ func (c *CLI) pauses(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return table(c, "PAUSED NAME SINCE", all, func(p queue.Pause) []any { return []any{p.Scope, p.Name, p.PausedAt} })
+	return table(c, "PAUSED NAME SINCE", all, func(p operator.Pause) []any {
+		return []any{p.Scope, p.Name, p.PausedAt}
+	})
 }
 
 // Weight sets an org's share of the slots.
@@ -270,7 +272,7 @@ func (w *Weight) Run(ctx context.Context, open Opener) error {
 		if err != nil {
 			return err
 		}
-		return table(c, "ORG WEIGHT", all, func(w queue.Weight) []any { return []any{w.Org, w.Weight} })
+		return table(c, "ORG WEIGHT", all, func(w operator.Weight) []any { return []any{w.Org, w.Weight} })
 	})
 }
 
@@ -286,7 +288,7 @@ func (a *Acts) Run(ctx context.Context, open Opener) error {
 		if err != nil {
 			return err
 		}
-		return table(c, "AT BY ACT COUNT ABOUT REASON", acts, func(a queue.AuditEntry) []any {
+		return table(c, "AT BY ACT COUNT ABOUT REASON", acts, func(a operator.AuditEntry) []any {
 			about := a.Scope
 			if about == "" && len(a.Jobs) > 0 {
 				about = a.Jobs[0].String()

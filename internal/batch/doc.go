@@ -1,0 +1,2 @@
+// Package batch collects items for shared round trips to a server.
+package batch

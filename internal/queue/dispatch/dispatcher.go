@@ -1,0 +1,146 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
+)
+
+// Dispatcher enqueues jobs in asynq and resolves conflicts with tasks of the same ID. The relay, the feeder and the
+// operator use it.
+type Dispatcher struct {
+	store   *store.Store
+	redis   redis.UniversalClient
+	enqueue *Enqueuer
+	inspect *asynq.Inspector
+}
+
+// New returns a Dispatcher that uses c. It adds the hook of an Enqueuer to c.
+func New(l *store.Store, c redis.UniversalClient) *Dispatcher {
+	return &Dispatcher{store: l, redis: c, enqueue: NewEnqueuer(c), inspect: asynq.NewInspectorFromRedisClient(c)}
+}
+
+// ErrAsynq marks an error of a push that came from Redis. Other errors come from Postgres.
+var ErrAsynq = errors.New("asynq")
+
+// Pushed is the result of a push.
+type Pushed struct {
+	Added  int // new tasks in asynq
+	Behind int // undeliverable tasks superseded by a new ID
+	Died   int // jobs that lost their worker too often
+}
+
+// Push makes asynq deliver the jobs, or archive them if they are dead. An error comes from Redis or Postgres. On an
+// error some of the jobs may have been pushed; the relay checks their rows again in any case.
+func (c *Dispatcher) Push(ctx context.Context, refs ...queue.Ref) (Pushed, error) {
+	var p Pushed
+	if len(refs) == 0 {
+		return p, nil
+	}
+	var known []queue.Ref
+	for i, err := range c.enqueue.Enqueue(ctx, refs...) {
+		switch {
+		case err == nil:
+			p.Added++
+		case errors.Is(err, asynq.ErrTaskIDConflict):
+			known = append(known, refs[i])
+		default:
+			return p, fmt.Errorf("%w: enqueue: %w", ErrAsynq, err)
+		}
+	}
+	states, err := c.States(ctx, known)
+	if err != nil {
+		return p, err
+	}
+	for i, r := range known {
+		if err := c.resolveConflict(ctx, r, states[i], &p); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// States reads the state of each task in asynq, "" if the task does not exist. It reads the field directly because
+// Inspector.GetTaskInfo costs a round trip per task, takes no context, and fails on the broken entries that occur here.
+func (c *Dispatcher) States(ctx context.Context, refs []queue.Ref) ([]string, error) {
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	pipe := c.redis.Pipeline()
+	cmds := make([]*redis.StringCmd, len(refs))
+	for i, r := range refs {
+		cmds[i] = pipe.HGet(ctx, "asynq:{"+string(r.Lane)+"}:t:"+r.TaskID(), "state")
+	}
+	_, _ = pipe.Exec(ctx) // errors are per command
+	out := make([]string, len(refs))
+	for i, cmd := range cmds {
+		state, err := cmd.Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return nil, fmt.Errorf("%w: task state: %w", ErrAsynq, err)
+		}
+		out[i] = state
+	}
+	return out, nil
+}
+
+// resolveConflict handles a push that met an existing task.
+func (c *Dispatcher) resolveConflict(ctx context.Context, r queue.Ref, state string, p *Pushed) error {
+	switch state {
+	case "": // deleted meanwhile
+		return c.enqueueAgain(ctx, r, p)
+	case "pending":
+		return nil
+	case "retry", "scheduled":
+		// An error means that another process was faster, except for an entry that is missing from its set: no process
+		// can run such an entry.
+		if err := c.inspect.RunTask(string(r.Lane), r.TaskID()); err != nil &&
+			strings.Contains(err.Error(), "not found in zset") {
+			return c.supersede(ctx, r, 0, p)
+		}
+		return nil
+	case "archived", "completed":
+		seen, err := c.store.MarkListed(ctx, r)
+		if err != nil || seen {
+			return err
+		}
+		if err := c.inspect.DeleteTask(string(r.Lane), r.TaskID()); err != nil &&
+			!errors.Is(err, asynq.ErrTaskNotFound) {
+			return c.supersede(ctx, r, 0, p)
+		}
+		return c.enqueueAgain(ctx, r, p)
+	default: // active without a run, or an unknown state
+		return c.supersede(ctx, r, 1, p)
+	}
+}
+
+func (c *Dispatcher) enqueueAgain(ctx context.Context, r queue.Ref, p *Pushed) error {
+	err := c.enqueue.one(ctx, r)
+	if errors.Is(err, asynq.ErrTaskIDConflict) {
+		return nil // another process was faster
+	}
+	if err != nil {
+		return fmt.Errorf("%w: enqueue: %w", ErrAsynq, err)
+	}
+	p.Added++
+	return nil
+}
+
+// supersede gives the job a new task ID in place of a task that will not deliver, and enqueues the new task.
+func (c *Dispatcher) supersede(ctx context.Context, r queue.Ref, lost int, p *Pushed) error {
+	next, err := c.store.Supersede(ctx, r, lost)
+	if err != nil || !next.Free {
+		return err
+	}
+	p.Behind++
+	if next.Died {
+		p.Died++
+	}
+	return c.enqueueAgain(ctx, next.Ref, p)
+}

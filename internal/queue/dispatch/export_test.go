@@ -1,0 +1,4 @@
+package dispatch
+
+// Payload returns the payload of a task.
+func Payload(t Task) []byte { return t.payload() }

@@ -1,0 +1,104 @@
+package feed
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// group is the waiting jobs of one concurrency key of an org, or of all its jobs without a key (the zero key), in one
+// lane.
+type group struct {
+	org, line id.ID
+	kinds     []string // kinds that are not paused
+	oldest    float64  // when its first job was due, in epoch seconds
+	held      int      // slots held
+	most      int      // maximum slots, including this round's rate limit
+	got       int      // slots assigned in this round
+	empty     bool     // no more jobs to pick
+}
+
+// tenant is one org's demand in a lane.
+type tenant struct {
+	org    id.ID
+	weight int
+	held   int // the org's slots in this lane, this round's included
+	lines  int // the part of held that concurrency keys hold
+	oldest float64
+	groups []*group
+}
+
+// first returns the org's group that gets the next slot: the one with the fewest slots of those below their limits. It
+// returns nil if there is none.
+func (t *tenant) first() *group {
+	var best *group
+	for _, g := range t.groups {
+		if g.empty || g.held >= g.most {
+			continue
+		}
+		most := queue.MaxInFlight * t.weight
+		if !g.line.IsZero() {
+			most = queue.Lines*t.weight - t.lines
+		}
+		if g.held >= most {
+			continue
+		}
+		if best == nil ||
+			cmp.Or(cmp.Compare(g.held, best.held), cmp.Compare(g.oldest, best.oldest),
+				bytes.Compare(g.line[:], best.line[:])) < 0 {
+			best = g
+		}
+	}
+	return best
+}
+
+// give assigns one slot to g.
+func (t *tenant) give(g *group) {
+	g.got++
+	g.held++
+	t.held++
+	if !g.line.IsZero() {
+		t.lines++
+	}
+}
+
+// before reports whether t gets a slot before o. The org that would hold the fewest slots for its weight comes first.
+func (t *tenant) before(o *tenant) bool {
+	return cmp.Or(cmp.Compare((t.held+1)*o.weight, (o.held+1)*t.weight), cmp.Compare(t.oldest, o.oldest),
+		bytes.Compare(t.org[:], o.org[:])) < 0
+}
+
+// turns is a heap of the orgs that may get more slots.
+type turns []*tenant
+
+func (h turns) Len() int           { return len(h) }
+func (h turns) Less(i, j int) bool { return h[i].before(h[j]) }
+func (h turns) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *turns) Push(x any)        { *h = append(*h, x.(*tenant)) }
+func (h *turns) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// allocate assigns up to room slots one at a time and returns how many it assigned. Each slot goes to the org that
+// holds the fewest for its weight, and there to the group that holds the fewest, within each group's limit.
+func allocate(orgs []*tenant, room int) (given int) {
+	h := turns(slices.DeleteFunc(slices.Clone(orgs), func(t *tenant) bool { return t.first() == nil }))
+	heap.Init(&h)
+	for given < room && len(h) > 0 {
+		t := h[0]
+		t.give(t.first())
+		given++
+		if t.first() == nil {
+			heap.Pop(&h)
+		} else {
+			heap.Fix(&h, 0)
+		}
+	}
+	return given
+}

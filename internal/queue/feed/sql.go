@@ -1,0 +1,125 @@
+package feed
+
+import "github.com/funnelwork/funnelwork/internal/queue/store"
+
+// ripenSQL marks jobs as due when their time has come, so that they wait for a slot. Half of a batch are the oldest
+// jobs and half the newest, so that many jobs with the same time do not delay jobs that become due later.
+const ripenSQL = `
+WITH oldest AS MATERIALIZED (
+	SELECT org_id, id FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND run_at <= now()
+	ORDER BY run_at LIMIT $1 FOR UPDATE SKIP LOCKED
+), newest AS MATERIALIZED (
+	SELECT org_id, id FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND run_at <= now()
+	ORDER BY run_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED
+)
+UPDATE job SET due = true
+FROM (SELECT org_id, id FROM oldest UNION SELECT org_id, id FROM newest) AS ripe
+WHERE job.org_id = ripe.org_id AND job.id = ripe.id`
+
+// The LIMIT makes it one probe per lane. With EXISTS the planner chooses a join that reads all waiting jobs.
+const waitingSQL = `
+SELECT l.lane FROM unnest($1::text[]) AS l (lane)
+CROSS JOIN LATERAL (SELECT FROM job WHERE job.lane = l.lane AND job.state = 'ready' AND job.wake_at IS NULL
+AND job.due LIMIT 1) AS one`
+
+// feedsSQL allows one feeder at a time per lane, so that its counts still hold when it assigns slots. For other feeders
+// the statements that follow return nothing, because they check app.feeds.
+const feedsSQL = `
+SELECT set_config('app.feeds', CASE WHEN EXISTS (SELECT FROM job_pause WHERE scope = 'lane' AND name = $1) THEN 'paused'
+	ELSE pg_try_advisory_xact_lock(hashtext('funnelwork.feed'), hashtext($1))::text END, true)`
+
+const (
+	heldSQL = heldOf + byLine
+	heldOf  = `
+SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), count(*) FROM job
+WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL AND current_setting('app.feeds') = 'true'`
+	byLine = ` GROUP BY org_id, line ORDER BY org_id, line`
+)
+
+// groupsSQL steps from group to group in job_waiting. A group is an org, a concurrency key and a kind. The LIMIT in
+// headsSQL makes the look-up of each key a probe: with a plan made while there were few keys, a join would read all of
+// them for each group.
+const groupsSQL = `
+WITH RECURSIVE walk AS (
+	(SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
+	WHERE lane = $1 AND state = 'ready' AND wake_at IS NULL AND due AND current_setting('app.feeds') = 'true'
+		AND (org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > ($4::uuid, $5::uuid,
+		$6::text)
+	ORDER BY org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1)
+	UNION ALL
+	SELECT n.org_id, n.line, n.kind, n.run_at
+	FROM walk w CROSS JOIN LATERAL (
+		SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
+		WHERE lane = $1 AND state = 'ready' AND wake_at IS NULL AND due
+			AND (org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > (w.org_id, w.line,
+			w.kind)
+		ORDER BY org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1
+	) AS n
+)` + headsSQL
+
+// headsSQL returns the groups of a walk and the limits of each group.
+const headsSQL = `, heads AS MATERIALIZED (
+	SELECT * FROM walk LIMIT $2
+)
+SELECT h.org_id, h.line, h.kind, extract(epoch FROM h.run_at)::float8,
+	h.run_at <= now() AND NOT EXISTS (SELECT FROM job_pause p
+	WHERE (p.scope, p.name) IN (('kind', h.kind), ('org', h.org_id::text))),
+	coalesce(w.weight, 1),
+	CASE WHEN h.line = '00000000-0000-0000-0000-000000000000' THEN 1000000 WHEN l.held_until > now() THEN 0
+	WHEN l.probing THEN 1 ELSE coalesce(l.slots, $3) END,
+	l.rate, extract(epoch FROM l.next_at)::float8, extract(epoch FROM now())::float8
+FROM heads h
+LEFT JOIN job_weight w ON w.org_id = h.org_id
+LEFT JOIN LATERAL (SELECT * FROM job_line WHERE job_line.org_id = h.org_id AND job_line.id = h.line
+LIMIT 1) AS l ON true
+ORDER BY h.org_id, h.line, h.kind`
+
+// pickSQL assigns slots: to each group, its kinds together, up to its quota, in the order in which the jobs were due.
+// Rows beyond a quota are locked only for this short transaction. ORDER BY names all columns of job_waiting, because
+// under row policies the planner does not treat coalesce() as a constant and would sort a whole group to find its first
+// rows.
+const pickSQL = `
+WITH pick AS MATERIALIZED (
+	SELECT p.org_id, p.id, g.quota, row_number() OVER (PARTITION BY g.org_id, g.line ORDER BY p.run_at, p.id) AS turn
+	FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[]) AS g (org_id, line, kind, quota)
+	CROSS JOIN LATERAL (
+		SELECT job.org_id, job.id, job.run_at FROM job
+		WHERE job.lane = $1 AND job.org_id = g.org_id AND coalesce(job.line,
+		'00000000-0000-0000-0000-000000000000'::uuid) = g.line AND job.kind = g.kind
+			AND job.state = 'ready' AND job.wake_at IS NULL AND job.due AND job.run_at <= now()
+		ORDER BY job.lane, job.org_id, coalesce(job.line, '00000000-0000-0000-0000-000000000000'::uuid), job.kind,
+		job.run_at, job.id LIMIT g.quota
+		FOR UPDATE SKIP LOCKED
+	) AS p
+)
+UPDATE job SET wake_at = now() + $6::interval
+FROM pick WHERE pick.turn <= pick.quota AND job.org_id = pick.org_id AND job.id = pick.id
+RETURNING` + store.RefColumns + `, coalesce(job.line, '00000000-0000-0000-0000-000000000000'::uuid), pick.turn`
+
+// tollSQL stores when each rate-limited concurrency key gets its next slot.
+const tollSQL = `
+UPDATE job_line SET next_at = to_timestamp(g.next_at)
+FROM unnest($1::uuid[], $2::uuid[], $3::float8[]) AS g (org_id, id, next_at)
+WHERE job_line.org_id = g.org_id AND job_line.id = g.id`
+
+const heldOfSQL = heldOf + ` AND org_id = ANY ($2::uuid[])` + byLine
+
+// groupsOfSQL is groupsSQL limited to the given orgs.
+const groupsOfSQL = `
+WITH RECURSIVE walk AS (
+	SELECT n.org_id, n.line, n.kind, n.run_at
+	FROM unnest($4::uuid[]) AS o (org_id) CROSS JOIN LATERAL (
+		SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
+		WHERE lane = $1 AND org_id = o.org_id AND state = 'ready' AND wake_at IS NULL AND due
+		ORDER BY lane, org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1
+	) AS n
+	WHERE current_setting('app.feeds') = 'true'
+	UNION ALL
+	SELECT n.org_id, n.line, n.kind, n.run_at
+	FROM walk w CROSS JOIN LATERAL (
+		SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
+		WHERE lane = $1 AND org_id = w.org_id AND state = 'ready' AND wake_at IS NULL AND due
+			AND (coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > (w.line, w.kind)
+		ORDER BY lane, org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1
+	) AS n
+)` + headsSQL

@@ -1,0 +1,41 @@
+package feed
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
+)
+
+// ripe is how many jobs one call of Waiting marks as due.
+const ripe = 1000
+
+// Waiting returns the lanes in which jobs wait for a slot. It also marks jobs as due when their time has come. It costs
+// one index probe per lane, and one for the jobs that became due.
+func (f *Feeder) Waiting(ctx context.Context) ([]queue.Lane, error) {
+	var out []queue.Lane
+	err := f.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(store.ByKeySQL)
+		tx.Queue(ripenSQL, ripe/2)
+		tx.Queue(waitingSQL, queue.LaneNames()).Query(func(rows pgx.Rows) (err error) {
+			out, err = pgx.CollectRows(rows, pgx.RowTo[queue.Lane])
+			return err
+		})
+		return nil
+	})
+	return out, err
+}
+
+// Full marks a lane as full in Redis for d. Meanwhile T1 enqueues no jobs of the lane.
+func (f *Feeder) Full(ctx context.Context, lane queue.Lane, d time.Duration) error {
+	return f.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue("INSERT INTO job_lane (lane, full_until) VALUES ($1, now() + $2::interval) ON CONFLICT (lane) DO "+
+			"UPDATE SET full_until = excluded.full_until", string(lane), d)
+		return nil
+	})
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/batch"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Limits of a BatchCompleter.
+const (
+	batchSize    = 256             // runs per statement
+	batchTimeout = 3 * time.Second // per statement
+)
+
+// batchCall is one claim or one completion.
+type batchCall struct {
+	claim   *queue.Claimed
+	verdict Completion
+	items   []queue.EffectItem // snapshot of the run's items
+	ok      bool
+	answer  chan error // capacity 1
+}
+
+// serve collects requests into batches and executes each batch with do, until ctx ends.
+func serve(ctx context.Context, asks <-chan *batchCall, do func(context.Context, []*batchCall) error) {
+	load := make([]*batchCall, 0, batchSize)
+	batcher := batch.Batcher[*batchCall]{Interval: batch.Interval, FlushSize: batch.FlushSize, MaxSize: batchSize}
+	for {
+		select {
+		case a := <-asks:
+			load = batcher.Collect(load, a, asks)
+		case <-ctx.Done():
+			return
+		}
+		// Sort by key, so that concurrent statements lock rows in the same order and cannot deadlock.
+		slices.SortFunc(load, func(a, b *batchCall) int {
+			return cmp.Or(bytes.Compare(a.claim.Org[:], b.claim.Org[:]), bytes.Compare(a.claim.ID[:], b.claim.ID[:]))
+		})
+		at, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
+		err := do(at, load)
+		cancel()
+		for _, a := range load {
+			a.answer <- err
+		}
+	}
+}
+
+// fenced is the keys and fences of completions.
+type fenced struct {
+	orgs, ids, owners []id.ID
+	attempts          []int
+}
+
+func (f *fenced) add(c *queue.Claimed) {
+	f.orgs, f.ids, f.owners, f.attempts = append(f.orgs, c.Org), append(f.ids, c.ID), append(f.owners, *c.Fence),
+		append(f.attempts, c.Attempt-1)
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// claimAllSQL is T5 for many jobs. It skips locked rows; their claims are retried alone. As in all statements for many
+// jobs, state IN ('ready', ”) keeps the planner from the partial index of slots, with which it would scan the slots of
+// the whole org.
+const claimAllSQL = `
+WITH mine AS MATERIALIZED (
+	SELECT job.org_id, job.id, m.owner
+	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS m (org_id, id, owner)
+	JOIN job ON job.org_id = m.org_id AND job.id = m.id
+	WHERE job.state IN ('ready', '') AND job.wake_at IS NOT NULL AND (job.owner IS NULL OR job.wake_at <= now())` +
+	may + `
+	FOR UPDATE OF job SKIP LOCKED
+)
+UPDATE job SET owner = mine.owner, wake_at = now() + $4::interval
+FROM mine WHERE job.org_id = mine.org_id AND job.id = mine.id
+RETURNING job.owner,` + claimed
+
+func (l *Store) claimAll(ctx context.Context, load []*batchCall) error {
+	orgs, ids, owners := make([]id.ID, len(load)), make([]id.ID, len(load)), make([]id.ID, len(load))
+	byOwner := make(map[id.ID]*batchCall, len(load))
+	for i, a := range load {
+		orgs[i], ids[i], owners[i] = a.claim.Org, a.claim.ID, *a.claim.Fence
+		byOwner[owners[i]] = a
+	}
+	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(AsyncCommitSQL + onceSQL)
+		tx.Queue(claimAllSQL, orgs, ids, owners, l.Lease).Query(func(rows pgx.Rows) error {
+			defer rows.Close()
+			for rows.Next() {
+				var owner id.ID
+				var got queue.Claimed
+				if err := scanClaimed(rows, &got, &owner); err != nil {
+					return err
+				}
+				a := byOwner[owner]
+				got.ID, got.Org, got.Fence = a.claim.ID, a.claim.Org, a.claim.Fence
+				*a.claim, a.ok = got, true
+			}
+			return rows.Err()
+		})
+		return nil
+	})
+}

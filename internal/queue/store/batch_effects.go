@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// endSQL is sent before completions that share a transaction. The lock timeout keeps one locked row from delaying the
+// others; that run is then completed alone. The transaction switches between orgs, so no constraint check may be
+// deferred to the commit, where it would run under another org's policies.
+const endSQL = ByKeySQL + onceSQL + ", set_config('lock_timeout', '200ms', true)"
+
+// endAll is T8 for many runs and their effects in one transaction. It checks the fences first: it deletes the rows of
+// the runs that still hold their jobs, which also locks them. Then it writes the effects of exactly those runs. Each
+// org's statements run under that org's row policies.
+func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
+	byOwner := make(map[id.ID]*batchCall, len(load))
+	var orgs [][]*batchCall // batches by org; load is sorted by org
+	for i, a := range load {
+		byOwner[*a.claim.Fence] = a
+		if i == 0 || a.claim.Org != load[i-1].claim.Org {
+			orgs = append(orgs, nil)
+		}
+		orgs[len(orgs)-1] = append(orgs[len(orgs)-1], a)
+	}
+	held := make(map[id.ID]bool, len(load))
+	err := l.App.Tx(ctx, load[0].claim.Org, func(tx *postgres.Tx) error {
+		tx.Queue(endSQL)
+		tx.Queue("SET CONSTRAINTS ALL IMMEDIATE")
+		for _, asks := range orgs {
+			var done fenced
+			for _, a := range asks {
+				done.add(a.claim)
+			}
+			tx.Turn(asks[0].claim.Org)
+			tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(func(rows pgx.Rows) error {
+				var owner id.ID
+				_, err := pgx.ForEachRow(rows, []any{&owner}, func() error {
+					held[owner] = true
+					return nil
+				})
+				return err
+			})
+		}
+		if err := tx.Flush(ctx); err != nil {
+			return err
+		}
+		for _, asks := range orgs {
+			var items []queue.EffectItem
+			for _, a := range asks {
+				if held[*a.claim.Fence] && byOwner[*a.claim.Fence] == a { // the last request for a run wins
+					items = append(items, a.items...)
+				}
+			}
+			if len(items) == 0 {
+				continue
+			}
+			tx.Turn(asks[0].claim.Org)
+			if err := queue.WriteItems(tx, items); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		for owner := range held {
+			byOwner[owner].ok = true
+		}
+	}
+	return err
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// backSQL returns due rows of keys with an open circuit to waiting. Such a job got its slot while the circuit was being
+// opened, or its worker died.
+const backSQL = `
+UPDATE job SET wake_at = NULL, due = true
+FROM (
+	SELECT job.org_id, job.id FROM job JOIN job_line l ON l.org_id = job.org_id AND l.id = job.line
+	AND l.held_until > now()
+	WHERE job.state = 'ready' AND job.wake_at <= now() AND job.owner IS NULL
+	LIMIT $1 FOR UPDATE OF job SKIP LOCKED
+) AS due
+WHERE job.org_id = due.org_id AND job.id = due.id`
+
+// wakeSQL is T3: rows that are due for a check and that no run owns, ready and dead alike.
+const wakeSQL = `
+WITH due AS MATERIALIZED (
+	SELECT org_id, id, wake_at FROM job
+	WHERE wake_at <= now() AND owner IS NULL AND` + NotPausedSQL + `
+	ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+UPDATE job SET wake_at = now() + $1::interval
+FROM due WHERE job.org_id = due.org_id AND job.id = due.id
+RETURNING` + RefColumns + `, extract(epoch FROM now() - due.wake_at)::float8`
+
+// reapSQL is T4: rows with an expired lease. Pauses do not delay it, because the run is lost in any case.
+const reapSQL = `
+WITH due AS MATERIALIZED (
+	SELECT org_id, id, wake_at FROM job
+	WHERE wake_at <= now() AND owner IS NOT NULL
+	ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+UPDATE job SET owner = NULL, wake_at = now() + $1::interval
+FROM due WHERE job.org_id = due.org_id AND job.id = due.id
+RETURNING` + RefColumns + `, extract(epoch FROM now() - due.wake_at)::float8`
+
+// T15: all jobs of a lane that should be in Redis, and the newest dead jobs, which asynq should list.
+const (
+	epochSQL = `
+UPDATE job SET wake_at = now()
+FROM (
+	SELECT org_id, id FROM job WHERE lane = $1 AND owner IS NULL AND wake_at > now() FOR UPDATE SKIP LOCKED
+) AS due
+WHERE job.org_id = due.org_id AND job.id = due.id`
+	epochDeadSQL = `
+UPDATE job SET wake_at = now()
+FROM (
+	SELECT org_id, id FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT 9000 FOR UPDATE SKIP LOCKED
+) AS due
+WHERE job.org_id = due.org_id AND job.id = due.id`
+)
+
+// DueScan is the result of a scan for due rows.
+type DueScan struct {
+	Refs []queue.Ref
+	Lag  time.Duration // how long the most overdue row was due
+}
+
+// Wake is T3 for at most limit rows. The caller must push the returned jobs.
+func (l *Store) Wake(ctx context.Context, limit int) (DueScan, error) {
+	return l.scanDue(ctx, wakeSQL, l.Lease, limit, backSQL)
+}
+
+// Reap is T4 for at most limit rows. The caller must push the returned jobs.
+func (l *Store) Reap(ctx context.Context, limit int) (DueScan, error) {
+	return l.scanDue(ctx, reapSQL, l.First, limit)
+}
+
+func (l *Store) scanDue(ctx context.Context, sql string, next time.Duration, limit int, before ...string) (DueScan,
+	error,
+) {
+	var out DueScan
+	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(AsyncCommitSQL)
+		for _, b := range before {
+			tx.Queue(b, limit)
+		}
+		tx.Queue(sql, next, limit).Query(func(rows pgx.Rows) error {
+			var r queue.Ref
+			var late float64
+			_, err := pgx.ForEachRow(rows, []any{&r.Org, &r.ID, &r.Kind, &r.Lane, &r.MaxAttempts, &r.Dispatch, &late},
+				func() error {
+					out.Refs = append(out.Refs, r)
+					out.Lag = max(out.Lag, time.Duration(late*float64(time.Second)))
+					return nil
+				})
+			return err
+		})
+		return nil
+	})
+	return out, err
+}
+
+// Resync is T15 for one lane. Redis may have lost any of the lane's tasks, so it makes all of them due for Wake.
+func (l *Store) Resync(ctx context.Context, lane queue.Lane) error {
+	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(epochSQL, string(lane))
+		tx.Queue(epochDeadSQL, string(lane))
+		return nil
+	})
+}

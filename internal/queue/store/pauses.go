@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Stops is what keeps jobs from running: operators' pauses and open circuits.
+type Stops struct {
+	Lanes       map[queue.Lane]bool // paused lanes
+	Kinds, Orgs int
+	Lines       int // concurrency keys with an open circuit
+}
+
+const stopsSQL = `
+SELECT scope, name FROM job_pause
+UNION ALL
+SELECT 'lines', count(*)::text FROM job_line WHERE held_until > now()`
+
+// Stops reads the pauses and counts the concurrency keys with an open circuit.
+func (l *Store) Stops(ctx context.Context) (Stops, error) {
+	s := Stops{Lanes: map[queue.Lane]bool{}}
+	kinds := map[string]bool{}
+	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, stopsSQL)
+		if err != nil {
+			return err
+		}
+		var scope, name string
+		_, err = pgx.ForEachRow(rows, []any{&scope, &name}, func() error {
+			switch scope {
+			case "lane":
+				s.Lanes[queue.Lane(name)] = true
+			case "kind":
+				kinds[l.Aliases.Name(name)] = true
+			case "org":
+				s.Orgs++
+			default:
+				_, err := fmt.Sscan(name, &s.Lines)
+				return err
+			}
+			return nil
+		})
+		return err
+	})
+	s.Kinds = len(kinds)
+	return s, err
+}
+
+// mirrorSQL pauses the alias of each paused kind.
+const mirrorSQL = `
+INSERT INTO job_pause (scope, name)
+SELECT 'kind', a.alias FROM unnest($1::text[], $2::text[]) AS a (alias, name)
+JOIN job_pause p ON p.scope = 'kind' AND p.name = a.name
+ON CONFLICT DO NOTHING`
+
+// MirrorPauses pauses the alias of each paused kind. An operator of an earlier release has paused the name alone, and a
+// later release writes rows under the alias.
+func (l *Store) MirrorPauses(ctx context.Context) error {
+	if len(l.Aliases) == 0 {
+		return nil
+	}
+	var aliases, names []string
+	for alias, name := range l.Aliases {
+		aliases, names = append(aliases, alias), append(names, name)
+	}
+	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(mirrorSQL, aliases, names)
+		return nil
+	})
+}
