@@ -1,7 +1,6 @@
 package contacts
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,101 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
-
-// columns lists the columns that scan reads, from contact c and contact_score s of the org $1.
-const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags,
-	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, ` + computed + `, ` + memberships
-
-// both joins a contact with its score.
-const both = `FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id`
-
-func scan(row pgx.CollectableRow) (Row, error) { return scanWith(row) }
-
-// scanWith scans a row and stores the columns after columns in more.
-func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
-	var (
-		r            Row
-		attrs        []byte
-		stored, says []string
-	)
-	var room [26]any
-	err := row.Scan(append(append(room[:0], &r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle,
-		&r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
-		&stored, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID,
-		&r.CreatedAt, &r.UpdatedAt,
-		&r.ArchivedAt, &r.Edit, &r.Computed, &says), more...)...)
-	if err != nil {
-		return r, err
-	}
-	r.join(stored, says)
-	r.Attributes = map[string]any{}
-	if len(attrs) > len("{}") {
-		err = json.Unmarshal(attrs, &r.Attributes)
-	}
-	return r, err
-}
-
-const getSQL = `SELECT ` + columns + ` ` + both + ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2`
-
-// Get returns one contact of the org. An archived contact is returned only with archivedToo. If there is no such
-// contact, the error is a not_found fault.
-func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	return one(ctx, tx, getSQL, i, archivedToo)
-}
-
-// Show is Get for a request without other reads; see postgres.DB.BatchedGet.
-func Show(ctx context.Context, db *postgres.DB, org, i id.ID, archivedToo bool) (r Row, err error) {
-	err = db.BatchedGet(ctx, org, getSQL, []any{org, i}, func(row pgx.CollectableRow) (err error) {
-		r, err = scan(row)
-		return err
-	})
-	return visible(r, err, archivedToo)
-}
-
-// lock is Get with both rows locked until the transaction ends. It always locks the contact's row first.
-func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	r, err := one(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)
-	if err != nil || r.Dynamic == nil {
-		return r, err
-	}
-	return r, rejoin(ctx, tx, []*Row{&r})
-}
-
-func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
-	rows, err := tx.Query(ctx, sql, tx.Org(), i)
-	if err != nil {
-		return Row{}, fmt.Errorf("read contact: %w", err)
-	}
-	r, err := pgx.CollectExactlyOneRow(rows, scan)
-	return visible(r, err, archivedToo)
-}
-
-// visible hides an archived row from callers without archivedToo.
-func visible(r Row, err error, archivedToo bool) (Row, error) {
-	switch {
-	case postgres.None(err):
-		return Row{}, missing()
-	case err != nil:
-		return Row{}, fmt.Errorf("read contact: %w", err)
-	case r.ArchivedAt != nil && !archivedToo:
-		return Row{}, missing()
-	}
-	return r, nil
-}
-
-// Holder returns the id of the live contact with the folded address, or the zero id if there is none.
-func Holder(ctx context.Context, tx *postgres.Tx, folded string) (id.ID, error) {
-	var i id.ID
-	err := tx.QueryRow(ctx, `SELECT id FROM contact WHERE org_id = $1 AND email_folded = $2 AND archived_at IS NULL`,
-		[]any{tx.Org(), folded}, &i)
-	if postgres.None(err) {
-		return id.ID{}, nil
-	}
-	return i, err
-}
 
 const insertSQL = `
 INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title,

@@ -86,36 +86,6 @@ func updateAll(tx *postgres.Tx, all []Change) error {
 	return nil
 }
 
-// setArchivedAll queues the archiving or restoring of contacts, with each contact's updated_at.
-func setArchivedAll(tx *postgres.Tx, all []Change) {
-	if len(all) == 0 {
-		return
-	}
-	ids, moments, archived := make([]id.ID, len(all)), make([]wire.Time, len(all)), all[0].ArchivedAt != nil
-	var tags sideRows
-	for i := range all {
-		ids[i], moments[i] = all[i].ID, all[i].UpdatedAt
-		tags.add(&all[i].before, all[i].Tag...)
-	}
-	unique(tx.Queue(`WITH moved AS (UPDATE contact c SET archived_at = CASE
-		WHEN $4 THEN x.at END, updated_at = x.at, edit = c.edit + 1
-			FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE c.org_id = $1 AND c.id = x.id
-			AND (c.archived_at IS NULL) = $4 RETURNING 1)
-		SELECT quota_noted($1, 'contacts', CASE WHEN $4 THEN -1 ELSE 1 END, (SELECT count(*) FROM moved))`, tx.Org(),
-		ids, moments, archived), "")
-	tx.Queue(`UPDATE contact_score SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, tx.Org(),
-		ids, archived)
-	tags.queue(tx, `UPDATE contact_tag t SET archived = NOT x.archived FROM x
-		WHERE t.org_id = $1 AND t.tag = x.key AND t.archived = x.archived AND t.created_at = x.at
-		AND t.contact_id = x.id`)
-	// The sync job moves the rows of dynamic segments, because it also announces them.
-	tx.Queue(`UPDATE segment_member m SET archived = $3 FROM segment s WHERE s.org_id = $1 AND s.id = m.segment_id
-		AND s.kind = 'static'
-		AND m.org_id = $1 AND m.contact_id = ANY ($2::uuid[]) AND m.archived = NOT $3`, tx.Org(), ids, archived)
-	tx.Queue(`UPDATE contact_attribute SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`,
-		tx.Org(), ids, archived)
-}
-
 // sideRows holds side table rows: a contact and a key each.
 type sideRows struct {
 	ids      []id.ID
