@@ -24,13 +24,13 @@ func (p *Patch) apply(c *Contact, path string) []fault.Field {
 	v.required("first_name", p.FirstName, &c.FirstName, maxName)
 	v.required("last_name", p.LastName, &c.LastName, maxName)
 	v.required("stage", p.Stage, &c.Stage, maxKey)
-	v.optional("phone", p.Phone, &c.Phone, maxPhone)
+	for i := range texts {
+		t := &texts[i]
+		v.optional(t.Name, *t.In(p), t.Of(c), t.longest)
+	}
 	if p.Phone.Set && c.Phone != nil {
 		*c.Phone = squeeze(*c.Phone)
 	}
-	v.optional("job_title", p.JobTitle, &c.JobTitle, maxName)
-	v.optional("source", p.Source, &c.Source, maxName)
-	v.optional("time_zone", p.TimeZone, &c.TimeZone, maxKey)
 	if p.TimeZone.Set && c.TimeZone != nil && !validZone(*c.TimeZone) {
 		v.wrong("time_zone", "invalid_time_zone", "This is not a name of the IANA time zone database.")
 	}
@@ -109,10 +109,10 @@ func changes(a, b *Contact) map[string]any {
 	differ("email", a.Email == b.Email, a.Email)
 	differ("first_name", a.FirstName == b.FirstName, a.FirstName)
 	differ("last_name", a.LastName == b.LastName, a.LastName)
-	differ("phone", equal(a.Phone, b.Phone), a.Phone)
-	differ("job_title", equal(a.JobTitle, b.JobTitle), a.JobTitle)
-	differ("source", equal(a.Source, b.Source), a.Source)
-	differ("time_zone", equal(a.TimeZone, b.TimeZone), a.TimeZone)
+	for i := range texts {
+		before, after := *texts[i].Of(a), *texts[i].Of(b)
+		differ(texts[i].Name, equal(before, after), before)
+	}
 	differ("company_id", equal(a.CompanyID, b.CompanyID), a.CompanyID)
 	differ("stage", a.Stage == b.Stage, a.Stage)
 	differ("tag", slices.Equal(a.Tag, b.Tag), a.Tag)

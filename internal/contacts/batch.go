@@ -107,7 +107,7 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*batch,
 	ByKeys(tx)
 	b.read(attributes, len(segments) > 0)
 	rows, err := tx.Query(ctx,
-		`SELECT `+columns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
+		`SELECT `+rowColumns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
 			SELECT unnest($2::uuid[]) UNION SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL
 			AND email_folded = ANY ($3::text[]))
 		ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids, emails)

@@ -3,6 +3,7 @@ package contacts
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 )
@@ -46,4 +47,26 @@ func SortIDs(ids []id.ID) []id.ID {
 	out := slices.Clone(ids)
 	slices.SortFunc(out, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
 	return slices.Compact(out)
+}
+
+// arrayLiteral formats a as a Postgres array literal, because the elements of a multidimensional array must have equal
+// length.
+func arrayLiteral(a []string) string {
+	if len(a) == 0 {
+		return "{}"
+	}
+	var b strings.Builder
+	for i, s := range a {
+		if i == 0 {
+			b.WriteString(`{"`)
+		} else {
+			b.WriteString(`","`)
+		}
+		if strings.ContainsAny(s, `"\`) {
+			s = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)
+		}
+		b.WriteString(s)
+	}
+	b.WriteString(`"}`)
+	return b.String()
 }

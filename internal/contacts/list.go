@@ -39,7 +39,7 @@ func (q *query) page(s Sort, after *Position, limit int) (string, error) {
 		return "", err
 	}
 	d := s.direction()
-	return "SELECT " + columns + "\n" + q.from.String() + "\nWHERE " + q.where.String() +
+	return "SELECT " + rowColumns + "\n" + q.from.String() + "\nWHERE " + q.where.String() +
 		"\nORDER BY " + q.sortKey + d + ", " + q.sortID + d + "\nLIMIT " + q.arg(limit), nil
 }
 

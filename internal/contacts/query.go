@@ -118,7 +118,7 @@ func (q *query) column(field string, t filter.Type) filter.Column {
 			Value: "g.key",
 		}
 	}
-	return filter.Column{Value: fieldExpressions[field]}
+	return filter.Column{Value: filterFields[field].sql}
 }
 
 // list returns the contacts that sql selects with the arguments of q.

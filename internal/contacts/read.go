@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-const getSQL = `SELECT ` + columns + ` ` + both + ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2`
+var getSQL = `SELECT ` + rowColumns + ` ` + both + ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2`
 
 // Get returns one contact of the org. An archived contact is returned only with archivedToo. If there is no such
 // contact, the error is a not_found fault.
@@ -95,7 +95,7 @@ func (s Scope) sql() string {
 func LockAll(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope) ([]Row, error) {
 	ByKeys(tx)
 	rows, err := tx.Query(ctx,
-		`SELECT `+columns+` `+both+
+		`SELECT `+rowColumns+` `+both+
 			` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[])`+
 			s.sql()+` ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids)
 	if err != nil {

@@ -12,40 +12,45 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// columns lists the columns that scan reads, from contact c and contact_score s of the org $1.
-const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags,
-	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, ` + computed + `, ` + memberships
+// rowColumns lists the columns that scan reads, from contact c and contact_score s of the org $1. bareColumns is
+// rowColumns without segments and without the epoch of the ETag.
+var (
+	rowColumns  = sharedColumns + `, s.segments, ` + computed + `, ` + memberships
+	bareColumns = sharedColumns + `, '{}'::text[], s.computed, NULL::text[]`
 
-const bareColumns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags,
-	'{}'::text[], c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, s.computed, NULL::text[]`
+	sharedColumns = joined(readColumns, func(_ int, c *column) string { return "c." + c.name }) +
+		`, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version`
+	readColumns = slices.DeleteFunc(slices.Clone(contactColumns), func(c column) bool { return c.target == nil })
+)
 
 // both joins a contact with its score.
 const both = `FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id`
 
 func scan(row pgx.CollectableRow) (Row, error) { return scanWith(row) }
 
-// scanWith scans a row and stores the columns after columns in more.
+// scanWith scans a row and stores the columns after rowColumns in more.
 func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
 	var (
-		r            Row
-		attrs        []byte
-		stored, says []string
+		s    scanned
+		room [32]any
 	)
-	var room [26]any
-	err := row.Scan(append(append(room[:0], &r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle,
-		&r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
-		&stored, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID,
-		&r.CreatedAt, &r.UpdatedAt,
-		&r.ArchivedAt, &r.Edit, &r.Computed, &says), more...)...)
-	if err != nil {
-		return r, err
+	targets := room[:0]
+	for i := range readColumns {
+		targets = append(targets, readColumns[i].target(&s))
 	}
-	r.join(stored, says)
-	r.Attributes = map[string]any{}
-	if len(attrs) > len("{}") {
-		err = json.Unmarshal(attrs, &r.Attributes)
+	targets = append(targets, &s.ArchivedAt, &s.Edit, &s.LeadScore, &s.Score.Probability, &s.Score.Confidence,
+		&s.Score.ModelVersion, &s.segments, &s.Computed, &s.memberships)
+	if err := row.Scan(append(targets, more...)...); err != nil {
+		return s.Row, err
 	}
-	return r, err
+	s.join(s.segments, s.memberships)
+	s.Attributes = map[string]any{}
+	if len(s.attributes) > len("{}") {
+		if err := json.Unmarshal(s.attributes, &s.Attributes); err != nil {
+			return s.Row, fmt.Errorf("decode attributes: %w", err)
+		}
+	}
+	return s.Row, nil
 }
 
 // rejoin reads the segments and the ETag of locked rows again. A statement that waited for a row lock sees the locked

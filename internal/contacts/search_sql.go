@@ -113,7 +113,7 @@ func verify(org id.ID, f *Filter, all []term, s Sort, after *Position, limit int
 // wide rows are looked up last, only for the returned contacts.
 func (q *query) late(s Sort, inner, condition string, limit int) string {
 	d := s.direction()
-	return "SELECT " + columns + "\nFROM (SELECT c.at, c.id FROM (" + inner + ") AS c WHERE " + condition +
+	return "SELECT " + rowColumns + "\nFROM (SELECT c.at, c.id FROM (" + inner + ") AS c WHERE " + condition +
 		" ORDER BY c.at" + d + ", c.id" + d + " LIMIT " + q.arg(limit) + ") AS page" +
 		"\nJOIN contact c ON c.org_id = $1 AND c.id = page.id JOIN contact_score s ON s.org_id = $1 AND " +
 		"s.contact_id = page.id" +

@@ -1,39 +1,40 @@
 package contacts
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-const insertSQL = `
-INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title,
-source, time_zone,
-	company_id, stage, tags, attributes, owner_id, created_at, updated_at,
-	first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`
+var insertSQL = `
+INSERT INTO contact (org_id, ` + joined(contactColumns, func(_ int, c *column) string { return c.name }) + `)
+VALUES ($1, ` + joined(contactColumns, func(i int, _ *column) string { return "$" + strconv.Itoa(i+2) }) + `)`
 
 const insertScoreSQL = `
 INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at)
 VALUES ($1, $2, $3, $4, $5, $6, $3, $7, $8)`
 
+// values appends w's values of columns to args.
+func values(args []any, columns []column, w *written) []any {
+	args = slices.Grow(args, len(columns))
+	for i := range columns {
+		args = append(args, columns[i].value(w))
+	}
+	return args
+}
+
 // insert queues the rows of a new contact.
 func insert(tx *postgres.Tx, c *Contact) error {
-	attrs, err := json.Marshal(c.Attributes)
+	words := wordsOf(c)
+	w, err := writtenOf(c, words)
 	if err != nil {
-		return fmt.Errorf("encode attributes: %w", err)
+		return err
 	}
-	folded, words := Fold(c.Email), wordsOf(c)
-	unique(tx.Queue(insertSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone,
-		c.JobTitle, c.Source,
-		c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.CreatedAt, c.UpdatedAt,
-		Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone), line(words)),
-		folded)
+	unique(tx.Queue(insertSQL, values([]any{tx.Org()}, contactColumns, &w)...), w.address)
 	tx.Queue(insertScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
 		c.Score.Confidence, c.Segment, c.UpdatedAt)
 	addWords(tx, c.ID, words)
@@ -43,13 +44,10 @@ func insert(tx *postgres.Tx, c *Contact) error {
 	return nil
 }
 
-const updateSQL = `
-UPDATE contact SET email = $3, email_folded = $4, first_name = $5, last_name = $6, last_name_folded = $7, phone =
-$8, job_title = $9,
-	source = $10, time_zone = $11, company_id = $12, stage = $13, tags = $14, attributes = $15, owner_id = $16,
-	updated_at = $17, edit = edit + 1,
-	first_name_folded = $18, phone_folded = $19, job_title_folded = $20, source_folded = $21, time_zone_folded =
-	$22, words = $23
+var updateSQL = `
+UPDATE contact SET ` + joined(updatedColumns, func(i int, c *column) string {
+	return c.name + " = $" + strconv.Itoa(i+3)
+}) + `, edit = edit + 1
 WHERE org_id = $1 AND id = $2`
 
 const updateScoreSQL = `
@@ -58,16 +56,12 @@ WHERE org_id = $1 AND contact_id = $2`
 
 // update queues the update of the stored row was, which the transaction has locked, to c.
 func update(tx *postgres.Tx, was *Row, c *Contact) error {
-	attrs, err := json.Marshal(c.Attributes)
+	before, after := wordsOf(&was.Contact), wordsOf(c)
+	w, err := writtenOf(c, after)
 	if err != nil {
-		return fmt.Errorf("encode attributes: %w", err)
+		return err
 	}
-	folded, before, after := Fold(c.Email), wordsOf(&was.Contact), wordsOf(c)
-	unique(tx.Queue(updateSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone,
-		c.JobTitle,
-		c.Source, c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.UpdatedAt,
-		Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone), line(after)),
-		folded)
+	unique(tx.Queue(updateSQL, values([]any{tx.Org(), c.ID}, updatedColumns, &w)...), w.address)
 	if was.Score != c.Score || !slices.Equal(was.Segment, c.Segment) {
 		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
 			c.Score.Confidence, was.stored(c.Segment), c.UpdatedAt)

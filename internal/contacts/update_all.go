@@ -12,18 +12,14 @@ import (
 // Bulk versions of update and setArchived: one statement per table, so that the cost depends on the rows and not on the
 // statements. A test checks that both write the same rows.
 
-const rewriteSQL = `
-UPDATE contact c SET email = u.email, email_folded = u.email_folded, first_name = u.first_name, last_name = u.last_name,
-	last_name_folded = u.last_name_folded, phone = u.phone, job_title = u.job_title, source = u.source, time_zone
-	= u.time_zone,
-	company_id = u.company_id, stage = u.stage, tags = u.tags::text[], attributes = u.attributes::jsonb, owner_id
-	= u.owner_id, updated_at = u.updated_at, edit = c.edit + 1,
-	first_name_folded = u.first_name_folded, phone_folded = u.phone_folded, job_title_folded = u.job_title_folded,
-	source_folded = u.source_folded, time_zone_folded = u.time_zone_folded, words = u.words
+var updateAllSQL = `
+UPDATE contact c SET ` + joined(updatedColumns, func(_ int, c *column) string {
+	return c.name + " = u." + c.name + c.conversion
+}) + `, edit = c.edit + 1
 FROM ` + wide + `
 WHERE c.org_id = $1 AND c.id = u.id`
 
-const rescoreSQL = `
+const updateScoresSQL = `
 UPDATE contact_score s SET score = u.score, probability = u.probability, version = u.version, confidence =
 u.confidence, segments = u.segments::text[], scored_at = u.scored_at
 FROM ` + rated + `
@@ -61,9 +57,9 @@ func updateAll(tx *postgres.Tx, all []Change) error {
 	if err != nil {
 		return err
 	}
-	unique(tx.Queue(rewriteSQL, args...), "")
+	unique(tx.Queue(updateAllSQL, args...), "")
 	if len(scored) > 0 {
-		tx.Queue(rescoreSQL, scoresOf(tx.Org(), scored, segments)...)
+		tx.Queue(updateScoresSQL, scoresOf(tx.Org(), scored, segments)...)
 	}
 	wordless.queue(tx,
 		`DELETE FROM contact_word t USING x WHERE t.org_id = $1 AND t.word = x.key AND t.contact_id = x.id`)
