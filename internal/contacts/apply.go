@@ -24,8 +24,8 @@ func (p *Patch) apply(c *Contact, path string) []fault.Field {
 	v.required("first_name", p.FirstName, &c.FirstName, maxName)
 	v.required("last_name", p.LastName, &c.LastName, maxName)
 	v.required("stage", p.Stage, &c.Stage, maxKey)
-	for i := range texts {
-		t := &texts[i]
+	for i := range optionalTexts {
+		t := &optionalTexts[i]
 		v.optional(t.Name, *t.In(p), t.Of(c), t.longest)
 	}
 	if p.Phone.Set && c.Phone != nil {
@@ -109,9 +109,9 @@ func changes(a, b *Contact) map[string]any {
 	differ("email", a.Email == b.Email, a.Email)
 	differ("first_name", a.FirstName == b.FirstName, a.FirstName)
 	differ("last_name", a.LastName == b.LastName, a.LastName)
-	for i := range texts {
-		before, after := *texts[i].Of(a), *texts[i].Of(b)
-		differ(texts[i].Name, equal(before, after), before)
+	for i := range optionalTexts {
+		before, after := *optionalTexts[i].Of(a), *optionalTexts[i].Of(b)
+		differ(optionalTexts[i].Name, equal(before, after), before)
 	}
 	differ("company_id", equal(a.CompanyID, b.CompanyID), a.CompanyID)
 	differ("stage", a.Stage == b.Stage, a.Stage)

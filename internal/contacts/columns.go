@@ -11,8 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// The tables below feed every statement that reads or writes contacts. To add an optional text, add a line to texts, a
-// field to Contact and to Patch, a member to the API's body, and a migration.
+// The tables below feed every statement that reads or writes contacts. To add an optional text, add a line to
+// optionalTexts, a field to Contact and to Patch, a member to the API's body, and a migration.
 
 // Text is an optional one-line text of a contact. Its column has a folded column beside it. Patches, bulk updates,
 // filters, imports, exports and merges handle every Text alike.
@@ -26,7 +26,7 @@ type Text struct {
 // member is a text member of a patch.
 type member = wire.Field[string]
 
-var texts = []Text{
+var optionalTexts = []Text{
 	text("phone", func(c *Contact) **string { return &c.Phone }, func(p *Patch) *member { return &p.Phone }).
 		upTo(maxPhone),
 	text("job_title", func(c *Contact) **string { return &c.JobTitle }, func(p *Patch) *member { return &p.JobTitle }),
@@ -35,6 +35,7 @@ var texts = []Text{
 		upTo(maxKey),
 }
 
+// text returns a Text of at most maxName characters.
 func text(name string, of func(*Contact) **string, in func(*Patch) *member) Text {
 	return Text{Name: name, Of: of, In: in, longest: maxName}
 }
@@ -45,22 +46,22 @@ func (t Text) upTo(longest int) Text {
 }
 
 // Texts returns the optional texts of a contact. The caller must not change the slice.
-func Texts() []Text { return texts }
+func Texts() []Text { return optionalTexts }
 
 // TextNames returns the names of the optional texts.
 func TextNames() []string {
-	names := make([]string, len(texts))
-	for i := range texts {
-		names[i] = texts[i].Name
+	names := make([]string, len(optionalTexts))
+	for i := range optionalTexts {
+		names[i] = optionalTexts[i].Name
 	}
 	return names
 }
 
 // TextNamed returns the optional text with the name, or nil if there is none.
 func TextNamed(name string) *Text {
-	for i := range texts {
-		if texts[i].Name == name {
-			return &texts[i]
+	for i := range optionalTexts {
+		if optionalTexts[i].Name == name {
+			return &optionalTexts[i]
 		}
 	}
 	return nil
@@ -69,118 +70,121 @@ func TextNamed(name string) *Text {
 // contactColumns lists the columns of contact that hold a contact's fields, or are derived from them, in the order in
 // which statements name them.
 var contactColumns = slices.Concat(
-	[]column{
-		stored("id", "uuid", func(c *Contact) *id.ID { return &c.ID }).insertOnly(),
-		stored("email", "text", func(c *Contact) *string { return &c.Email }),
-		derived("email_folded", "text", func(w *written) string { return w.address }),
-		stored("first_name", "text", func(c *Contact) *string { return &c.FirstName }),
-		stored("last_name", "text", func(c *Contact) *string { return &c.LastName }),
-		derived("last_name_folded", "text", func(w *written) string { return Fold(w.LastName) }),
+	[]contactColumn{
+		fieldColumn("id", "uuid", func(c *Contact) *id.ID { return &c.ID }).insertOnly(),
+		fieldColumn("email", "text", func(c *Contact) *string { return &c.Email }),
+		derivedColumn("email_folded", "text", func(w *writtenContact) string { return w.address }),
+		fieldColumn("first_name", "text", func(c *Contact) *string { return &c.FirstName }),
+		fieldColumn("last_name", "text", func(c *Contact) *string { return &c.LastName }),
+		derivedColumn("last_name_folded", "text", func(w *writtenContact) string { return Fold(w.LastName) }),
 	},
-	eachText(func(t *Text) column { return stored(t.Name, "text", t.Of) }),
-	[]column{
-		stored("company_id", "uuid", func(c *Contact) **id.ID { return &c.CompanyID }),
-		stored("stage", "text", func(c *Contact) *string { return &c.Stage }),
-		stored("tags", "text", func(c *Contact) *[]string { return &c.Tag }).
-			cast("text[]", arrayOf(func(w *written) string { return arrayLiteral(w.Tag) })),
+	eachText(func(t *Text) contactColumn { return fieldColumn(t.Name, "text", t.Of) }),
+	[]contactColumn{
+		fieldColumn("company_id", "uuid", func(c *Contact) **id.ID { return &c.CompanyID }),
+		fieldColumn("stage", "text", func(c *Contact) *string { return &c.Stage }),
+		fieldColumn("tags", "text", func(c *Contact) *[]string { return &c.Tag }).
+			cast("text[]", arrayOf(func(w *writtenContact) string { return arrayLiteral(w.Tag) })),
 		{
 			name: "attributes", element: "text", conversion: "::jsonb",
-			value:  func(w *written) any { return w.attributes },
-			array:  arrayOf(func(w *written) string { return w.attributes }),
-			target: func(s *scanned) any { return &s.attributes },
+			value:  func(w *writtenContact) any { return w.attributes },
+			array:  arrayOf(func(w *writtenContact) string { return w.attributes }),
+			target: func(s *scannedRow) any { return &s.attributes },
 		},
-		stored("owner_id", "uuid", func(c *Contact) **id.ID { return &c.OwnerID }),
-		moment("created_at", func(c *Contact) *wire.Time { return &c.CreatedAt }).insertOnly(),
-		moment("updated_at", func(c *Contact) *wire.Time { return &c.UpdatedAt }),
-		derived("first_name_folded", "text", func(w *written) string { return Fold(w.FirstName) }),
+		fieldColumn("owner_id", "uuid", func(c *Contact) **id.ID { return &c.OwnerID }),
+		timeColumn("created_at", func(c *Contact) *wire.Time { return &c.CreatedAt }).insertOnly(),
+		timeColumn("updated_at", func(c *Contact) *wire.Time { return &c.UpdatedAt }),
+		derivedColumn("first_name_folded", "text", func(w *writtenContact) string { return Fold(w.FirstName) }),
 	},
-	eachText(func(t *Text) column {
-		return derived(t.Name+"_folded", "text", func(w *written) *string { return foldOf(*t.Of(w.Contact)) })
+	eachText(func(t *Text) contactColumn {
+		folded := func(w *writtenContact) *string { return foldOf(*t.Of(w.Contact)) }
+		return derivedColumn(t.Name+"_folded", "text", folded)
 	}),
-	[]column{derived("words", "text", func(w *written) string { return w.words })},
+	[]contactColumn{derivedColumn("words", "text", func(w *writtenContact) string { return w.words })},
 )
 
 // updatedColumns lists the columns that an update writes.
-var updatedColumns = slices.DeleteFunc(slices.Clone(contactColumns), func(c column) bool { return c.fixed })
+var updatedColumns = slices.DeleteFunc(slices.Clone(contactColumns), func(c contactColumn) bool { return c.fixed })
 
-// column is a column of contact.
-type column struct {
+// contactColumn is a column of contact.
+type contactColumn struct {
 	name       string
-	element    string              // SQL type of the elements of array
-	conversion string              // of an element to the column's type, or ""
-	fixed      bool                // an update does not write the column
-	value      func(*written) any  // the argument of a statement for one contact
-	array      func([]written) any // the argument of a statement for many contacts, one element each
-	target     func(*scanned) any  // the address that a read stores the value at; nil: reads skip the column
+	element    string                     // SQL type of the elements of array
+	conversion string                     // of an element to the column's type, or ""
+	fixed      bool                       // an update does not write the column
+	value      func(*writtenContact) any  // the argument of a statement for one contact
+	array      func([]writtenContact) any // the argument of a statement for many contacts, one element each
+	target     func(*scannedRow) any      // the address that a read stores the value at; nil: reads skip the column
 }
 
-// written is a contact with the values of its derived columns that are costly or used more than once.
-type written struct {
+// writtenContact is a contact with the values of its derived columns that are costly or used more than once.
+type writtenContact struct {
 	*Contact
 	address    string // folded
 	attributes string // JSON
 	words      string
 }
 
-// scanned is a row as a read fills it, before Row.join.
-type scanned struct {
+// scannedRow is a row as a read fills it, before Row.join.
+type scannedRow struct {
 	Row
 	attributes            []byte
 	segments, memberships []string
 }
 
 // writtenOf returns c for a statement. words is wordsOf(c).
-func writtenOf(c *Contact, words []string) (written, error) {
+func writtenOf(c *Contact, words []string) (writtenContact, error) {
 	attributes, err := json.Marshal(c.Attributes)
 	if err != nil {
-		return written{}, fmt.Errorf("encode attributes: %w", err)
+		return writtenContact{}, fmt.Errorf("encode attributes: %w", err)
 	}
-	return written{c, Fold(c.Email), string(attributes), line(words)}, nil
+	return writtenContact{c, Fold(c.Email), string(attributes), line(words)}, nil
 }
 
-// stored returns the column of a field; at returns the field's address.
-func stored[T any](name, element string, at func(*Contact) *T) column {
-	c := derived(name, element, func(w *written) T { return *at(w.Contact) })
-	c.target = func(s *scanned) any { return at(&s.Contact) }
+// fieldColumn returns the column of a field; at returns the field's address.
+func fieldColumn[T any](name, element string, at func(*Contact) *T) contactColumn {
+	c := derivedColumn(name, element, func(w *writtenContact) T { return *at(w.Contact) })
+	c.target = func(s *scannedRow) any { return at(&s.Contact) }
 	return c
 }
 
-// moment is stored for a time.
-func moment(name string, at func(*Contact) *wire.Time) column {
-	c := stored(name, "timestamptz", at)
-	c.array = arrayOf(func(w *written) time.Time { return at(w.Contact).Time })
+// timeColumn is fieldColumn for a time.
+func timeColumn(name string, at func(*Contact) *wire.Time) contactColumn {
+	c := fieldColumn(name, "timestamptz", at)
+	c.array = arrayOf(func(w *writtenContact) time.Time { return at(w.Contact).Time })
 	return c
 }
 
-// derived returns a column that is written with a value computed from the contact, and never read.
-func derived[T any](name, element string, value func(*written) T) column {
-	return column{
-		name: name, element: element, array: arrayOf(value), value: func(w *written) any { return value(w) },
+// derivedColumn returns a column that is written with a value computed from the contact, and never read.
+func derivedColumn[T any](name, element string, value func(*writtenContact) T) contactColumn {
+	return contactColumn{
+		name: name, element: element, array: arrayOf(value), value: func(w *writtenContact) any { return value(w) },
 	}
 }
 
 // insertOnly returns c as a column that an update does not write.
-func (c column) insertOnly() column {
+func (c contactColumn) insertOnly() contactColumn {
 	c.fixed = true
 	return c
 }
 
 // cast returns c with elements that a statement for many contacts converts to the type to.
-func (c column) cast(to string, array func([]written) any) column {
+func (c contactColumn) cast(to string, array func([]writtenContact) any) contactColumn {
 	c.conversion, c.array = "::"+to, array
 	return c
 }
 
-func eachText(of func(*Text) column) []column {
-	out := make([]column, len(texts))
-	for i := range texts {
-		out[i] = of(&texts[i])
+// eachText returns one column for each optional text.
+func eachText(of func(*Text) contactColumn) []contactColumn {
+	out := make([]contactColumn, len(optionalTexts))
+	for i := range optionalTexts {
+		out[i] = of(&optionalTexts[i])
 	}
 	return out
 }
 
-func arrayOf[T any](value func(*written) T) func([]written) any {
-	return func(all []written) any {
+// arrayOf returns a function that builds the array of the values of many contacts.
+func arrayOf[T any](value func(*writtenContact) T) func([]writtenContact) any {
+	return func(all []writtenContact) any {
 		out := make([]T, len(all))
 		for i := range all {
 			out[i] = value(&all[i])
@@ -189,8 +193,13 @@ func arrayOf[T any](value func(*written) T) func([]written) any {
 	}
 }
 
-// joined returns the comma-separated SQL of columns. i counts from 0.
-func joined(columns []column, sql func(i int, c *column) string) string {
+// columnNames returns the comma-separated names of columns.
+func columnNames(columns []contactColumn) string {
+	return joinColumns(columns, func(_ int, c *contactColumn) string { return c.name })
+}
+
+// joinColumns returns the comma-separated SQL of columns. i counts from 0.
+func joinColumns(columns []contactColumn, sql func(i int, c *contactColumn) string) string {
 	all := make([]string, len(columns))
 	for i := range columns {
 		all[i] = sql(i, &columns[i])

@@ -12,18 +12,19 @@ import (
 // write identical rows.
 
 // wide selects the arrays of contacts as rows u. Its arguments are those of wideOf.
-var wide = `unnest(` + joined(contactColumns, func(i int, c *column) string {
+var wide = `unnest(` + joinColumns(contactColumns, func(i int, c *contactColumn) string {
 	return "$" + strconv.Itoa(i+2) + "::" + c.element + "[]"
-}) + `) AS u (` + joined(contactColumns, func(_ int, c *column) string { return c.name }) + `)`
+}) + `) AS u (` + columnNames(contactColumns) + `)`
 
 // rated selects the arrays of scores as rows u. Its arguments are those of scoresOf.
 const rated = `unnest($2::uuid[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
 	AS u (id, score, probability, version, confidence, segments, scored_at)`
 
 var insertAllSQL = `
-WITH made AS (INSERT INTO contact (org_id, ` +
-	joined(contactColumns, func(_ int, c *column) string { return c.name }) + `)
-SELECT $1, ` + joined(contactColumns, func(_ int, c *column) string { return "u." + c.name + c.conversion }) + `
+WITH made AS (INSERT INTO contact (org_id, ` + columnNames(contactColumns) + `)
+SELECT $1, ` + joinColumns(contactColumns, func(_ int, c *contactColumn) string {
+	return "u." + c.name + c.conversion
+}) + `
 FROM ` + wide + ` RETURNING 1)
 SELECT quota_noted($1, 'contacts', 1, (SELECT count(*) FROM made))`
 
@@ -64,7 +65,7 @@ func insertAll(tx *postgres.Tx, all []*Contact) error {
 
 // wideOf returns the arguments of a statement over wide. words[i] is wordsOf(all[i]).
 func wideOf(org id.ID, all []*Contact, words [][]string) ([]any, error) {
-	rows := make([]written, len(all))
+	rows := make([]writtenContact, len(all))
 	for i, c := range all {
 		w, err := writtenOf(c, words[i])
 		if err != nil {
@@ -135,7 +136,7 @@ func (m *many) add(c *Contact, values []string) {
 }
 
 // insert queues sql over the rows as u (contact, value, created), or nothing if there are no rows. The rows are sorted
-// by value, so that adjacent index entries are written together.
+// by value, so that adjacent index entries are writtenContact together.
 func (m *many) insert(tx *postgres.Tx, sql string) {
 	if len(m.values) > 0 {
 		tx.Queue(`WITH u AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[]) AS u

@@ -18,9 +18,9 @@ var (
 	rowColumns  = sharedColumns + `, s.segments, ` + computed + `, ` + memberships
 	bareColumns = sharedColumns + `, '{}'::text[], s.computed, NULL::text[]`
 
-	sharedColumns = joined(readColumns, func(_ int, c *column) string { return "c." + c.name }) +
+	sharedColumns = joinColumns(readColumns, func(_ int, c *contactColumn) string { return "c." + c.name }) +
 		`, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version`
-	readColumns = slices.DeleteFunc(slices.Clone(contactColumns), func(c column) bool { return c.target == nil })
+	readColumns = slices.DeleteFunc(slices.Clone(contactColumns), func(c contactColumn) bool { return c.target == nil })
 )
 
 // both joins a contact with its score.
@@ -31,7 +31,7 @@ func scan(row pgx.CollectableRow) (Row, error) { return scanWith(row) }
 // scanWith scans a row and stores the columns after rowColumns in more.
 func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
 	var (
-		s    scanned
+		s    scannedRow
 		room [32]any
 	)
 	targets := room[:0]

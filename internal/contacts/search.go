@@ -12,9 +12,10 @@ import (
 )
 
 // A search has three strategies. If a word is selective, all contacts with that word are collected and sorted. If every
-// word is common, the list is scanned in its order until the page is full. If that does not fill the page soon, the word
-// index returns candidates for several common words, which are collected and sorted. A query counts the matches first to
-// choose, because the planner's statistics know neither the words of one org nor the correlation between words.
+// word is common, the list is scanned in its order until the page is full. If that does not fill the page soon, the
+// word index returns candidates for several common words, which are collected and sorted. A query counts the matches
+// first to choose, because the planner's statistics know neither the words of one org nor the correlation between
+// words.
 
 // effort holds the thresholds between the strategies.
 type effort struct {

@@ -11,15 +11,17 @@ import (
 )
 
 var insertSQL = `
-INSERT INTO contact (org_id, ` + joined(contactColumns, func(_ int, c *column) string { return c.name }) + `)
-VALUES ($1, ` + joined(contactColumns, func(i int, _ *column) string { return "$" + strconv.Itoa(i+2) }) + `)`
+INSERT INTO contact (org_id, ` + columnNames(contactColumns) + `)
+VALUES ($1, ` + joinColumns(contactColumns, func(i int, _ *contactColumn) string {
+	return "$" + strconv.Itoa(i+2)
+}) + `)`
 
 const insertScoreSQL = `
 INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at)
 VALUES ($1, $2, $3, $4, $5, $6, $3, $7, $8)`
 
-// values appends w's values of columns to args.
-func values(args []any, columns []column, w *written) []any {
+// columnValues appends w's values of columns to args.
+func columnValues(args []any, columns []contactColumn, w *writtenContact) []any {
 	args = slices.Grow(args, len(columns))
 	for i := range columns {
 		args = append(args, columns[i].value(w))
@@ -34,7 +36,7 @@ func insert(tx *postgres.Tx, c *Contact) error {
 	if err != nil {
 		return err
 	}
-	unique(tx.Queue(insertSQL, values([]any{tx.Org()}, contactColumns, &w)...), w.address)
+	unique(tx.Queue(insertSQL, columnValues([]any{tx.Org()}, contactColumns, &w)...), w.address)
 	tx.Queue(insertScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
 		c.Score.Confidence, c.Segment, c.UpdatedAt)
 	addWords(tx, c.ID, words)
@@ -45,7 +47,7 @@ func insert(tx *postgres.Tx, c *Contact) error {
 }
 
 var updateSQL = `
-UPDATE contact SET ` + joined(updatedColumns, func(i int, c *column) string {
+UPDATE contact SET ` + joinColumns(updatedColumns, func(i int, c *contactColumn) string {
 	return c.name + " = $" + strconv.Itoa(i+3)
 }) + `, edit = edit + 1
 WHERE org_id = $1 AND id = $2`
@@ -61,7 +63,7 @@ func update(tx *postgres.Tx, was *Row, c *Contact) error {
 	if err != nil {
 		return err
 	}
-	unique(tx.Queue(updateSQL, values([]any{tx.Org(), c.ID}, updatedColumns, &w)...), w.address)
+	unique(tx.Queue(updateSQL, columnValues([]any{tx.Org(), c.ID}, updatedColumns, &w)...), w.address)
 	if was.Score != c.Score || !slices.Equal(was.Segment, c.Segment) {
 		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
 			c.Score.Confidence, was.stored(c.Segment), c.UpdatedAt)

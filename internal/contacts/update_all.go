@@ -13,7 +13,7 @@ import (
 // statements. A test checks that both write the same rows.
 
 var updateAllSQL = `
-UPDATE contact c SET ` + joined(updatedColumns, func(_ int, c *column) string {
+UPDATE contact c SET ` + joinColumns(updatedColumns, func(_ int, c *contactColumn) string {
 	return c.name + " = u." + c.name + c.conversion
 }) + `, edit = c.edit + 1
 FROM ` + wide + `
@@ -98,7 +98,7 @@ func (p *sideRows) add(c *events.Contact, keys ...string) {
 }
 
 // queue queues sql over the rows as x (id, key, at, archived), or nothing if there are no rows. The rows are sorted by
-// key, so that adjacent index entries are written together.
+// key, so that adjacent index entries are writtenContact together.
 func (p *sideRows) queue(tx *postgres.Tx, sql string) {
 	if len(p.ids) > 0 {
 		tx.Queue(`WITH x AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[],

@@ -26,8 +26,8 @@ var filterFields = func() map[string]filterField {
 		"email":      {filter.Text, "c.email_folded", func(c *Contact) any { return c.Email }},
 		"first_name": {filter.Text, "c.first_name_folded", func(c *Contact) any { return c.FirstName }},
 		"last_name":  {filter.Text, "c.last_name_folded", func(c *Contact) any { return c.LastName }},
-		"company_id": {filter.ID, "c.company_id", func(c *Contact) any { return optional(c.CompanyID) }},
-		"owner_id":   {filter.ID, "c.owner_id", func(c *Contact) any { return optional(c.OwnerID) }},
+		"company_id": {filter.ID, "c.company_id", func(c *Contact) any { return valueOrNil(c.CompanyID) }},
+		"owner_id":   {filter.ID, "c.owner_id", func(c *Contact) any { return valueOrNil(c.OwnerID) }},
 		"stage":      {filter.Key, "c.stage", func(c *Contact) any { return c.Stage }},
 		"tag":        {filter.Keys, "", func(c *Contact) any { return c.Tag }},
 		"segment":    {filter.Keys, "", func(c *Contact) any { return c.Segment }},
@@ -35,15 +35,15 @@ var filterFields = func() map[string]filterField {
 		"created_at": {filter.Time, "c.created_at", func(c *Contact) any { return c.CreatedAt.Time }},
 		"updated_at": {filter.Time, "c.updated_at", func(c *Contact) any { return c.UpdatedAt.Time }},
 	}
-	for _, t := range texts {
-		value := func(c *Contact) any { return optional(*t.Of(c)) }
+	for _, t := range optionalTexts {
+		value := func(c *Contact) any { return valueOrNil(*t.Of(c)) }
 		all[t.Name] = filterField{filter.Text, "c." + t.Name + "_folded", value}
 	}
 	return all
 }()
 
-// optional returns the value at p, or nil if p is nil.
-func optional[T any](p *T) any {
+// valueOrNil returns the value at p, or nil if p is nil.
+func valueOrNil[T any](p *T) any {
 	if p == nil {
 		return nil
 	}
