@@ -48,9 +48,6 @@ func (c *Change) Events() []events.Event {
 	return told
 }
 
-// list returns a copy of l that is never nil.
-func list(l []string) []string { return append([]string{}, l...) }
-
 // AnnounceAll announces each change. It writes all events with one statement.
 func AnnounceAll(ctx context.Context, tx *postgres.Tx, all []Change) error {
 	var told []events.Event

@@ -2,8 +2,8 @@ package contacts
 
 import (
 	"maps"
+	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -71,29 +71,12 @@ func takeAttributes(tx *postgres.Tx, c *Contact, keys []string) {
 	}
 }
 
-// gone returns the keys of a that b lacks.
-func gone(a, b map[string]any) (keys []string) {
-	for k := range a {
-		if _, ok := b[k]; !ok {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// line formats words for contact.words: each word is preceded by a space.
-func line(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	return " " + strings.Join(words, " ")
-}
-
-func foldOf(s *string) *string {
-	if s == nil {
-		return nil
-	}
-	folded := Fold(*s)
-	return &folded
+// news returns the values of b that are missing from a or differ from it.
+func news(a, b map[string]any) map[string]any {
+	out := maps.Clone(b)
+	maps.DeleteFunc(out, func(k string, v any) bool {
+		old, ok := a[k]
+		return ok && reflect.DeepEqual(old, v)
+	})
+	return out
 }

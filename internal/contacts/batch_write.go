@@ -1,13 +1,8 @@
 package contacts
 
 import (
-	"maps"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
-
-	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // changes returns the created contacts, and the contacts that differ from their stored rows.
@@ -48,36 +43,4 @@ func (b *batch) write() error {
 	}
 	slices.SortFunc(fresh, func(x, y *Contact) int { return strings.Compare(Fold(x.Email), Fold(y.Email)) })
 	return insertAll(b.tx, fresh)
-}
-
-// define queues the new definitions and checks that no concurrent transaction created a different one for the same key.
-func (b *batch) define() {
-	if len(b.newTypes) == 0 {
-		return
-	}
-	keys := slices.Sorted(maps.Keys(b.newTypes))
-	types := make([]string, len(keys))
-	for i, k := range keys {
-		types[i] = string(b.newTypes[k])
-	}
-	b.tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`,
-		b.tx.Org())
-	b.tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at)
-		SELECT $1, k, k, t, $4, $4 FROM unnest($2::text[], $3::text[]) AS new (k, t) `+defineAgain, b.tx.Org(), keys,
-		types, wire.Now())
-	b.tx.Queue(`SELECT key, type, (SELECT count(*) FROM contact_field WHERE org_id = $1 AND archived_at IS NULL)
-		FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[])`, b.tx.Org(),
-		keys).Query(func(rows pgx.Rows) error {
-		var (
-			key, typ string
-			count    int
-		)
-		_, err := pgx.ForEachRow(rows, []any{&key, &typ, &count}, func() error {
-			if b.newTypes[key] != Type(typ) || count > maxFields {
-				return errRaced
-			}
-			return nil
-		})
-		return err
-	})
 }

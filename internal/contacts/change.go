@@ -3,25 +3,11 @@ package contacts
 import (
 	"context"
 	"fmt"
-	"maps"
-	"reflect"
 
-	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
-
-// Match is the precondition of a change. It returns an error for an edit that the caller does not accept. A nil Match
-// accepts every edit.
-type Match func(edit int64) error
-
-func (m Match) check(edit int) error {
-	if m == nil {
-		return nil
-	}
-	return m(int64(edit))
-}
 
 // Change is the result of a change to a contact.
 type Change struct {
@@ -59,21 +45,6 @@ func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 		return Row{}, err
 	}
 	return Row{Contact: c, Edit: 1}, nil
-}
-
-// create applies p to a contact that does not exist yet.
-func (p *Patch) create(c *Contact, path string) []fault.Field {
-	wrong := p.apply(c, path)
-	for _, f := range []struct {
-		name string
-		in   wire.Field[string]
-	}{{"email", p.Email}, {"first_name", p.FirstName}, {"last_name", p.LastName}} {
-		if !f.in.Set {
-			wrong = append(wrong,
-				fault.Field{Pointer: "#/" + path + f.name, Code: "required", Detail: "This field is required."})
-		}
-	}
-	return wrong
 }
 
 // Update applies p to the live contact i and re-scores it. An archived or unknown contact is a not_found fault. If
@@ -122,16 +93,6 @@ func next(was *Row, p *Patch, path string, rate Scorer) (Change, error) {
 	c.UpdatedAt = wire.Now()
 	ch.Contact, ch.Edit = c, was.Edit+1
 	return ch, nil
-}
-
-// news returns the values of b that are missing from a or differ from it.
-func news(a, b map[string]any) map[string]any {
-	out := maps.Clone(b)
-	maps.DeleteFunc(out, func(k string, v any) bool {
-		old, ok := a[k]
-		return ok && reflect.DeepEqual(old, v)
-	})
-	return out
 }
 
 // Archive hides the contact from lists and look-ups. It does nothing if the contact is already archived, and then does

@@ -29,6 +29,17 @@ type Row struct {
 // pure and fast.
 type Scorer func(c *Contact) (lead float64, from events.ContactScore)
 
+// Match is the precondition of a change. It returns an error for an edit that the caller does not accept. A nil Match
+// accepts every edit.
+type Match func(edit int64) error
+
+func (m Match) check(edit int) error {
+	if m == nil {
+		return nil
+	}
+	return m(int64(edit))
+}
+
 // TakenError is a unique violation: a live contact of the org already has the address. Resolve converts it to a fault.
 type TakenError struct {
 	Email string // folded

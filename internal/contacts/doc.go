@@ -10,6 +10,11 @@
 // of the same batch; a violation ends the transaction with a fault. A change first reads and locks the row, so it takes
 // two round trips.
 //
+// # Columns
+//
+// The table in columns.go feeds the statements for one contact and for many, and the scan. The optional texts in it
+// also feed patches, filters, imports, exports, bulk updates and merges.
+//
 // # How contacts are found
 //
 // Under row-level security an index serves only leakproof operators. Each text therefore has a folded column, and tags,

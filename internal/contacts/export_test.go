@@ -79,3 +79,18 @@ func Gathered(org id.ID, f *Filter, s Sort, after *Position, limit int) (sql []s
 	}
 	return sql, args, nil
 }
+
+// NamedStatement is a statement of the golden file.
+type NamedStatement struct{ Name, SQL string }
+
+// Statements returns the statements that are built from the table of columns.
+func Statements() []NamedStatement {
+	return []NamedStatement{
+		{"read one contact", getSQL},
+		{"read one contact to score it", scoredOfSQL},
+		{"insert one contact", insertSQL},
+		{"insert many contacts", insertAllSQL},
+		{"update one contact", updateSQL},
+		{"update many contacts", updateAllSQL},
+	}
+}

@@ -1,6 +1,10 @@
 package contacts
 
-import "github.com/funnelwork/funnelwork/internal/filter"
+import (
+	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/filter"
+)
 
 // Fold returns the form in which addresses and names are compared and sorted: NFC and lower case.
 func Fold(s string) string { return filter.Fold(s) }
@@ -11,11 +15,18 @@ func Words(texts ...string) []string { return filter.Words(texts...) }
 // wordsOf returns the words by which the parameter q finds a contact.
 func wordsOf(c *Contact) []string { return Words(c.FirstName, c.LastName, c.Email) }
 
-func has(all []string, s string) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
+func foldOf(s *string) *string {
+	if s == nil {
+		return nil
 	}
-	return false
+	folded := Fold(*s)
+	return &folded
+}
+
+// line formats words for contact.words: each word is preceded by a space.
+func line(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return " " + strings.Join(words, " ")
 }

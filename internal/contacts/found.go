@@ -73,14 +73,3 @@ func setArchived(tx *postgres.Tx, c *Contact, archived bool) {
 			archived)
 	}
 }
-
-// without returns the elements of a that are not in b.
-func without(a, b []string) []string {
-	var out []string
-	for _, s := range a {
-		if !has(b, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}

@@ -1,16 +1,5 @@
 package contacts
 
-import (
-	"context"
-	"fmt"
-	"slices"
-
-	"github.com/jackc/pgx/v5"
-
-	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/postgres"
-)
-
 // contact_score.segments holds the static segments of a contact as last written. An org that has, or had, a dynamic or
 // an archived segment has a row in segment_watch; for such an org segment_member holds the remaining memberships. A
 // membership that a million contacts share is therefore not written to a million contacts.
@@ -55,64 +44,11 @@ func (r *Row) stored(shown []string) []string {
 	return append(list(without(shown, r.Dynamic)), r.Shelved...)
 }
 
-// rejoin reads the segments and the ETag of locked rows again. A statement that waited for a row lock sees the locked
-// rows in their new version, but the joined rows in their old version.
-func rejoin(ctx context.Context, tx *postgres.Tx, rows []*Row) error {
-	byID, ids := make(map[id.ID]*Row, len(rows)), make([]id.ID, len(rows))
-	for i, r := range rows {
-		byID[r.ID], ids[i] = r, r.ID
-	}
-	found, err := tx.Query(ctx,
-		`SELECT c.id, s.segments, `+computed+`, `+memberships+` `+both+
-			` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = ANY ($2::uuid[])`, tx.Org(), ids)
-	if err != nil {
-		return fmt.Errorf("read memberships: %w", err)
-	}
-	var (
-		i            id.ID
-		stored, says []string
-		tag          int
-	)
-	_, err = pgx.ForEachRow(found, []any{&i, &stored, &tag, &says}, func() error {
-		byID[i].join(slices.Clone(stored), slices.Clone(says))
-		byID[i].Computed = tag
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("read memberships: %w", err)
-	}
-	return nil
-}
+// Static returns the keys of the static segments that contain the contact.
+func (r *Row) Static() []string { return r.StaticOf(r.Segment) }
 
-// rejoinAll calls rejoin if the org has a segment_watch row.
-func rejoinAll(ctx context.Context, tx *postgres.Tx, rows []Row) error {
-	if len(rows) == 0 || rows[0].Dynamic == nil {
-		return nil
-	}
-	all := make([]*Row, len(rows))
-	for i := range rows {
-		all[i] = &rows[i]
-	}
-	return rejoin(ctx, tx, all)
-}
+// StaticOf returns keys without the keys of the contact's dynamic segments.
+func (r *Row) StaticOf(keys []string) []string { return list(without(keys, r.Dynamic)) }
 
-const bareColumns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone,
-	c.company_id, c.stage, c.tags,
-	'{}'::text[], c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at,
-	c.updated_at, c.archived_at, c.edit, s.computed, NULL::text[]`
-
-// Bare returns the existing contacts, live and archived, without their segments, in the order of their ids. Segment
-// filters are evaluated on them.
-func Bare(ctx context.Context, tx *postgres.Tx, ids []id.ID) ([]Row, error) {
-	rows, err := tx.Query(ctx,
-		`SELECT `+bareColumns+` `+both+
-			` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = ANY ($2::uuid[]) ORDER BY c.id`, tx.Org(), ids)
-	if err != nil {
-		return nil, fmt.Errorf("read contacts: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, fmt.Errorf("read contacts: %w", err)
-	}
-	return found, nil
-}
+// WithDynamic returns the value of Segment if keys become the contact's static segments.
+func (r *Row) WithDynamic(keys []string) []string { return r.mergeSegments(keys) }

@@ -2,12 +2,7 @@ package contacts
 
 import (
 	"encoding/json"
-	"maps"
-	"reflect"
-	"slices"
 
-	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -45,110 +40,4 @@ func (p *Patch) Refuse(name string, sent json.RawMessage) {
 		p.ReadOnly = map[string]json.RawMessage{}
 	}
 	p.ReadOnly[name] = sent
-}
-
-// apply applies p to c and returns the errors in p. path is the JSON pointer to p's object ("" or "contacts/3/"). c
-// shares no data with the contact that it was copied from, because arrays and objects are replaced.
-func (p *Patch) apply(c *Contact, path string) []fault.Field {
-	v := checker{path: path}
-	v.readOnly(p, c)
-
-	v.required("email", p.Email, &c.Email, maxEmail)
-	if p.Email.Set && c.Email != "" && !ValidEmail(c.Email) {
-		v.wrong("email", "invalid_email", "This is not an email address.")
-	}
-	v.required("first_name", p.FirstName, &c.FirstName, maxName)
-	v.required("last_name", p.LastName, &c.LastName, maxName)
-	v.required("stage", p.Stage, &c.Stage, maxKey)
-	v.optional("phone", p.Phone, &c.Phone, maxPhone)
-	if p.Phone.Set && c.Phone != nil {
-		*c.Phone = squeeze(*c.Phone)
-	}
-	v.optional("job_title", p.JobTitle, &c.JobTitle, maxName)
-	v.optional("source", p.Source, &c.Source, maxName)
-	v.optional("time_zone", p.TimeZone, &c.TimeZone, maxKey)
-	if p.TimeZone.Set && c.TimeZone != nil && !validZone(*c.TimeZone) {
-		v.wrong("time_zone", "invalid_time_zone", "This is not a name of the IANA time zone database.")
-	}
-	v.id("company_id", p.CompanyID, &c.CompanyID)
-	v.id("owner_id", p.OwnerID, &c.OwnerID)
-	v.keys("tag", p.Tag, &c.Tag, maxKeys)
-	v.keys("segment", p.Segment, &c.Segment, maxSegments)
-	if p.Attributes.Set {
-		c.Attributes = v.attributes(p.Attributes, c.Attributes)
-	}
-	return v.fields
-}
-
-// readOnly refuses a read-only member unless it has the current value.
-func (v *checker) readOnly(p *Patch, c *Contact) {
-	if len(p.ReadOnly) == 0 {
-		return
-	}
-	current := map[string]any{
-		"id": c.ID, "lead_score": c.LeadScore, "score": c.Score, "created_at": c.CreatedAt, "updated_at": c.UpdatedAt,
-		"archived_at": c.ArchivedAt,
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.ReadOnly)) {
-		if !same(p.ReadOnly[name], current[name]) {
-			v.wrong(name, "read_only", "This field is computed by the service and cannot be set.")
-		}
-	}
-}
-
-// same reports whether sent equals current: equal JSON, equal times or equal ids.
-func same(sent json.RawMessage, current any) bool {
-	var at wire.Time
-	switch c := current.(type) {
-	case wire.Time:
-		return json.Unmarshal(sent, &at) == nil && at.Equal(c.Time)
-	case *wire.Time:
-		if c != nil {
-			return json.Unmarshal(sent, &at) == nil && at.Equal(c.Time)
-		}
-	case id.ID:
-		var i id.ID
-		return json.Unmarshal(sent, &i) == nil && i == c
-	}
-	b, err := json.Marshal(current)
-	if err != nil {
-		return false
-	}
-	var x, y any
-	return json.Unmarshal(sent, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
-}
-
-// changes returns the previous values, from a, of the fields in which b differs from a, by JSON name. It excludes the
-// times of the change itself.
-func changes(a, b *Contact) map[string]any {
-	was := map[string]any{}
-	differ := func(name string, same bool, before any) {
-		if !same {
-			was[name] = before
-		}
-	}
-	differ("email", a.Email == b.Email, a.Email)
-	differ("first_name", a.FirstName == b.FirstName, a.FirstName)
-	differ("last_name", a.LastName == b.LastName, a.LastName)
-	differ("phone", equal(a.Phone, b.Phone), a.Phone)
-	differ("job_title", equal(a.JobTitle, b.JobTitle), a.JobTitle)
-	differ("source", equal(a.Source, b.Source), a.Source)
-	differ("time_zone", equal(a.TimeZone, b.TimeZone), a.TimeZone)
-	differ("company_id", equal(a.CompanyID, b.CompanyID), a.CompanyID)
-	differ("stage", a.Stage == b.Stage, a.Stage)
-	differ("tag", slices.Equal(a.Tag, b.Tag), a.Tag)
-	differ("segment", slices.Equal(a.Segment, b.Segment), a.Segment)
-	differ("attributes", len(a.Attributes) == len(b.Attributes) && reflect.DeepEqual(a.Attributes, b.Attributes),
-		a.Attributes)
-	differ("owner_id", equal(a.OwnerID, b.OwnerID), a.OwnerID)
-	differ("lead_score", a.LeadScore == b.LeadScore, a.LeadScore)
-	differ("score", a.Score == b.Score, a.Score)
-	return was
-}
-
-func equal[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
 }

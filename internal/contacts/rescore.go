@@ -13,7 +13,7 @@ import (
 
 // Selects live contacts with their scores and locks both rows, so that a rescoring does not overwrite the score of a
 // concurrent change. Rows are locked in the order of ids, so that concurrent rescorings cannot deadlock.
-const (
+var (
 	scoredSQL = `SELECT ` + bareColumns + `, s.announced ` + both +
 		` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL`
 

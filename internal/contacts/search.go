@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -31,14 +30,6 @@ type effort struct {
 // usual returns thresholds that bound each strategy to tens of milliseconds, at a few microseconds per contact.
 func usual() effort {
 	return effort{few: 5000, companies: 200, stretch: 10_000, first: 2000, marks: 20_000, most: 100_000}
-}
-
-// term is a word of a search, with the number of matches in the org.
-type term struct {
-	word      string
-	contacts  int     // contacts with the word or at one of companies, counted to just above few
-	companies []id.ID // companies with a word that starts with it
-	many      bool    // there are more companies than listed
 }
 
 // terms returns the matches of each word in the org, counted to just above few, and reports whether the org has a word

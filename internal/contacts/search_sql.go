@@ -8,23 +8,12 @@ import (
 
 // The statements of a search.
 
-// between returns the range condition for words that start with word. In byte order each of them is below word followed
-// by the highest character, which occurs in no word.
-func (q *query) between(word string) string {
-	return " >= " + q.arg(word) + " AND w.word < " + q.arg(word+"\U0010FFFF")
-}
-
-// called selects the companies with a word that starts with word, including archived ones.
-func (q *query) called(word string) string {
-	return "SELECT w.company_id FROM company_word w WHERE w.org_id = $1 AND w.word" + q.between(word)
-}
-
-// found selects the contact_id of contacts that match the word themselves or through their company. It may return
-// duplicates and archived contacts.
-func (q *query) found(word string) string {
-	return "SELECT w.contact_id FROM contact_word w WHERE w.org_id = $1 AND w.word" + q.between(word) +
-		" UNION ALL SELECT o.id FROM contact o WHERE o.org_id = $1 AND o.archived_at " + q.live +
-		" AND o.company_id IN (" + q.called(word) + ")"
+// term is a word of a search, with the number of matches in the org.
+type term struct {
+	word      string
+	contacts  int     // contacts with the word or at one of companies, counted to just above few
+	companies []id.ID // companies with a word that starts with it
+	many      bool    // there are more companies than listed
 }
 
 // gathered is found for a selective term with known companies. It returns each contact once: two words of one contact
@@ -120,17 +109,11 @@ func verify(org id.ID, f *Filter, all []term, s Sort, after *Position, limit int
 	return q, q.late(s, inner, strings.Join(has, " AND "), limit), nil
 }
 
-func (f *Filter) wordless() *Filter {
-	rest := *f
-	rest.Words = nil
-	return &rest
-}
-
 // late reads the first contacts of inner, which selects at and id, that satisfy condition on its rows, aliased c. The
 // wide rows are looked up last, only for the returned contacts.
 func (q *query) late(s Sort, inner, condition string, limit int) string {
 	d := s.direction()
-	return "SELECT " + columns + "\nFROM (SELECT c.at, c.id FROM (" + inner + ") AS c WHERE " + condition +
+	return "SELECT " + rowColumns + "\nFROM (SELECT c.at, c.id FROM (" + inner + ") AS c WHERE " + condition +
 		" ORDER BY c.at" + d + ", c.id" + d + " LIMIT " + q.arg(limit) + ") AS page" +
 		"\nJOIN contact c ON c.org_id = $1 AND c.id = page.id JOIN contact_score s ON s.org_id = $1 AND " +
 		"s.contact_id = page.id" +

@@ -1,135 +1,42 @@
 package contacts
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// columns lists the columns that scan reads, from contact c and contact_score s of the org $1.
-const columns = `c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id,
-	c.stage, c.tags,
-	s.segments, c.attributes, s.score, s.probability, s.confidence, s.version, c.owner_id, c.created_at, c.updated_at,
-	c.archived_at, c.edit, ` + computed + `, ` + memberships
-
-// both joins a contact with its score.
-const both = `FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id`
-
-func scan(row pgx.CollectableRow) (Row, error) { return scanWith(row) }
-
-// scanWith scans a row and stores the columns after columns in more.
-func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
-	var (
-		r            Row
-		attrs        []byte
-		stored, says []string
-	)
-	var room [26]any
-	err := row.Scan(append(append(room[:0], &r.ID, &r.Email, &r.FirstName, &r.LastName, &r.Phone, &r.JobTitle,
-		&r.Source, &r.TimeZone, &r.CompanyID, &r.Stage, &r.Tag,
-		&stored, &attrs, &r.LeadScore, &r.Score.Probability, &r.Score.Confidence, &r.Score.ModelVersion, &r.OwnerID,
-		&r.CreatedAt, &r.UpdatedAt,
-		&r.ArchivedAt, &r.Edit, &r.Computed, &says), more...)...)
-	if err != nil {
-		return r, err
-	}
-	r.join(stored, says)
-	r.Attributes = map[string]any{}
-	if len(attrs) > len("{}") {
-		err = json.Unmarshal(attrs, &r.Attributes)
-	}
-	return r, err
-}
-
-const getSQL = `SELECT ` + columns + ` ` + both + ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2`
-
-// Get returns one contact of the org. An archived contact is returned only with archivedToo. If there is no such
-// contact, the error is a not_found fault.
-func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	return one(ctx, tx, getSQL, i, archivedToo)
-}
-
-// Show is Get for a request without other reads; see postgres.DB.BatchedGet.
-func Show(ctx context.Context, db *postgres.DB, org, i id.ID, archivedToo bool) (r Row, err error) {
-	err = db.BatchedGet(ctx, org, getSQL, []any{org, i}, func(row pgx.CollectableRow) (err error) {
-		r, err = scan(row)
-		return err
-	})
-	return visible(r, err, archivedToo)
-}
-
-// lock is Get with both rows locked until the transaction ends. It always locks the contact's row first.
-func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	r, err := one(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)
-	if err != nil || r.Dynamic == nil {
-		return r, err
-	}
-	return r, rejoin(ctx, tx, []*Row{&r})
-}
-
-func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
-	rows, err := tx.Query(ctx, sql, tx.Org(), i)
-	if err != nil {
-		return Row{}, fmt.Errorf("read contact: %w", err)
-	}
-	r, err := pgx.CollectExactlyOneRow(rows, scan)
-	return visible(r, err, archivedToo)
-}
-
-// visible hides an archived row from callers without archivedToo.
-func visible(r Row, err error, archivedToo bool) (Row, error) {
-	switch {
-	case postgres.None(err):
-		return Row{}, missing()
-	case err != nil:
-		return Row{}, fmt.Errorf("read contact: %w", err)
-	case r.ArchivedAt != nil && !archivedToo:
-		return Row{}, missing()
-	}
-	return r, nil
-}
-
-// Holder returns the id of the live contact with the folded address, or the zero id if there is none.
-func Holder(ctx context.Context, tx *postgres.Tx, folded string) (id.ID, error) {
-	var i id.ID
-	err := tx.QueryRow(ctx, `SELECT id FROM contact WHERE org_id = $1 AND email_folded = $2 AND archived_at IS NULL`,
-		[]any{tx.Org(), folded}, &i)
-	if postgres.None(err) {
-		return id.ID{}, nil
-	}
-	return i, err
-}
-
-const insertSQL = `
-INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title,
-source, time_zone,
-	company_id, stage, tags, attributes, owner_id, created_at, updated_at,
-	first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`
+var insertSQL = `
+INSERT INTO contact (org_id, ` + columnNames(contactColumns) + `)
+VALUES ($1, ` + joinColumns(contactColumns, func(i int, _ *contactColumn) string {
+	return "$" + strconv.Itoa(i+2)
+}) + `)`
 
 const insertScoreSQL = `
 INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at)
 VALUES ($1, $2, $3, $4, $5, $6, $3, $7, $8)`
 
+// columnValues appends w's values of columns to args.
+func columnValues(args []any, columns []contactColumn, w *writtenContact) []any {
+	args = slices.Grow(args, len(columns))
+	for i := range columns {
+		args = append(args, columns[i].value(w))
+	}
+	return args
+}
+
 // insert queues the rows of a new contact.
 func insert(tx *postgres.Tx, c *Contact) error {
-	attrs, err := json.Marshal(c.Attributes)
+	words := wordsOf(c)
+	w, err := writtenOf(c, words)
 	if err != nil {
-		return fmt.Errorf("encode attributes: %w", err)
+		return err
 	}
-	folded, words := Fold(c.Email), wordsOf(c)
-	unique(tx.Queue(insertSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone,
-		c.JobTitle, c.Source,
-		c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.CreatedAt, c.UpdatedAt,
-		Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone), line(words)),
-		folded)
+	unique(tx.Queue(insertSQL, columnValues([]any{tx.Org()}, contactColumns, &w)...), w.address)
 	tx.Queue(insertScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
 		c.Score.Confidence, c.Segment, c.UpdatedAt)
 	addWords(tx, c.ID, words)
@@ -139,13 +46,10 @@ func insert(tx *postgres.Tx, c *Contact) error {
 	return nil
 }
 
-const updateSQL = `
-UPDATE contact SET email = $3, email_folded = $4, first_name = $5, last_name = $6, last_name_folded = $7, phone =
-$8, job_title = $9,
-	source = $10, time_zone = $11, company_id = $12, stage = $13, tags = $14, attributes = $15, owner_id = $16,
-	updated_at = $17, edit = edit + 1,
-	first_name_folded = $18, phone_folded = $19, job_title_folded = $20, source_folded = $21, time_zone_folded =
-	$22, words = $23
+var updateSQL = `
+UPDATE contact SET ` + joinColumns(updatedColumns, func(i int, c *contactColumn) string {
+	return c.name + " = $" + strconv.Itoa(i+3)
+}) + `, edit = edit + 1
 WHERE org_id = $1 AND id = $2`
 
 const updateScoreSQL = `
@@ -154,16 +58,12 @@ WHERE org_id = $1 AND contact_id = $2`
 
 // update queues the update of the stored row was, which the transaction has locked, to c.
 func update(tx *postgres.Tx, was *Row, c *Contact) error {
-	attrs, err := json.Marshal(c.Attributes)
+	before, after := wordsOf(&was.Contact), wordsOf(c)
+	w, err := writtenOf(c, after)
 	if err != nil {
-		return fmt.Errorf("encode attributes: %w", err)
+		return err
 	}
-	folded, before, after := Fold(c.Email), wordsOf(&was.Contact), wordsOf(c)
-	unique(tx.Queue(updateSQL, tx.Org(), c.ID, c.Email, folded, c.FirstName, c.LastName, Fold(c.LastName), c.Phone,
-		c.JobTitle,
-		c.Source, c.TimeZone, c.CompanyID, c.Stage, c.Tag, attrs, c.OwnerID, c.UpdatedAt,
-		Fold(c.FirstName), foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone), line(after)),
-		folded)
+	unique(tx.Queue(updateSQL, columnValues([]any{tx.Org(), c.ID}, updatedColumns, &w)...), w.address)
 	if was.Score != c.Score || !slices.Equal(was.Segment, c.Segment) {
 		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
 			c.Score.Confidence, was.stored(c.Segment), c.UpdatedAt)

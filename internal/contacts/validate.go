@@ -30,6 +30,9 @@ const (
 	exactInteger = 1 << 53
 )
 
+// MaxTags is the maximum number of tags of a contact.
+const MaxTags = maxKeys
+
 // checker collects the errors in one object.
 type checker struct {
 	path   string

@@ -7,21 +7,47 @@ import (
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/filter"
-	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // attributePrefix is the prefix of custom fields in a filter.
 const attributePrefix = "attributes."
 
-// fieldTypes maps the fields that a contact filter may name, besides attributes.KEY, to their types.
-var fieldTypes = map[string]filter.Type{
-	"email": filter.Text, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text,
-	"job_title": filter.Text,
-	"source":    filter.Text, "time_zone": filter.Text, "company_id": filter.ID, "owner_id": filter.ID,
-	"stage": filter.Key,
-	"tag":   filter.Keys, "segment": filter.Keys, "lead_score": filter.Number, "created_at": filter.Time,
-	"updated_at": filter.Time,
+// filterField is a field that a contact filter may name.
+type filterField struct {
+	filter.Type
+	sql   string             // the field's expression over the rows c and s; "" if side tables hold the field
+	value func(*Contact) any // nil if the contact has no value
+}
+
+// filterFields holds the fields that a contact filter may name, besides attributes.KEY.
+var filterFields = func() map[string]filterField {
+	all := map[string]filterField{
+		"email":      {filter.Text, "c.email_folded", func(c *Contact) any { return c.Email }},
+		"first_name": {filter.Text, "c.first_name_folded", func(c *Contact) any { return c.FirstName }},
+		"last_name":  {filter.Text, "c.last_name_folded", func(c *Contact) any { return c.LastName }},
+		"company_id": {filter.ID, "c.company_id", func(c *Contact) any { return valueOrNil(c.CompanyID) }},
+		"owner_id":   {filter.ID, "c.owner_id", func(c *Contact) any { return valueOrNil(c.OwnerID) }},
+		"stage":      {filter.Key, "c.stage", func(c *Contact) any { return c.Stage }},
+		"tag":        {filter.Keys, "", func(c *Contact) any { return c.Tag }},
+		"segment":    {filter.Keys, "", func(c *Contact) any { return c.Segment }},
+		"lead_score": {filter.Number, "s.score", func(c *Contact) any { return c.LeadScore }},
+		"created_at": {filter.Time, "c.created_at", func(c *Contact) any { return c.CreatedAt.Time }},
+		"updated_at": {filter.Time, "c.updated_at", func(c *Contact) any { return c.UpdatedAt.Time }},
+	}
+	for _, t := range optionalTexts {
+		value := func(c *Contact) any { return valueOrNil(*t.Of(c)) }
+		all[t.Name] = filterField{filter.Text, "c." + t.Name + "_folded", value}
+	}
+	return all
+}()
+
+// valueOrNil returns the value at p, or nil if p is nil.
+func valueOrNil[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
 }
 
 var attributeTypes = map[Type]filter.Type{
@@ -41,8 +67,8 @@ type schema struct {
 func (s *schema) Field(name string) (filter.Type, bool) {
 	key, custom := strings.CutPrefix(name, attributePrefix)
 	if !custom {
-		t, ok := fieldTypes[name]
-		return t, ok
+		f, ok := filterFields[name]
+		return f.Type, ok
 	}
 	if s.defined == nil && s.err == nil {
 		s.defined, s.err = types(s.ctx, s.tx)
@@ -53,7 +79,7 @@ func (s *schema) Field(name string) (filter.Type, bool) {
 
 // Names returns the field names in alphabetical order. Custom fields are included if they have been loaded.
 func (s *schema) Names() []string {
-	names := slices.Sorted(maps.Keys(fieldTypes))
+	names := slices.Sorted(maps.Keys(filterFields))
 	if s.defined == nil {
 		return append(names, attributePrefix+"KEY for a custom field")
 	}
@@ -104,112 +130,8 @@ func (r record) Value(field string) any {
 	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
 		return r.c.Attributes[key]
 	}
-	text := func(s *string) any {
-		if s == nil {
-			return nil
-		}
-		return *s
+	if f, ok := filterFields[field]; ok {
+		return f.value(r.c)
 	}
-	uuid := func(i *id.ID) any {
-		if i == nil {
-			return nil
-		}
-		return *i
-	}
-	switch c := r.c; field {
-	case "email":
-		return c.Email
-	case "first_name":
-		return c.FirstName
-	case "last_name":
-		return c.LastName
-	case "phone":
-		return text(c.Phone)
-	case "job_title":
-		return text(c.JobTitle)
-	case "source":
-		return text(c.Source)
-	case "time_zone":
-		return text(c.TimeZone)
-	case "company_id":
-		return uuid(c.CompanyID)
-	case "owner_id":
-		return uuid(c.OwnerID)
-	case "stage":
-		return c.Stage
-	case "tag":
-		return c.Tag
-	case "segment":
-		return c.Segment
-	case "lead_score":
-		return c.LeadScore
-	case "created_at":
-		return c.CreatedAt.Time
-	case "updated_at":
-		return c.UpdatedAt.Time
-	default:
-		return nil
-	}
-}
-
-// fieldExpressions maps fields stored in the rows c and s to their SQL expressions.
-var fieldExpressions = map[string]string{
-	"email": "c.email_folded", "first_name": "c.first_name_folded", "last_name": "c.last_name_folded",
-	"phone":     "c.phone_folded",
-	"job_title": "c.job_title_folded", "source": "c.source_folded", "time_zone": "c.time_zone_folded",
-	"company_id": "c.company_id",
-	"owner_id":   "c.owner_id", "stage": "c.stage", "lead_score": "s.score", "created_at": "c.created_at",
-	"updated_at": "c.updated_at",
-}
-
-// attributeColumn returns the column of contact_attribute for values of a type.
-func attributeColumn(t filter.Type) filter.Column {
-	switch t {
-	case filter.Number:
-		return filter.Column{Value: "a.number"}
-	case filter.Boolean:
-		return filter.Column{Value: "a.flag"}
-	case filter.Date:
-		return filter.Column{Value: "a.text"}
-	default:
-		return filter.Column{Value: "a.text", Whole: "a.text || COALESCE(a.rest, '')"}
-	}
-}
-
-// rows selects the rows of a tag or segment field that belong to contact c, see drive.
-func (q *query) rows(field string) string {
-	if field == "tag" {
-		return "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.contact_id = c.id"
-	}
-	return "SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.contact_id = c.id"
-}
-
-// column returns the SQL of a field over the rows c and s of a query in which $1 is the org.
-func (q *query) column(field string, t filter.Type) filter.Column {
-	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
-		c := attributeColumn(t)
-		c.Rows = "SELECT FROM contact_attribute a WHERE a.org_id = $1 AND a.archived = " + q.shelf +
-			" AND a.contact_id = c.id AND a.key = " + q.arg(key)
-		return c
-	}
-	switch field {
-	case "tag":
-		return filter.Column{Rows: q.rows(field), Value: "t.tag"}
-	case "segment":
-		return filter.Column{
-			Rows: strings.Replace(q.rows(field), "segment_member m",
-				"segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL",
-				1),
-			Value: "g.key",
-		}
-	}
-	return filter.Column{Value: fieldExpressions[field]}
-}
-
-// Selecting returns a statement that selects id and created_at of the contacts that f selects. It can be embedded in an
-// INSERT ... SELECT, or read in pieces ordered by both columns. $1 is the org; args are the caller's own arguments, $2
-// and on, for the surrounding statement. The caller must send allArgs.
-func Selecting(org id.ID, f *Filter, args ...any) (sql string, allArgs []any) {
-	q := build(org, f, Newest, false, args...)
-	return "SELECT c.id, c.created_at\n" + q.from.String() + "\nWHERE " + q.where.String(), q.args
+	return nil
 }

@@ -108,11 +108,14 @@ func OfPatch(p *contacts.Patch) Action { return Action{Type: Update, Patch: enco
 
 // fields returns the text fields of a patch by their JSON names.
 func fields(p *contacts.Patch) map[string]*wire.Field[string] {
-	return map[string]*wire.Field[string]{
-		"first_name": &p.FirstName, "last_name": &p.LastName, "phone": &p.Phone, "job_title": &p.JobTitle,
-		"source":    &p.Source,
-		"time_zone": &p.TimeZone, "company_id": &p.CompanyID, "owner_id": &p.OwnerID, "stage": &p.Stage,
+	all := map[string]*wire.Field[string]{
+		"first_name": &p.FirstName, "last_name": &p.LastName, "company_id": &p.CompanyID, "owner_id": &p.OwnerID,
+		"stage": &p.Stage,
 	}
+	for _, t := range contacts.Texts() {
+		all[t.Name] = t.In(p)
+	}
+	return all
 }
 
 func encode(p *contacts.Patch) map[string]any {

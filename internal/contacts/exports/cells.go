@@ -43,12 +43,6 @@ const attribute = "attributes."
 
 // cell formats a field of c for CSV.
 func cell(c *contacts.Contact, field string) string {
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
 	switch field {
 	case "id":
 		return c.ID.String()
@@ -58,14 +52,6 @@ func cell(c *contacts.Contact, field string) string {
 		return c.FirstName
 	case "last_name":
 		return c.LastName
-	case "phone":
-		return text(c.Phone)
-	case "job_title":
-		return text(c.JobTitle)
-	case "source":
-		return text(c.Source)
-	case "time_zone":
-		return text(c.TimeZone)
 	case "company_id":
 		if c.CompanyID != nil {
 			return c.CompanyID.String()
@@ -91,6 +77,12 @@ func cell(c *contacts.Contact, field string) string {
 			return c.ArchivedAt.String()
 		}
 	default:
+		if t := contacts.TextNamed(field); t != nil {
+			if s := *t.Of(c); s != nil {
+				return *s
+			}
+			return ""
+		}
 		switch v := c.Attributes[strings.TrimPrefix(field, attribute)].(type) {
 		case string:
 			return v
@@ -108,14 +100,6 @@ func value(c *contacts.Contact, field string) any {
 	switch field {
 	case "id":
 		return c.ID
-	case "phone":
-		return c.Phone
-	case "job_title":
-		return c.JobTitle
-	case "source":
-		return c.Source
-	case "time_zone":
-		return c.TimeZone
 	case "company_id":
 		return c.CompanyID
 	case "owner_id":
@@ -133,6 +117,9 @@ func value(c *contacts.Contact, field string) any {
 	}
 	if key, is := strings.CutPrefix(field, attribute); is {
 		return c.Attributes[key]
+	}
+	if t := contacts.TextNamed(field); t != nil {
+		return *t.Of(c)
 	}
 	return cell(c, field)
 }

@@ -42,12 +42,6 @@ func (r *reader) set(u *contacts.Upsert, field, cell string) {
 		u.FirstName = wire.Some(cell)
 	case "last_name":
 		u.LastName = wire.Some(cell)
-	case "phone":
-		u.Phone = wire.Some(cell)
-	case "job_title":
-		u.JobTitle = wire.Some(cell)
-	case "source":
-		u.Source = wire.Some(cell)
 	case "time_zone":
 		u.TimeZone = trimmed()
 	case "company_id":
@@ -63,6 +57,10 @@ func (r *reader) set(u *contacts.Upsert, field, cell string) {
 	case "created_at":
 		u.CreatedAt = trimmed()
 	default:
+		if t := contacts.TextNamed(field); t != nil {
+			*t.In(&u.Patch) = wire.Some(cell)
+			return
+		}
 		key := strings.TrimPrefix(field, attribute)
 		if !u.Attributes.Set {
 			u.Attributes = wire.Some(map[string]any{})

@@ -23,10 +23,9 @@ type Column struct {
 const attribute = "attributes."
 
 // fields lists the built-in fields that a column can be mapped to.
-var fields = []string{
-	"id", "email", "first_name", "last_name", "phone", "job_title", "source", "time_zone", "company_id", "owner_id",
-	"stage", "tag", "segment", "created_at",
-}
+var fields = slices.Concat([]string{"id", "email", "first_name", "last_name"}, contacts.TextNames(), []string{
+	"company_id", "owner_id", "stage", "tag", "segment", "created_at",
+})
 
 // ignored lists export columns that an import cannot set. id is ignored unless the mapping names it, because the file
 // may come from another org with unknown ids.
@@ -40,8 +39,8 @@ var aliases = map[string]string{
 	"e_mail": "email", "mail": "email", "email_address": "email", "e_mail_address": "email",
 	"firstname": "first_name", "given_name": "first_name", "lastname": "last_name", "surname": "last_name",
 	"family_name":  "last_name",
-	"phone_number": "phone", "telephone": "phone", "mobile": "phone", "title": "job_title", "jobtitle": "job_title",
-	"position":    "job_title",
+	"phone_number": "phone", "telephone": "phone", "mobile": "phone",
+	"title": "job_title", "jobtitle": "job_title", "position": "job_title",
 	"lead_source": "source", "timezone": "time_zone", "company_uuid": "company_id", "lifecycle_stage": "stage",
 	"tags": "tag", "segments": "segment",
 	"created": "created_at",

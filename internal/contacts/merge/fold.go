@@ -14,10 +14,9 @@ func folded(survivor *contacts.Row, losers []*contacts.Row) contacts.Contact {
 	c.Tag, c.Attributes = slices.Clone(c.Tag), maps.Clone(c.Attributes)
 	segments := slices.Clone(survivor.Static())
 	for _, l := range losers {
-		fill(&c.Phone, l.Phone)
-		fill(&c.JobTitle, l.JobTitle)
-		fill(&c.Source, l.Source)
-		fill(&c.TimeZone, l.TimeZone)
+		for _, t := range contacts.Texts() {
+			fill(t.Of(&c), *t.Of(&l.Contact))
+		}
 		fill(&c.CompanyID, l.CompanyID)
 		fill(&c.OwnerID, l.OwnerID)
 		c.Tag = unite(c.Tag, l.Tag)
@@ -51,10 +50,10 @@ func unite(a, b []string) []string {
 // the merge. Values that were edited since are kept.
 func unfolded(now *contacts.Row, before, after *state) contacts.Contact {
 	c := now.Contact
-	c.Phone = back(c.Phone, before.Phone, after.Phone)
-	c.JobTitle = back(c.JobTitle, before.JobTitle, after.JobTitle)
-	c.Source = back(c.Source, before.Source, after.Source)
-	c.TimeZone = back(c.TimeZone, before.TimeZone, after.TimeZone)
+	for _, t := range contacts.Texts() {
+		value := t.Of(&c)
+		*value = back(*value, *t.Of(&before.Contact), *t.Of(&after.Contact))
+	}
 	c.CompanyID = back(c.CompanyID, before.CompanyID, after.CompanyID)
 	c.OwnerID = back(c.OwnerID, before.OwnerID, after.OwnerID)
 	c.Tag = backKeys(c.Tag, before.Tag, after.Tag)

@@ -43,26 +43,25 @@ type Merge struct {
 	UndoneAt   *wire.Time `json:"undone_at" format:"date-time"`
 }
 
-// state holds the fields of a survivor that a merge may change; segments are the static ones.
+// state holds the fields of a survivor that a merge may change, as a contact without its other fields; segments are the
+// static ones.
 type state struct {
-	Phone      *string        `json:"phone"`
-	JobTitle   *string        `json:"job_title"`
-	Source     *string        `json:"source"`
-	TimeZone   *string        `json:"time_zone"`
-	CompanyID  *id.ID         `json:"company_id"`
-	OwnerID    *id.ID         `json:"owner_id"`
-	Tag        []string       `json:"tag"`
-	Segment    []string       `json:"segment"`
-	Attributes map[string]any `json:"attributes"`
-	UpdatedAt  wire.Time      `json:"updated_at"`
-	Edit       int            `json:"edit"`
+	contacts.Contact
+	Edit int `json:"edit"`
 }
 
 func stateOf(r *contacts.Row, c *contacts.Contact, edit int) state {
-	return state{
-		c.Phone, c.JobTitle, c.Source, c.TimeZone, c.CompanyID, c.OwnerID, c.Tag, r.StaticOf(c.Segment), c.Attributes,
-		c.UpdatedAt, edit,
+	s := state{
+		Contact: contacts.Contact{
+			CompanyID: c.CompanyID, OwnerID: c.OwnerID, Tag: c.Tag, Segment: r.StaticOf(c.Segment),
+			Attributes: c.Attributes, UpdatedAt: c.UpdatedAt,
+		},
+		Edit: edit,
 	}
+	for _, t := range contacts.Texts() {
+		*t.Of(&s.Contact) = *t.Of(c)
+	}
+	return s
 }
 
 // undo holds the data for an undo.

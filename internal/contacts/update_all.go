@@ -12,18 +12,14 @@ import (
 // Bulk versions of update and setArchived: one statement per table, so that the cost depends on the rows and not on the
 // statements. A test checks that both write the same rows.
 
-const rewriteSQL = `
-UPDATE contact c SET email = u.email, email_folded = u.email_folded, first_name = u.first_name, last_name = u.last_name,
-	last_name_folded = u.last_name_folded, phone = u.phone, job_title = u.job_title, source = u.source, time_zone
-	= u.time_zone,
-	company_id = u.company_id, stage = u.stage, tags = u.tags::text[], attributes = u.attributes::jsonb, owner_id
-	= u.owner_id, updated_at = u.updated_at, edit = c.edit + 1,
-	first_name_folded = u.first_name_folded, phone_folded = u.phone_folded, job_title_folded = u.job_title_folded,
-	source_folded = u.source_folded, time_zone_folded = u.time_zone_folded, words = u.words
+var updateAllSQL = `
+UPDATE contact c SET ` + joinColumns(updatedColumns, func(_ int, c *contactColumn) string {
+	return c.name + " = u." + c.name + c.conversion
+}) + `, edit = c.edit + 1
 FROM ` + wide + `
 WHERE c.org_id = $1 AND c.id = u.id`
 
-const rescoreSQL = `
+const updateScoresSQL = `
 UPDATE contact_score s SET score = u.score, probability = u.probability, version = u.version, confidence =
 u.confidence, segments = u.segments::text[], scored_at = u.scored_at
 FROM ` + rated + `
@@ -61,9 +57,9 @@ func updateAll(tx *postgres.Tx, all []Change) error {
 	if err != nil {
 		return err
 	}
-	unique(tx.Queue(rewriteSQL, args...), "")
+	unique(tx.Queue(updateAllSQL, args...), "")
 	if len(scored) > 0 {
-		tx.Queue(rescoreSQL, scoresOf(tx.Org(), scored, segments)...)
+		tx.Queue(updateScoresSQL, scoresOf(tx.Org(), scored, segments)...)
 	}
 	wordless.queue(tx,
 		`DELETE FROM contact_word t USING x WHERE t.org_id = $1 AND t.word = x.key AND t.contact_id = x.id`)
@@ -86,36 +82,6 @@ func updateAll(tx *postgres.Tx, all []Change) error {
 	return nil
 }
 
-// setArchivedAll queues the archiving or restoring of contacts, with each contact's updated_at.
-func setArchivedAll(tx *postgres.Tx, all []Change) {
-	if len(all) == 0 {
-		return
-	}
-	ids, moments, archived := make([]id.ID, len(all)), make([]wire.Time, len(all)), all[0].ArchivedAt != nil
-	var tags sideRows
-	for i := range all {
-		ids[i], moments[i] = all[i].ID, all[i].UpdatedAt
-		tags.add(&all[i].before, all[i].Tag...)
-	}
-	unique(tx.Queue(`WITH moved AS (UPDATE contact c SET archived_at = CASE
-		WHEN $4 THEN x.at END, updated_at = x.at, edit = c.edit + 1
-			FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE c.org_id = $1 AND c.id = x.id
-			AND (c.archived_at IS NULL) = $4 RETURNING 1)
-		SELECT quota_noted($1, 'contacts', CASE WHEN $4 THEN -1 ELSE 1 END, (SELECT count(*) FROM moved))`, tx.Org(),
-		ids, moments, archived), "")
-	tx.Queue(`UPDATE contact_score SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, tx.Org(),
-		ids, archived)
-	tags.queue(tx, `UPDATE contact_tag t SET archived = NOT x.archived FROM x
-		WHERE t.org_id = $1 AND t.tag = x.key AND t.archived = x.archived AND t.created_at = x.at
-		AND t.contact_id = x.id`)
-	// The sync job moves the rows of dynamic segments, because it also announces them.
-	tx.Queue(`UPDATE segment_member m SET archived = $3 FROM segment s WHERE s.org_id = $1 AND s.id = m.segment_id
-		AND s.kind = 'static'
-		AND m.org_id = $1 AND m.contact_id = ANY ($2::uuid[]) AND m.archived = NOT $3`, tx.Org(), ids, archived)
-	tx.Queue(`UPDATE contact_attribute SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`,
-		tx.Org(), ids, archived)
-}
-
 // sideRows holds side table rows: a contact and a key each.
 type sideRows struct {
 	ids      []id.ID
@@ -132,7 +98,7 @@ func (p *sideRows) add(c *events.Contact, keys ...string) {
 }
 
 // queue queues sql over the rows as x (id, key, at, archived), or nothing if there are no rows. The rows are sorted by
-// key, so that adjacent index entries are written together.
+// key, so that adjacent index entries are writtenContact together.
 func (p *sideRows) queue(tx *postgres.Tx, sql string) {
 	if len(p.ids) > 0 {
 		tx.Queue(`WITH x AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[],

@@ -1,9 +1,7 @@
 package contacts
 
 import (
-	"encoding/json"
-	"fmt"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -13,29 +11,20 @@ import (
 // Bulk versions of insert: one statement per table, because a statement costs more than a row. A test checks that both
 // write identical rows.
 
-// Column lists of contacts and scores. They must match wideOf and scoresOf.
-const (
-	wide = `unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-		$10::text[], $11::text[], $12::uuid[],
-	$13::text[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[], $18::timestamptz[], $19::text[],
-	$20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
-	AS u (id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone,
-		company_id, stage, tags, attributes, owner_id,
-		created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded,
-		words)`
-	rated = `unnest($2::uuid[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-	AS u (id, score, probability, version, confidence, segments, scored_at)`
-)
+// wide selects the arrays of contacts as rows u. Its arguments are those of wideOf.
+var wide = `unnest(` + joinColumns(contactColumns, func(i int, c *contactColumn) string {
+	return "$" + strconv.Itoa(i+2) + "::" + c.element + "[]"
+}) + `) AS u (` + columnNames(contactColumns) + `)`
 
-const insertAllSQL = `
-WITH made AS (INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded,
-phone, job_title, source, time_zone,
-	company_id, stage, tags, attributes, owner_id, created_at, updated_at,
-	first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
-SELECT $1, u.id, u.email, u.email_folded, u.first_name, u.last_name, u.last_name_folded, u.phone, u.job_title,
-u.source, u.time_zone,
-	u.company_id, u.stage, u.tags::text[], u.attributes::jsonb, u.owner_id, u.created_at, u.updated_at,
-	u.first_name_folded, u.phone_folded, u.job_title_folded, u.source_folded, u.time_zone_folded, u.words
+// rated selects the arrays of scores as rows u. Its arguments are those of scoresOf.
+const rated = `unnest($2::uuid[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+	AS u (id, score, probability, version, confidence, segments, scored_at)`
+
+var insertAllSQL = `
+WITH made AS (INSERT INTO contact (org_id, ` + columnNames(contactColumns) + `)
+SELECT $1, ` + joinColumns(contactColumns, func(_ int, c *contactColumn) string {
+	return "u." + c.name + c.conversion
+}) + `
 FROM ` + wide + ` RETURNING 1)
 SELECT quota_noted($1, 'contacts', 1, (SELECT count(*) FROM made))`
 
@@ -76,36 +65,20 @@ func insertAll(tx *postgres.Tx, all []*Contact) error {
 
 // wideOf returns the arguments of a statement over wide. words[i] is wordsOf(all[i]).
 func wideOf(org id.ID, all []*Contact, words [][]string) ([]any, error) {
-	n := len(all)
-	text := func() []string { return make([]string, n) }
-	maybe := func() []*string { return make([]*string, n) }
-	ids, companies, owners := make([]id.ID, n), make([]*id.ID, n), make([]*id.ID, n)
-	email, emailFolded, first, last, lastFolded, stage, tags, attributes := text(), text(), text(), text(), text(),
-		text(), text(), text()
-	phone, title, source, zone := maybe(), maybe(), maybe(), maybe()
-	firstFolded, phoneFolded, titleFolded, sourceFolded, zoneFolded, lines := text(), maybe(), maybe(), maybe(),
-		maybe(), text()
-	created, updated := make([]time.Time, n), make([]time.Time, n)
+	rows := make([]writtenContact, len(all))
 	for i, c := range all {
-		attrs, err := json.Marshal(c.Attributes)
+		w, err := writtenOf(c, words[i])
 		if err != nil {
-			return nil, fmt.Errorf("encode attributes: %w", err)
+			return nil, err
 		}
-		ids[i], companies[i], owners[i] = c.ID, c.CompanyID, c.OwnerID
-		email[i], emailFolded[i], first[i], last[i], lastFolded[i] = c.Email, Fold(c.Email), c.FirstName, c.LastName,
-			Fold(c.LastName)
-		phone[i], title[i], source[i], zone[i] = c.Phone, c.JobTitle, c.Source, c.TimeZone
-		stage[i], tags[i], attributes[i], created[i], updated[i] = c.Stage, arrayOf(c.Tag), string(attrs),
-			c.CreatedAt.Time, c.UpdatedAt.Time
-		firstFolded[i], phoneFolded[i], titleFolded[i], sourceFolded[i], zoneFolded[i] = Fold(c.FirstName),
-			foldOf(c.Phone), foldOf(c.JobTitle), foldOf(c.Source), foldOf(c.TimeZone)
-		lines[i] = line(words[i])
+		rows[i] = w
 	}
-	return []any{
-		org, ids, email, emailFolded, first, last, lastFolded, phone, title, source, zone, companies, stage, tags,
-		attributes, owners,
-		created, updated, firstFolded, phoneFolded, titleFolded, sourceFolded, zoneFolded, lines,
-	}, nil
+	args := make([]any, 0, 1+len(contactColumns))
+	args = append(args, org)
+	for i := range contactColumns {
+		args = append(args, contactColumns[i].array(rows))
+	}
+	return args, nil
 }
 
 // insertAttributes is putAttributes for contacts without attributes.
@@ -142,32 +115,10 @@ func scoresOf(org id.ID, all []*Contact, segments [][]string) []any {
 	version, confidence, stored, at := make([]string, n), make([]string, n), make([]string, n), make([]time.Time, n)
 	for i, c := range all {
 		ids[i], score[i], probability[i] = c.ID, c.LeadScore, c.Score.Probability
-		version[i], confidence[i], stored[i], at[i] = c.Score.ModelVersion, c.Score.Confidence, arrayOf(segments[i]),
-			c.UpdatedAt.Time
+		version[i], confidence[i] = c.Score.ModelVersion, c.Score.Confidence
+		stored[i], at[i] = arrayLiteral(segments[i]), c.UpdatedAt.Time
 	}
 	return []any{org, ids, score, probability, version, confidence, stored, at}
-}
-
-// arrayOf formats a as a Postgres array literal, because the elements of a multidimensional array must have equal
-// length.
-func arrayOf(a []string) string {
-	if len(a) == 0 {
-		return "{}"
-	}
-	var b strings.Builder
-	for i, s := range a {
-		if i == 0 {
-			b.WriteString(`{"`)
-		} else {
-			b.WriteString(`","`)
-		}
-		if strings.ContainsAny(s, `"\`) {
-			s = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)
-		}
-		b.WriteString(s)
-	}
-	b.WriteString(`"}`)
-	return b.String()
 }
 
 // many holds side table rows: one for each word, tag or segment of a contact.
@@ -185,7 +136,7 @@ func (m *many) add(c *Contact, values []string) {
 }
 
 // insert queues sql over the rows as u (contact, value, created), or nothing if there are no rows. The rows are sorted
-// by value, so that adjacent index entries are written together.
+// by value, so that adjacent index entries are writtenContact together.
 func (m *many) insert(tx *postgres.Tx, sql string) {
 	if len(m.values) > 0 {
 		tx.Queue(`WITH u AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[]) AS u

@@ -1,0 +1,133 @@
+package contacts
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// apply applies p to c and returns the errors in p. path is the JSON pointer to p's object ("" or "contacts/3/"). c
+// shares no data with the contact that it was copied from, because arrays and objects are replaced.
+func (p *Patch) apply(c *Contact, path string) []fault.Field {
+	v := checker{path: path}
+	v.readOnly(p, c)
+
+	v.required("email", p.Email, &c.Email, maxEmail)
+	if p.Email.Set && c.Email != "" && !ValidEmail(c.Email) {
+		v.wrong("email", "invalid_email", "This is not an email address.")
+	}
+	v.required("first_name", p.FirstName, &c.FirstName, maxName)
+	v.required("last_name", p.LastName, &c.LastName, maxName)
+	v.required("stage", p.Stage, &c.Stage, maxKey)
+	for i := range optionalTexts {
+		t := &optionalTexts[i]
+		v.optional(t.Name, *t.In(p), t.Of(c), t.longest)
+	}
+	if p.Phone.Set && c.Phone != nil {
+		*c.Phone = squeeze(*c.Phone)
+	}
+	if p.TimeZone.Set && c.TimeZone != nil && !validZone(*c.TimeZone) {
+		v.wrong("time_zone", "invalid_time_zone", "This is not a name of the IANA time zone database.")
+	}
+	v.id("company_id", p.CompanyID, &c.CompanyID)
+	v.id("owner_id", p.OwnerID, &c.OwnerID)
+	v.keys("tag", p.Tag, &c.Tag, maxKeys)
+	v.keys("segment", p.Segment, &c.Segment, maxSegments)
+	if p.Attributes.Set {
+		c.Attributes = v.attributes(p.Attributes, c.Attributes)
+	}
+	return v.fields
+}
+
+// create applies p to a contact that does not exist yet.
+func (p *Patch) create(c *Contact, path string) []fault.Field {
+	wrong := p.apply(c, path)
+	for _, f := range []struct {
+		name string
+		in   wire.Field[string]
+	}{{"email", p.Email}, {"first_name", p.FirstName}, {"last_name", p.LastName}} {
+		if !f.in.Set {
+			wrong = append(wrong,
+				fault.Field{Pointer: "#/" + path + f.name, Code: "required", Detail: "This field is required."})
+		}
+	}
+	return wrong
+}
+
+// readOnly refuses a read-only member unless it has the current value.
+func (v *checker) readOnly(p *Patch, c *Contact) {
+	if len(p.ReadOnly) == 0 {
+		return
+	}
+	current := map[string]any{
+		"id": c.ID, "lead_score": c.LeadScore, "score": c.Score, "created_at": c.CreatedAt, "updated_at": c.UpdatedAt,
+		"archived_at": c.ArchivedAt,
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.ReadOnly)) {
+		if !same(p.ReadOnly[name], current[name]) {
+			v.wrong(name, "read_only", "This field is computed by the service and cannot be set.")
+		}
+	}
+}
+
+// same reports whether sent equals current: equal JSON, equal times or equal ids.
+func same(sent json.RawMessage, current any) bool {
+	var at wire.Time
+	switch c := current.(type) {
+	case wire.Time:
+		return json.Unmarshal(sent, &at) == nil && at.Equal(c.Time)
+	case *wire.Time:
+		if c != nil {
+			return json.Unmarshal(sent, &at) == nil && at.Equal(c.Time)
+		}
+	case id.ID:
+		var i id.ID
+		return json.Unmarshal(sent, &i) == nil && i == c
+	}
+	b, err := json.Marshal(current)
+	if err != nil {
+		return false
+	}
+	var x, y any
+	return json.Unmarshal(sent, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// changes returns the previous values, from a, of the fields in which b differs from a, by JSON name. It excludes the
+// times of the change itself.
+func changes(a, b *Contact) map[string]any {
+	was := map[string]any{}
+	differ := func(name string, same bool, before any) {
+		if !same {
+			was[name] = before
+		}
+	}
+	differ("email", a.Email == b.Email, a.Email)
+	differ("first_name", a.FirstName == b.FirstName, a.FirstName)
+	differ("last_name", a.LastName == b.LastName, a.LastName)
+	for i := range optionalTexts {
+		before, after := *optionalTexts[i].Of(a), *optionalTexts[i].Of(b)
+		differ(optionalTexts[i].Name, equal(before, after), before)
+	}
+	differ("company_id", equal(a.CompanyID, b.CompanyID), a.CompanyID)
+	differ("stage", a.Stage == b.Stage, a.Stage)
+	differ("tag", slices.Equal(a.Tag, b.Tag), a.Tag)
+	differ("segment", slices.Equal(a.Segment, b.Segment), a.Segment)
+	differ("attributes", len(a.Attributes) == len(b.Attributes) && reflect.DeepEqual(a.Attributes, b.Attributes),
+		a.Attributes)
+	differ("owner_id", equal(a.OwnerID, b.OwnerID), a.OwnerID)
+	differ("lead_score", a.LeadScore == b.LeadScore, a.LeadScore)
+	differ("score", a.Score == b.Score, a.Score)
+	return was
+}
+
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

@@ -1,0 +1,201 @@
+package contacts
+
+import (
+	"encoding/json"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Upsert is one row of a batch. It matches the contact ID if one is given, else the live contact with the patch's
+// email; otherwise it creates a contact.
+type Upsert struct {
+	ID wire.Field[string]
+	Patch
+	Wrong *fault.Fault // an error found before the batch; becomes the row's outcome
+}
+
+// The outcomes of a row.
+const (
+	Created   = "created"
+	Updated   = "updated"
+	Unchanged = "unchanged"
+	Failed    = "error"
+)
+
+// Outcome is the result of one row of a batch.
+type Outcome struct {
+	Result    string
+	ID        id.ID   // zero for Failed
+	LeadScore float64 // after the row; 0 for Failed
+	Fault     *fault.Fault
+}
+
+// Room is the number of contacts that may still be created, and the fault for one more.
+type Room struct {
+	Left int64
+	Full *fault.Fault
+}
+
+// entry is one contact in its current state within the batch.
+type entry struct {
+	was   Row // the stored row; zero if new
+	now   Row
+	isNew bool
+	seen  bool // already in order
+}
+
+type batch struct {
+	*definitions
+	rate     Scorer
+	room     *Room // what remains; nil: no limit
+	outcomes []Outcome
+	byID     map[id.ID]*entry
+	byEmail  map[string]*entry
+	order    []*entry // touched or new, in the order of their first row
+	plain    bool
+}
+
+func newBatch(tx *postgres.Tx, rate Scorer) *batch {
+	return &batch{
+		definitions: newDefinitions(tx), rate: rate, byID: map[id.ID]*entry{}, byEmail: map[string]*entry{},
+	}
+}
+
+func (b *batch) know(r Row) {
+	e := &entry{was: r, now: r}
+	b.byID[r.ID], b.byEmail[Fold(r.Email)] = e, e
+}
+
+// row applies the i'th row in memory.
+func (b *batch) row(i int, u *Upsert) Outcome {
+	path := ""
+	if !b.plain {
+		path = "contacts/" + strconv.Itoa(i) + "/"
+	}
+	if u.Wrong != nil {
+		return Outcome{Result: Failed, Fault: u.Wrong}
+	}
+	e, fail := b.find(u, path)
+	if fail != nil {
+		return failed(fail)
+	}
+	if e == nil {
+		return b.create(u, path)
+	}
+	p := u.Patch
+	if !u.ID.Set || u.ID.Null {
+		p.Email = wire.Field[string]{} // the email matched the contact; a different spelling is no change
+	}
+	if p.CreatedAt.Set { // only new contacts take history; it is read-only for existing ones
+		p.ReadOnly = maps.Clone(p.ReadOnly)
+		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
+	}
+	ch, err := next(&e.now, &p, path, b.rate)
+	if err != nil {
+		return failed(err)
+	}
+	if !ch.Changed() {
+		return Outcome{Result: Unchanged, ID: e.now.ID, LeadScore: e.now.LeadScore}
+	}
+	if f := b.allowed(&e.now.Contact, &ch.Contact, path); f != nil {
+		return Outcome{Result: Failed, Fault: f}
+	}
+	before, after := Fold(e.now.Email), Fold(ch.Email)
+	if holder := b.byEmail[after]; holder != nil && holder != e {
+		return Outcome{Result: Failed, Fault: Exists(holder.now.ID)}
+	}
+	delete(b.byEmail, before)
+	b.byEmail[after] = e
+	ch.Edit = e.was.Edit + 1
+	if e.isNew {
+		ch.Edit = 1
+		ch.Contact.UpdatedAt = e.now.UpdatedAt
+	}
+	e.now = ch.Row
+	b.touch(e)
+	return Outcome{Result: Updated, ID: e.now.ID, LeadScore: e.now.LeadScore}
+}
+
+// find returns the contact that a row matches, or nil for a new contact.
+func (b *batch) find(u *Upsert, path string) (*entry, *fault.Fault) {
+	if u.ID.Set && !u.ID.Null {
+		given, err := id.Parse(u.ID.Value)
+		if err != nil {
+			return nil, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
+		}
+		if e := b.byID[given]; e != nil {
+			return e, nil
+		}
+		return nil, missing()
+	}
+	if !u.Email.Set || u.Email.Null {
+		return nil, fault.Invalid(path+"email", "required", "A row needs an id or an email.")
+	}
+	return b.byEmail[Fold(u.Email.Value)], nil
+}
+
+func (b *batch) create(u *Upsert, path string) Outcome {
+	now := wire.Now()
+	c := Contact{
+		ID: id.New(), Stage: DefaultStage, Tag: []string{}, Segment: []string{},
+		Attributes: map[string]any{}, CreatedAt: now, UpdatedAt: now,
+	}
+	wrong := u.create(&c, path)
+	if u.CreatedAt.Set && !u.CreatedAt.Null {
+		var at wire.Time
+		switch err := at.UnmarshalText([]byte(u.CreatedAt.Value)); {
+		case err != nil:
+			wrong = append(wrong,
+				fault.Field{
+					Pointer: "#/" + path + "created_at", Code: "invalid_time",
+					Detail: "This is not an RFC 3339 time.",
+				})
+		case at.After(now.Time) || at.Before(time.Unix(0, 0)):
+			wrong = append(wrong,
+				fault.Field{
+					Pointer: "#/" + path + "created_at", Code: "out_of_range",
+					Detail: "The time lies between 1970 and now.",
+				})
+		default:
+			c.CreatedAt = at
+		}
+	}
+	if err := invalid(wrong); err != nil {
+		return failed(err)
+	}
+	if b.room != nil && b.room.Left <= 0 {
+		return Outcome{Result: Failed, Fault: b.room.Full}
+	}
+	if f := b.allowed(&Contact{Stage: DefaultStage}, &c, path); f != nil {
+		return Outcome{Result: Failed, Fault: f}
+	}
+	if b.room != nil {
+		b.room.Left--
+	}
+	c.LeadScore, c.Score = b.rate(&c)
+	e := &entry{now: Row{Contact: c, Edit: 1}, isNew: true}
+	b.byID[c.ID], b.byEmail[Fold(c.Email)] = e, e
+	b.touch(e)
+	return Outcome{Result: Created, ID: c.ID, LeadScore: c.LeadScore}
+}
+
+func (b *batch) touch(e *entry) {
+	if !e.seen {
+		e.seen = true
+		b.order = append(b.order, e)
+	}
+}
+
+func failed(err error) Outcome {
+	f := fault.Of(err)
+	if f != nil && f.Code == fault.ValidationFailed {
+		f.Detail = "The row has invalid fields."
+	}
+	return Outcome{Result: Failed, Fault: f}
+}

@@ -1,0 +1,29 @@
+-- read one contact
+SELECT c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags, c.attributes, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version, s.segments, s.computed + coalesce((SELECT w.epoch FROM segment_watch w WHERE w.org_id = $1), 0), CASE WHEN EXISTS (SELECT FROM segment_watch w WHERE w.org_id = $1) THEN
+	ARRAY(SELECT '+' || g.key FROM segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id
+		WHERE m.org_id = $1 AND m.contact_id = c.id AND g.kind = 'dynamic' AND g.archived_at IS NULL ORDER BY g.key)
+	|| ARRAY(SELECT '-' || g.key FROM segment g WHERE g.org_id = $1 AND g.key = ANY (s.segments)
+	AND g.archived_at IS NOT NULL) END FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2;
+
+-- read one contact to score it
+SELECT c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags, c.attributes, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version, '{}'::text[], s.computed, NULL::text[], s.announced FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[]) ORDER BY c.id FOR NO KEY UPDATE OF c, s;
+
+-- insert one contact
+INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id, created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24);
+
+-- insert many contacts
+WITH made AS (INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id, created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
+SELECT $1, u.id, u.email, u.email_folded, u.first_name, u.last_name, u.last_name_folded, u.phone, u.job_title, u.source, u.time_zone, u.company_id, u.stage, u.tags::text[], u.attributes::jsonb, u.owner_id, u.created_at, u.updated_at, u.first_name_folded, u.phone_folded, u.job_title_folded, u.source_folded, u.time_zone_folded, u.words
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[]) AS u (id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id, created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words) RETURNING 1)
+SELECT quota_noted($1, 'contacts', 1, (SELECT count(*) FROM made));
+
+-- update one contact
+UPDATE contact SET email = $3, email_folded = $4, first_name = $5, last_name = $6, last_name_folded = $7, phone = $8, job_title = $9, source = $10, time_zone = $11, company_id = $12, stage = $13, tags = $14, attributes = $15, owner_id = $16, updated_at = $17, first_name_folded = $18, phone_folded = $19, job_title_folded = $20, source_folded = $21, time_zone_folded = $22, words = $23, edit = edit + 1
+WHERE org_id = $1 AND id = $2;
+
+-- update many contacts
+UPDATE contact c SET email = u.email, email_folded = u.email_folded, first_name = u.first_name, last_name = u.last_name, last_name_folded = u.last_name_folded, phone = u.phone, job_title = u.job_title, source = u.source, time_zone = u.time_zone, company_id = u.company_id, stage = u.stage, tags = u.tags::text[], attributes = u.attributes::jsonb, owner_id = u.owner_id, updated_at = u.updated_at, first_name_folded = u.first_name_folded, phone_folded = u.phone_folded, job_title_folded = u.job_title_folded, source_folded = u.source_folded, time_zone_folded = u.time_zone_folded, words = u.words, edit = c.edit + 1
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[], $18::timestamptz[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[]) AS u (id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id, created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
+WHERE c.org_id = $1 AND c.id = u.id;
+
