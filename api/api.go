@@ -14,6 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/limits"
@@ -75,6 +77,9 @@ type App struct {
 	huma  huma.API
 	ops   []*op // every mounted operation, in order
 
+	changes   *change.Service  // changes of plan
+	resellers *connect.Service // connected accounts and their sales
+
 	written []byte // the encoded API document
 
 	draining atomic.Bool // the process is shutting down
@@ -122,7 +127,7 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
-	a := &App{Deps: d}
+	a := &App{Deps: d, changes: change.New(d.Billing), resellers: connect.New(d.Billing)}
 	a.fiber = fiber.New(fiber.Config{
 		// Handlers may keep strings of a request; without Immutable, Fiber reuses their memory.
 		Immutable:                    true,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
@@ -36,25 +37,25 @@ func (a *App) mountBilling() {
 	writes := []string{"billing.settle", "plan.changed", entitlementsync.Kind.Name()}
 	for _, mount := range []struct {
 		op
-		handle func(context.Context, billing.Call) (*billing.Answer, error)
+		handle func(context.Context, change.Call) (*change.Answer, error)
 	}{
 		{
 			op{Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true},
-			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
-				return a.Billing.Cancel(ctx, who(ctx).Org, call)
+			func(ctx context.Context, call change.Call) (*change.Answer, error) {
+				return a.changes.Cancel(ctx, who(ctx).Org, call)
 			},
 		},
 		{
 			op{Path: "/billing/resume", Title: "Undo a cancellation", Secret: true},
-			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
-				return a.Billing.Resume(ctx, who(ctx).Org, call)
+			func(ctx context.Context, call change.Call) (*change.Answer, error) {
+				return a.changes.Resume(ctx, who(ctx).Org, call)
 			},
 		},
 	} {
 		o := mount.op
 		o.Method, o.Need, o.Part, o.Tag, o.Writes = http.MethodPost, owner, PartBilling, billingTag, writes
 		route(a, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
-			return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
+			return twoPhaseWrite(ctx, a, func(call change.Call) (*change.Answer, error) {
 				return mount.handle(ctx, call)
 			}, showAnswer)
 		})
@@ -94,9 +95,9 @@ func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, erro
 		return out, err
 	}
 	var out *previewOut
-	_, err := a.Billing.Preview(ctx, who(ctx).Org,
-		billing.ChangeRequest{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
-		func(_ context.Context, tx *postgres.Tx, p *billing.Preview) error {
+	_, err := a.changes.Preview(ctx, who(ctx).Org,
+		change.Request{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
+		func(_ context.Context, tx *postgres.Tx, p *change.Preview) error {
 			out = showPreview(p)
 			if r := requestOf(ctx); r.key != "" {
 				return remember(tx, a, r, out)
@@ -110,18 +111,18 @@ func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, erro
 }
 
 func (a *App) changePlan(ctx context.Context, in *changePlanIn) (*changeOut, error) {
-	w := billing.ChangeRequest{
+	w := change.Request{
 		Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When,
 		Preview: in.Body.PreviewID,
 	}
-	return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
-		return a.Billing.Change(ctx, who(ctx).Org, w, call)
+	return twoPhaseWrite(ctx, a, func(call change.Call) (*change.Answer, error) {
+		return a.changes.Change(ctx, who(ctx).Org, w, call)
 	}, showAnswer)
 }
 
 func (a *App) undoChange(ctx context.Context, in *ChangeID) (*changeOut, error) {
-	return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
-		return a.Billing.Undo(ctx, who(ctx).Org, in.ID, call)
+	return twoPhaseWrite(ctx, a, func(call change.Call) (*change.Answer, error) {
+		return a.changes.Undo(ctx, who(ctx).Org, in.ID, call)
 	}, showAnswer)
 }
 
@@ -153,7 +154,7 @@ func (a *App) portal(ctx context.Context, _ *struct{}) (*portalOut, error) {
 	if out, err := replay[portalOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
-	url, err := a.Billing.Portal(ctx, who(ctx).Org, a.PublicURL)
+	url, err := a.changes.Portal(ctx, who(ctx).Org, a.PublicURL)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -17,12 +18,12 @@ var errStored = errors.New("a response is stored for the key")
 // open during the call. The first transaction records the request under its idempotency key, so that a concurrent
 // duplicate finds it in flight. The second stores the response together with its effect. If a process dies between the
 // two, a retry gets the actual outcome of the request.
-func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*billing.Answer, error),
-	show func(*billing.Answer) *O,
+func twoPhaseWrite[O any](ctx context.Context, a *App, act func(change.Call) (*change.Answer, error),
+	show func(*change.Answer) *O,
 ) (*O, error) {
 	r := requestOf(ctx)
 	if r.key == "" {
-		got, err := act(billing.Call{})
+		got, err := act(change.Call{})
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +33,7 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 		return out, err
 	}
 	kept := false
-	got, err := act(billing.Call{
+	got, err := act(change.Call{
 		Key: r.key, Fingerprint: r.fingerprint[:],
 		Check: func(ctx context.Context, tx *postgres.Tx) error {
 			stored, err := recall(ctx, tx, r)
@@ -41,7 +42,7 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 			}
 			return err
 		},
-		Keep: func(_ context.Context, tx *postgres.Tx, got *billing.Answer) error {
+		Keep: func(_ context.Context, tx *postgres.Tx, got *change.Answer) error {
 			kept = true
 			return remember(tx, a, r, show(got))
 		},
@@ -68,10 +69,10 @@ func store[O any](ctx context.Context, a *App, out *O) (*O, error) {
 
 // known returns the response for a key that was used before: the stored response, or the outcome of the key's change.
 // It returns nil for a new key.
-func known[O any](ctx context.Context, a *App, r *request, show func(*billing.Answer) *O) (*O, error) {
+func known[O any](ctx context.Context, a *App, r *request, show func(*change.Answer) *O) (*O, error) {
 	var (
-		out    *O
-		change *billing.Known
+		out     *O
+		earlier *change.Known
 	)
 	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
 		stored, err := recall(ctx, tx, r)
@@ -81,7 +82,7 @@ func known[O any](ctx context.Context, a *App, r *request, show func(*billing.An
 		if stored != nil {
 			return a.decode(r, stored, &out)
 		}
-		change, err = billing.ByKey(ctx, tx, r.key)
+		earlier, err = change.ByKey(ctx, tx, r.key)
 		return err
 	})
 	switch {
@@ -90,16 +91,16 @@ func known[O any](ctx context.Context, a *App, r *request, show func(*billing.An
 	case out != nil:
 		r.replayed = true
 		return out, nil
-	case change == nil:
+	case earlier == nil:
 		return nil, nil //nolint:nilnil // a new key is no error
-	case string(change.Fingerprint) != string(r.fingerprint[:]):
+	case string(earlier.Fingerprint) != string(r.fingerprint[:]):
 		return nil,
 			fault.New(fault.IdempotencyMismatch,
 				"This Idempotency-Key was used with another request. Use a new key for a new request.")
-	case change.Answer.Status == billing.InFlight:
+	case earlier.Answer.Status == billing.InFlight:
 		return nil, inFlight()
 	}
-	got, err := a.Billing.Recall(ctx, change)
+	got, err := a.changes.Recall(ctx, earlier)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -125,7 +125,7 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 		return nil, err
 	}
 	return read(ctx, a, func(tx *postgres.Tx) (*connectStateOut, error) {
-		c, err := billing.ReadConnect(ctx, tx)
+		c, err := connect.Read(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
@@ -135,10 +135,10 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 	})
 }
 
-func showConnect(c *billing.Connected, rights *plans.Entitlements) *connectStateOut {
+func showConnect(c *connect.Account, rights *plans.Entitlements) *connectStateOut {
 	out := &connectStateOut{Tagged: etag(c.Version, rights.Version), Body: connectState{
-		Status: c.State, CanSell: c.State == billing.Enabled && rights.Has(plans.WhiteLabeling),
-		AccountID:      word(c.Account),
+		Status: c.State, CanSell: c.State == connect.Enabled && rights.Has(plans.WhiteLabeling),
+		AccountID:      word(c.ID),
 		ChargesEnabled: c.Charges, PayoutsEnabled: c.Payouts,
 		Requirements: connectRequirements{
 			CurrentlyDue: some(c.Due), PastDue: some(c.PastDue), PendingVerification: some(c.Pending),

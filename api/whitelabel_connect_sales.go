@@ -7,6 +7,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -64,10 +65,10 @@ func (a *App) sell(ctx context.Context, in *saleIn) (*saleOut, error) {
 	if out, err := a.soldBefore(ctx, r); out != nil || err != nil {
 		return out, err
 	}
-	sale, err := a.Billing.Sell(ctx, r.who.Org, billing.Offer{
+	sale, err := a.resellers.Sell(ctx, r.who.Org, connect.Offer{
 		Client: in.Body.ClientOrgID, Email: in.Body.Email, Name: in.Body.Name, Amount: in.Body.Amount,
 		Currency: in.Body.Currency, Interval: in.Body.Interval, Days: in.Body.DaysUntilDue,
-	}, func(ctx context.Context, tx *postgres.Tx, sale *billing.Sale) error {
+	}, func(ctx context.Context, tx *postgres.Tx, sale *connect.Sale) error {
 		if r.key == "" {
 			return nil
 		}
@@ -96,7 +97,7 @@ func (a *App) soldBefore(ctx context.Context, r *request) (*saleOut, error) {
 	if r.key == "" {
 		return nil, nil
 	}
-	var sale *billing.Sale
+	var sale *connect.Sale
 	err := a.DB.Tx(ctx, r.who.Org, func(tx *postgres.Tx) error {
 		stored, err := recall(ctx, tx, r)
 		if err != nil || stored == nil {
@@ -106,7 +107,7 @@ func (a *App) soldBefore(ctx context.Context, r *request) (*saleOut, error) {
 		if err := a.decode(r, stored, &first); err != nil {
 			return err
 		}
-		sale, err = billing.ReadSale(ctx, tx, first.Body.ID)
+		sale, err = connect.ReadSale(ctx, tx, first.Body.ID)
 		return err
 	})
 	if err != nil || sale == nil {
@@ -119,7 +120,7 @@ func (a *App) soldBefore(ctx context.Context, r *request) (*saleOut, error) {
 	return showSale(sale), nil
 }
 
-func showSale(s *billing.Sale) *saleOut {
+func showSale(s *connect.Sale) *saleOut {
 	out := &saleOut{Status: http.StatusCreated, Body: connectSale{
 		ID: s.ID, ClientOrgID: s.Client, Status: s.State, Name: s.Name, Email: s.Email, Amount: s.Amount,
 		Currency: s.Currency, Interval: s.Interval, DaysUntilDue: s.Days, FeePercent: plans.Percent(s.FeeBPS),
