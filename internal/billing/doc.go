@@ -8,7 +8,8 @@
 //	sync     takes Stripe's events, repairs differences, and publishes the prices
 //
 // Package sync imports connect, because an event or a sync may concern a connected account. Package change imports
-// neither, and this package imports none of the three.
+// neither, and this package imports none of the three. Most tests are in this directory, because they drive the four
+// packages together, on one database and one Stripe sandbox.
 //
 // # Readings
 //
