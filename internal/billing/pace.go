@@ -21,6 +21,7 @@ type Pacer struct {
 // Budget is the maximum number of requests per second that a sync makes to Stripe.
 const Budget = 20
 
+// NewPacer returns a Pacer with the rate Budget. A nil sleep means Pause.
 func NewPacer(now func() time.Time, sleep func(context.Context, time.Duration) error) *Pacer {
 	if sleep == nil {
 		sleep = Pause

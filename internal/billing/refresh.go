@@ -53,6 +53,7 @@ func (s *Service) Refresh(ctx context.Context, org id.ID, why string,
 	return false, ErrMoved
 }
 
+// RunAll calls all in order until one returns an error.
 func RunAll(ctx context.Context, tx *postgres.Tx, all []func(context.Context, *postgres.Tx) error) error {
 	for _, one := range all {
 		if err := one(ctx, tx); err != nil {

@@ -111,6 +111,7 @@ func (t *Tariff) Convert(sub *stripe.Subscription) (*StripeSubscription, error) 
 	return h, nil
 }
 
+// UnixTime returns the time, in UTC, of a timestamp of Stripe.
 func UnixTime(s int64) time.Time { return time.Unix(s, 0).UTC() }
 
 // PaymentIntentPath is the path that is expanded with a subscription: the payment intent of its latest invoice.

@@ -25,6 +25,7 @@ type Price struct {
 	Replaced                 bool
 }
 
+// Sold identifies a price that is for sale.
 type Sold struct{ Kind, Plan, Interval string }
 
 // Tariff holds every known price: those for sale and those that existing subscriptions may still use.

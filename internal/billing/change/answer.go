@@ -9,15 +9,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-func noSubscription() error {
-	return fault.New(fault.NoSubscription, "There is no subscription; POST /billing/change-plan starts one.")
-}
-
-func pastDue() error {
-	return fault.New(fault.PaymentPastDue,
-		"An invoice is unpaid. Pay it in the billing portal first, or change the plan at the end of the period.")
-}
-
 // Call describes how a request arrived: with or without the caller's idempotency key.
 type Call struct {
 	Key         string
@@ -74,4 +65,13 @@ func turnedDown() error {
 	return fault.New(fault.PaymentDeclined,
 		"The payment was declined, and nothing was changed. Add another payment method in the billing portal and "+
 			"try again.")
+}
+
+func noSubscription() error {
+	return fault.New(fault.NoSubscription, "There is no subscription; POST /billing/change-plan starts one.")
+}
+
+func pastDue() error {
+	return fault.New(fault.PaymentPastDue,
+		"An invoice is unpaid. Pay it in the billing portal first, or change the plan at the end of the period.")
 }

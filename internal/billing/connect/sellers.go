@@ -17,6 +17,7 @@ type Seller struct {
 	Begun   bool   // a sale has been in flight for longer than abandoned
 }
 
+// Sellers returns the orgs with sales that are in flight or active.
 func (s *Service) Sellers(ctx context.Context) (all []Seller, err error) {
 	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `
