@@ -11,6 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/limits"
@@ -70,7 +72,9 @@ type App struct {
 	*httpx.Server
 	Deps
 
-	pages *pages.Pages
+	pages     *pages.Pages
+	changes   *change.Service  // changes of plan
+	resellers *connect.Service // connected accounts and their sales
 
 	presses chan struct{} // semaphore for decoding logos
 	uploads httpx.Uploads // open file uploads
@@ -102,12 +106,17 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
-	a := &App{Deps: d, Server: httpx.New(httpx.Config{
-		DB: d.DB, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics, Plans: d.Plans,
-		Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
-		CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay,
-		About: pages.Introduction(),
-	})}
+	a := &App{
+		Deps:      d,
+		changes:   change.New(d.Billing),
+		resellers: connect.New(d.Billing),
+		Server: httpx.New(httpx.Config{
+			DB: d.DB, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics, Plans: d.Plans,
+			Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
+			CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay,
+			About: pages.Introduction(),
+		}),
+	}
 	a.pages = pages.New(a.Server, d.Brands)
 	for _, mount := range []func(){
 		a.mountImports, a.mountExports, a.mountFiles,

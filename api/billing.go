@@ -6,6 +6,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
@@ -44,27 +45,25 @@ func (a *App) mountBilling() {
 	writes := []string{"billing.settle", "plan.changed", entitlementsync.Kind.Name()}
 	for _, mount := range []struct {
 		httpx.Op
-		handle func(context.Context, billing.Call) (*billing.Answer, error)
+		handle func(context.Context, change.Call) (*change.Answer, error)
 	}{
 		{
-			httpx.Op{
-				Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true,
-			},
-			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
-				return a.Billing.Cancel(ctx, httpx.Who(ctx).Org, call)
+			httpx.Op{Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true},
+			func(ctx context.Context, call change.Call) (*change.Answer, error) {
+				return a.changes.Cancel(ctx, httpx.Who(ctx).Org, call)
 			},
 		},
 		{
 			httpx.Op{Path: "/billing/resume", Title: "Undo a cancellation", Secret: true},
-			func(ctx context.Context, call billing.Call) (*billing.Answer, error) {
-				return a.Billing.Resume(ctx, httpx.Who(ctx).Org, call)
+			func(ctx context.Context, call change.Call) (*change.Answer, error) {
+				return a.changes.Resume(ctx, httpx.Who(ctx).Org, call)
 			},
 		},
 	} {
 		o := mount.Op
 		o.Method, o.Need, o.Part, o.Tag, o.Writes = http.MethodPost, httpx.Owner, httpx.PartBilling, billingTag, writes
 		httpx.Route(a.Server, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
-			return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
+			return twoPhaseWrite(ctx, a, func(call change.Call) (*change.Answer, error) {
 				return mount.handle(ctx, call)
 			}, showAnswer)
 		})
@@ -122,9 +121,9 @@ func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, erro
 		return out, err
 	}
 	var out *previewOut
-	_, err := a.Billing.Preview(ctx, httpx.Who(ctx).Org,
-		billing.ChangeRequest{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
-		func(_ context.Context, tx *postgres.Tx, p *billing.Preview) error {
+	_, err := a.changes.Preview(ctx, httpx.Who(ctx).Org,
+		change.Request{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
+		func(_ context.Context, tx *postgres.Tx, p *change.Preview) error {
 			out = showPreview(p)
 			if r := httpx.RequestOf(ctx); r.Key != "" {
 				return httpx.StoreResponse(tx, a.Server, r, out)
@@ -138,18 +137,18 @@ func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, erro
 }
 
 func (a *App) changePlan(ctx context.Context, in *changePlanIn) (*changeOut, error) {
-	w := billing.ChangeRequest{
+	w := change.Request{
 		Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When,
 		Preview: in.Body.PreviewID,
 	}
-	return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
-		return a.Billing.Change(ctx, httpx.Who(ctx).Org, w, call)
+	return twoPhaseWrite(ctx, a, func(call change.Call) (*change.Answer, error) {
+		return a.changes.Change(ctx, httpx.Who(ctx).Org, w, call)
 	}, showAnswer)
 }
 
 func (a *App) undoChange(ctx context.Context, in *ChangeID) (*changeOut, error) {
-	return twoPhaseWrite(ctx, a, func(call billing.Call) (*billing.Answer, error) {
-		return a.Billing.Undo(ctx, httpx.Who(ctx).Org, in.ID, call)
+	return twoPhaseWrite(ctx, a, func(call change.Call) (*change.Answer, error) {
+		return a.changes.Undo(ctx, httpx.Who(ctx).Org, in.ID, call)
 	}, showAnswer)
 }
 
@@ -181,7 +180,7 @@ func (a *App) portal(ctx context.Context, _ *struct{}) (*portalOut, error) {
 	if out, err := replay[portalOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
-	url, err := a.Billing.Portal(ctx, httpx.Who(ctx).Org, a.PublicURL)
+	url, err := a.changes.Portal(ctx, httpx.Who(ctx).Org, a.PublicURL)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -30,7 +31,7 @@ type changeAnswer struct {
 	ExpiresAt    *wire.Time `json:"expires_at,omitempty" format:"date-time" doc:"With action_required: the deadline"`
 }
 
-func showAnswer(a *billing.Answer) *changeOut {
+func showAnswer(a *change.Answer) *changeOut {
 	out := &changeOut{Status: http.StatusOK, Body: changeAnswer{
 		Status: a.Status, Plan: a.Plan, Interval: a.Interval, AmountDue: a.AmountDue, Currency: a.Currency,
 		EffectiveAt: wire.At(a.EffectiveAt),
@@ -68,7 +69,7 @@ type previewLine struct {
 	PeriodEnd   wire.Time `json:"period_end" format:"date-time"`
 }
 
-func showPreview(p *billing.Preview) *previewOut {
+func showPreview(p *change.Preview) *previewOut {
 	out := &previewOut{}
 	b := &out.Body
 	b.PreviewID, b.AmountDue, b.Currency, b.ProrationDate, b.ExpiresAt = p.ID, p.AmountDue, p.Currency,

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -22,7 +23,7 @@ import (
 func published(t testing.TB) *service {
 	t.Helper()
 	s := start(t, unlimited)
-	if _, err := s.Deps.Billing.Publish(t.Context(), false); err != nil {
+	if _, err := s.sync().Publish(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -204,21 +205,21 @@ func TestAwayIs503AndTheChangeGoesOn(t *testing.T) {
 		want(t, 409, "idempotency_in_flight")
 	c.do("POST", "/billing/change-plan", plan("solo_pro", "month")).want(t, 409, "change_in_flight")
 	s.Stripe.Mend()
-	var change id.ID
+	var open id.ID
 	conn := testkit.Pgx(t, s.DB.URL)
 	if err := conn.QueryRow(t.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'in_flight'",
-		c.Org).Scan(&change); err != nil {
+		c.Org).Scan(&open); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.count("job WHERE org_id = $1 AND kind = 'billing.settle' AND args->>'change' = $2 AND run_at < now() "+
-		"+ interval '25 s'", c.Org, change.String()); n != 1 {
+		"+ interval '25 s'", c.Org, open.String()); n != 1 {
 		t.Errorf("%d jobs look after the change", n)
 	}
-	if err := s.Deps.Billing.Recover(t.Context(), c.Org, change); err != nil {
+	if err := change.New(s.Deps.Billing).Recover(t.Context(), c.Org, open); err != nil {
 		t.Fatal(err)
 	}
 	after := c.do("POST", "/billing/change-plan", plan("solo_pro", "month"), "Idempotency-Key", "away")
-	if got := after.change(t, 200, "applied"); *got.ID != change.String() ||
+	if got := after.change(t, 200, "applied"); *got.ID != open.String() ||
 		after.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s %v", after.Body, after.Header)
 	}

@@ -27,7 +27,7 @@ func TestNoMixOfClientsMakesUsFail(t *testing.T) {
 		requests = min(requests, 1500)
 	}
 	s := start(t, unlimited)
-	if _, err := s.Deps.Billing.Publish(t.Context(), false); err != nil {
+	if _, err := s.sync().Publish(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	routes := slices.DeleteFunc(s.App.Routes(), endsCaller)

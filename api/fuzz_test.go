@@ -38,7 +38,7 @@ var nasty = []string{
 func TestNoRequestMakesUsFail(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
-	if _, err := s.Deps.Billing.Publish(t.Context(), false); err != nil {
+	if _, err := s.sync().Publish(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	c := s.signup()

@@ -25,6 +25,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	billingsync "github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/limits"
@@ -165,6 +166,9 @@ func startOn(t testing.TB, build func(api.Deps) *api.App, log *slog.Logger, chan
 	s.document()
 	return s
 }
+
+// sync returns the sync of billing with the payment processor.
+func (s *service) sync() *billingsync.Service { return billingsync.New(s.Deps.Billing) }
 
 // connections returns the account service on the sandbox, with its jobs and audit log.
 func connections(sandbox *oauth.Sandbox, box *secret.Sealer, publicURL string) *social.Service {

@@ -44,7 +44,7 @@ func TestEveryLineUnderARequestHasTheIDsOfTheRequest(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
 	s := startLogged(t, telemetry.NewLogger(&log, false, slog.LevelInfo), unlimited)
-	if _, err := s.Deps.Billing.Publish(t.Context(), false); err != nil {
+	if _, err := s.sync().Publish(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	c := s.signup().subscribe("white_label_pro")

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
-	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 )
 
 // stripeIn is an event from the payment processor. The signature covers the raw bytes.
@@ -23,6 +23,7 @@ type receivedOut struct {
 // mountStripe mounts the payment processor's webhook endpoints. They verify, store and acknowledge an event; jobs
 // process it.
 func (a *App) mountStripe() {
+	events := sync.New(a.Billing)
 	for _, connect := range []bool{false, true} {
 		path, title := "/billing/stripe/webhook", "Take an event of the payment processor"
 		if connect {
@@ -36,10 +37,10 @@ func (a *App) mountStripe() {
 			Signed:  true,
 			Tag:     billingTag,
 			Title:   title,
-			MaxBody: billing.EventBytes,
+			MaxBody: sync.EventBytes,
 			Writes:  []string{"stripe.event"},
 		}, func(ctx context.Context, in *stripeIn) (*receivedOut, error) {
-			if err := a.Billing.Intake(ctx, in.RawBody, in.Signature, connect); err != nil {
+			if err := events.Intake(ctx, in.RawBody, in.Signature, connect); err != nil {
 				return nil, err
 			}
 			out := &receivedOut{}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -18,12 +19,12 @@ var errStored = errors.New("a response is stored for the key")
 // open during the call. The first transaction records the request under its idempotency key, so that a concurrent
 // duplicate finds it in flight. The second stores the response together with its effect. If a process dies between the
 // two, a retry gets the actual outcome of the request.
-func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*billing.Answer, error),
-	show func(*billing.Answer) *O,
+func twoPhaseWrite[O any](ctx context.Context, a *App, act func(change.Call) (*change.Answer, error),
+	show func(*change.Answer) *O,
 ) (*O, error) {
 	r := httpx.RequestOf(ctx)
 	if r.Key == "" {
-		got, err := act(billing.Call{})
+		got, err := act(change.Call{})
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +34,7 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 		return out, err
 	}
 	kept := false
-	got, err := act(billing.Call{
+	got, err := act(change.Call{
 		Key: r.Key, Fingerprint: r.Fingerprint[:],
 		Check: func(ctx context.Context, tx *postgres.Tx) error {
 			stored, err := httpx.RecallStored(ctx, tx, r)
@@ -42,7 +43,7 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(billing.Call) (*
 			}
 			return err
 		},
-		Keep: func(_ context.Context, tx *postgres.Tx, got *billing.Answer) error {
+		Keep: func(_ context.Context, tx *postgres.Tx, got *change.Answer) error {
 			kept = true
 			return httpx.StoreResponse(tx, a.Server, r, show(got))
 		},
@@ -73,10 +74,10 @@ func storeResponse[O any](ctx context.Context, a *App, out *O) (*O, error) {
 
 // known returns the response for a key that was used before: the stored response, or the outcome of the key's change.
 // It returns nil for a new key.
-func known[O any](ctx context.Context, a *App, r *httpx.Request, show func(*billing.Answer) *O) (*O, error) {
+func known[O any](ctx context.Context, a *App, r *httpx.Request, show func(*change.Answer) *O) (*O, error) {
 	var (
-		out    *O
-		change *billing.Known
+		out     *O
+		earlier *change.Known
 	)
 	err := a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
 		stored, err := httpx.RecallStored(ctx, tx, r)
@@ -86,7 +87,7 @@ func known[O any](ctx context.Context, a *App, r *httpx.Request, show func(*bill
 		if stored != nil {
 			return a.DecodeStored(r, stored, &out)
 		}
-		change, err = billing.ByKey(ctx, tx, r.Key)
+		earlier, err = change.ByKey(ctx, tx, r.Key)
 		return err
 	})
 	switch {
@@ -95,16 +96,16 @@ func known[O any](ctx context.Context, a *App, r *httpx.Request, show func(*bill
 	case out != nil:
 		r.Replayed = true
 		return out, nil
-	case change == nil:
+	case earlier == nil:
 		return nil, nil //nolint:nilnil // a new key is no error
-	case string(change.Fingerprint) != string(r.Fingerprint[:]):
+	case string(earlier.Fingerprint) != string(r.Fingerprint[:]):
 		return nil,
 			fault.New(fault.IdempotencyMismatch,
 				"This Idempotency-Key was used with another request. Use a new key for a new request.")
-	case change.Answer.Status == billing.InFlight:
+	case earlier.Answer.Status == billing.InFlight:
 		return nil, httpx.InFlight()
 	}
-	got, err := a.Billing.Recall(ctx, change)
+	got, err := a.changes.Recall(ctx, earlier)
 	if err != nil {
 		return nil, err
 	}

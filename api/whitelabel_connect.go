@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
-	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -161,7 +161,7 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 		return nil, err
 	}
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*connectStateOut, error) {
-		c, err := billing.ReadConnect(ctx, tx)
+		c, err := connect.Read(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
@@ -171,10 +171,10 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 	})
 }
 
-func showConnect(c *billing.Connected, rights *plans.Entitlements) *connectStateOut {
+func showConnect(c *connect.Account, rights *plans.Entitlements) *connectStateOut {
 	out := &connectStateOut{Tagged: httpx.ETag(c.Version, rights.Version), Body: connectState{
-		Status: c.State, CanSell: c.State == billing.Enabled && rights.Has(plans.WhiteLabeling),
-		AccountID:      word(c.Account),
+		Status: c.State, CanSell: c.State == connect.Enabled && rights.Has(plans.WhiteLabeling),
+		AccountID:      word(c.ID),
 		ChargesEnabled: c.Charges, PayoutsEnabled: c.Payouts,
 		Requirements: connectRequirements{
 			CurrentlyDue: some(c.Due), PastDue: some(c.PastDue), PendingVerification: some(c.Pending),

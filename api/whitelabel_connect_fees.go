@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
-	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -46,21 +46,21 @@ func (a *App) listFees(ctx context.Context, in *httpx.PageInput) (*feesOut, erro
 		from = &feePlace{At: wire.At(time.Unix(0, 0))}
 	}
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*feesOut, error) {
-		rows, err := billing.Splits(ctx, tx, from.At.Time, from.Invoice, in.Limit+1)
+		rows, err := connect.Splits(ctx, tx, from.At.Time, from.Invoice, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, showFee, func(x billing.Split) feePlace {
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, showFee, func(x connect.Split) feePlace {
 			return feePlace{wire.At(x.PaidAt), x.Invoice}
 		})
 		if err == nil {
-			err = in.Add(ctx, tx, &l.Total, billing.CountSplits)
+			err = in.Add(ctx, tx, &l.Total, connect.CountSplits)
 		}
 		return &feesOut{l}, err
 	})
 }
 
-func showFee(x billing.Split) connectFee {
+func showFee(x connect.Split) connectFee {
 	return connectFee{
 		InvoiceID: x.Invoice, SaleID: x.Sale, Gross: x.Gross, Net: x.Net, ApplicationFee: x.ApplicationFee,
 		StripeFee: x.StripeFee, Percent: plans.Percent(x.FeeBPS),

@@ -8,6 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -78,10 +79,10 @@ func (a *App) sell(ctx context.Context, in *saleIn) (*saleOut, error) {
 	if out, err := a.soldBefore(ctx, r); out != nil || err != nil {
 		return out, err
 	}
-	sale, err := a.Billing.Sell(ctx, r.Who.Org, billing.Offer{
+	sale, err := a.resellers.Sell(ctx, r.Who.Org, connect.Offer{
 		Client: in.Body.ClientOrgID, Email: in.Body.Email, Name: in.Body.Name, Amount: in.Body.Amount,
 		Currency: in.Body.Currency, Interval: in.Body.Interval, Days: in.Body.DaysUntilDue,
-	}, func(ctx context.Context, tx *postgres.Tx, sale *billing.Sale) error {
+	}, func(ctx context.Context, tx *postgres.Tx, sale *connect.Sale) error {
 		if r.Key == "" {
 			return nil
 		}
@@ -110,7 +111,7 @@ func (a *App) soldBefore(ctx context.Context, r *httpx.Request) (*saleOut, error
 	if r.Key == "" {
 		return nil, nil
 	}
-	var sale *billing.Sale
+	var sale *connect.Sale
 	err := a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
 		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err != nil || stored == nil {
@@ -120,7 +121,7 @@ func (a *App) soldBefore(ctx context.Context, r *httpx.Request) (*saleOut, error
 		if err := a.DecodeStored(r, stored, &first); err != nil {
 			return err
 		}
-		sale, err = billing.ReadSale(ctx, tx, first.Body.ID)
+		sale, err = connect.ReadSale(ctx, tx, first.Body.ID)
 		return err
 	})
 	if err != nil || sale == nil {
@@ -133,7 +134,7 @@ func (a *App) soldBefore(ctx context.Context, r *httpx.Request) (*saleOut, error
 	return showSale(sale), nil
 }
 
-func showSale(s *billing.Sale) *saleOut {
+func showSale(s *connect.Sale) *saleOut {
 	out := &saleOut{Status: http.StatusCreated, Body: connectSale{
 		ID: s.ID, ClientOrgID: s.Client, Status: s.State, Name: s.Name, Email: s.Email, Amount: s.Amount,
 		Currency: s.Currency, Interval: s.Interval, DaysUntilDue: s.Days, FeePercent: plans.Percent(s.FeeBPS),

@@ -179,7 +179,7 @@ func TestASaleWithoutThePaymentProcessorIsContinuedByTheSync(t *testing.T) {
 	}
 	s.Stripe.Mend()
 	r.exec("UPDATE connect_sale SET created_at = created_at - interval '2 minutes' WHERE org_id = $1", r.Org)
-	if rep, err := s.Deps.Billing.Sales(t.Context()); err != nil || rep.Failed != 0 || rep.Repaired == 0 {
+	if rep, err := s.sync().ReconcileSales(t.Context()); err != nil || rep.Failed != 0 || rep.Repaired == 0 {
 		t.Fatalf("%+v, %v", rep, err)
 	}
 	r.do("POST", salesPath, r.offer(), "Idempotency-Key", "k").want(t, 201, "").into(t, &now)

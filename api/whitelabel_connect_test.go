@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
-	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -84,7 +84,7 @@ func (s *service) told() {
 		todo[event] = org
 	}
 	for event, org := range todo {
-		if err := s.Deps.Billing.Work(s.Context(), org, event); err != nil {
+		if err := s.sync().Work(s.Context(), org, event); err != nil {
 			s.Fatal(err)
 		}
 	}
@@ -353,11 +353,11 @@ func TestAResellerReadsWhoGotWhatOfItsInvoices(t *testing.T) {
 	}
 	s.told()
 	for n := range int64(3) {
-		o := billing.Offer{
+		o := connect.Offer{
 			Client: client.ID, Email: "books@client.example", Name: "CRM", Amount: 1000 * (n + 1),
 			Currency: "usd", Interval: "month",
 		}
-		if _, err := s.Deps.Billing.Sell(t.Context(), c.Org, o, nil); err != nil {
+		if _, err := connect.New(s.Deps.Billing).Sell(t.Context(), c.Org, o, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/api/pages"
 	"github.com/funnelwork/funnelwork/internal/auth"
-	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -49,7 +49,7 @@ func newOnboarding(w auth.Who, browser bool) *onboarding {
 }
 
 // onboardingLink requests a link with return and refresh addresses that contain the state.
-func (a *App) onboardingLink(ctx context.Context, t *onboarding) (*billing.Link, error) {
+func (a *App) onboardingLink(ctx context.Context, t *onboarding) (*connect.Link, error) {
 	plain, err := json.Marshal(t)
 	if err != nil {
 		return nil, fmt.Errorf("encode state: %w", err)
@@ -61,7 +61,7 @@ func (a *App) onboardingLink(ctx context.Context, t *onboarding) (*billing.Link,
 	back := func(to string) string {
 		return a.PublicURL + connectPath + to + "?state=" + base64.RawURLEncoding.EncodeToString(sealed)
 	}
-	return a.Billing.Onboard(ctx, t.Org, back("/refresh"), back("/return"))
+	return a.resellers.Onboard(ctx, t.Org, back("/refresh"), back("/return"))
 }
 
 func (a *App) onboardingCookieName() string {
@@ -143,7 +143,7 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 		return nil, err
 	}
 	ctx = httpx.WithOrg(ctx, t.Org)
-	if err := a.Billing.Returned(ctx, t.Org); err != nil {
+	if err := a.resellers.Returned(ctx, t.Org); err != nil {
 		a.Log.WarnContext(ctx, "reading a connected account on return failed", "error", err)
 		return a.onboardingPage(ctx, t.Org, "Thank you",
 			"The payment processor cannot be asked just now. The state of the account will be shown shortly.")
@@ -152,19 +152,19 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 		return a.onboardingPage(ctx, t.Org, "Thank you",
 			"Go back to where you began: the state of the account is shown there.")
 	}
-	var c *billing.Connected
+	var c *connect.Account
 	err = a.DB.ReadTx(ctx, t.Org, func(tx *postgres.Tx) (err error) {
-		c, err = billing.ReadConnect(ctx, tx)
+		c, err = connect.Read(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	switch c.State {
-	case billing.Enabled:
+	case connect.Enabled:
 		return a.onboardingPage(ctx, t.Org, "All is in order",
 			"You can bill your clients now. You can close this page.")
-	case billing.PendingReview:
+	case connect.PendingReview:
 		return a.onboardingPage(ctx, t.Org, "Almost done",
 			"The payment processor is looking at what you gave. You can close this page.")
 	default:

@@ -5,7 +5,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/jobs/accountnotify"
@@ -32,11 +35,14 @@ func billingHandlers(d *Deps) []queue.Handler {
 			billingprorationsync.Kind.Handle(skipped[billingprorationsync.Args](d.Log, slog.LevelDebug, "billing")),
 		}
 	}
+	mirror := sync.New(d.Billing)
 	return []queue.Handler{
-		billingsettle.Kind.Handle(billingsettle.Job{Billing: d.Billing}.Work),
-		stripeevent.Kind.Handle(stripeevent.Job{Billing: d.Billing}.Work),
-		billingoverage.Kind.Handle(billingoverage.Job{Billing: d.Billing, System: d.System}.Work),
-		billingprorationsync.Kind.Handle(billingprorationsync.Job{Billing: d.Billing, Log: d.Log}.Work),
+		billingsettle.Kind.Handle(billingsettle.Job{Changes: change.New(d.Billing)}.Work),
+		stripeevent.Kind.Handle(stripeevent.Job{Events: mirror}.Work),
+		billingoverage.Kind.Handle(billingoverage.Job{Sync: mirror, System: d.System}.Work),
+		billingprorationsync.Kind.Handle(billingprorationsync.Job{
+			Sync: mirror, Connect: connect.New(d.Billing), Log: d.Log,
+		}.Work),
 	}
 }
 

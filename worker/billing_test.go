@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -58,7 +60,7 @@ func dieChanging(ctx context.Context, app, system *postgres.DB, org id.ID, role 
 	if at == "acted" {
 		box.Break(stripe.Fault{Kind: stripe.CutAfter, Method: http.MethodPost, Path: "/v1/subscriptions", Struck: kill})
 	}
-	a, err := s.Change(ctx, org, billing.ChangeRequest{Plan: plan, Interval: "month"}, billing.Call{})
+	a, err := change.New(s).Change(ctx, org, change.Request{Plan: plan, Interval: "month"}, change.Call{})
 	return fmt.Errorf("lived on: %+v, %w", a, err)
 }
 
@@ -80,10 +82,10 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	s, box := office(h.db.App, h.db.System, nil)
-	if _, err := s.Publish(t.Context(), false); err != nil {
+	if _, err := sync.New(s).Publish(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	h.work(worker.Options{}, billingsettle.Kind.Handle(billingsettle.Job{Billing: s}.Work),
+	h.work(worker.Options{}, billingsettle.Kind.Handle(billingsettle.Job{Changes: change.New(s)}.Work),
 		entitlementsync.Job{Plans: entitlementsync.Standard()}.Handler())
 	var all []*killed
 	for _, at := range []string{"begun", "acted", "asked", "closing", "closed"} {
@@ -91,8 +93,8 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 			k := &killed{at: at, org: newOrg(), plan: "solo_pro", charges: 1}
 			h.exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", k.org)
 			if !first {
-				if _, err := s.Change(t.Context(), k.org,
-					billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Call{}); err != nil {
+				if _, err := change.New(s).Change(t.Context(), k.org,
+					change.Request{Plan: "solo_starter", Interval: "month"}, change.Call{}); err != nil {
 					t.Fatal(err)
 				}
 				k.plan, k.charges = "agency_growth", 2

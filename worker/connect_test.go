@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -39,7 +40,7 @@ func dieOnboarding(ctx context.Context, app, system *postgres.DB, org id.ID, rol
 	if at == "acted" {
 		box.Break(stripe.Fault{Kind: stripe.CutAfter, Method: http.MethodPost, Path: "/v1/accounts", Struck: kill})
 	}
-	l, err := s.Onboard(ctx, org, "https://app.test/refresh", "https://app.test/return")
+	l, err := connect.New(s).Onboard(ctx, org, "https://app.test/refresh", "https://app.test/return")
 	return fmt.Errorf("lived on: %+v, %w", l, err)
 }
 
@@ -50,12 +51,12 @@ func TestAKilledOnboardingLeavesOneAccount(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	s, _ := office(h.db.App, h.db.System, nil)
-	later := billing.New(func() billing.Options {
+	later := connect.New(billing.New(func() billing.Options {
 		o := s.Options
 		// An intent counts as abandoned after a minute.
 		o.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
 		return o
-	}())
+	}()))
 	for _, at := range []string{"intended", "acted", "made", "adopting", "adopted"} {
 		for _, bySync := range []bool{true, false} {
 			h.org = newOrg()
@@ -66,10 +67,10 @@ func TestAKilledOnboardingLeavesOneAccount(t *testing.T) {
 				t.Fatalf("%s: the process was not killed: %v", at, err)
 			}
 			if bySync {
-				if r, err := later.Accounts(t.Context(), false); err != nil || r.Failed != 0 {
+				if r, err := later.ReconcileAccounts(t.Context(), false); err != nil || r.Failed != 0 {
 					t.Fatalf("%s: %+v, %v", at, r, err)
 				}
-			} else if _, err := s.Onboard(t.Context(), h.org, "https://app.test/refresh",
+			} else if _, err := connect.New(s).Onboard(t.Context(), h.org, "https://app.test/refresh",
 				"https://app.test/return"); err != nil {
 				t.Fatalf("%s: %v", at, err)
 			}

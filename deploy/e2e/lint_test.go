@@ -82,6 +82,11 @@ var planted = []planting{
 		"internal/contacts/planted/env/env.go", "package contacts\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n",
 		"os.Getenv",
 	},
+	{
+		"internal/billing/connect/planted/up/up.go",
+		"package connect\n\nimport _ \"" + module + "/internal/billing/sync\"\n",
+		"internal/billing/sync",
+	},
 	{"internal/billing/planted/rate/rate.go", "package billing\n\nvar rate float64\n", "money is counted"},
 	{
 		"internal/sandbox/stripe/planted/rate/rate.go",
@@ -106,22 +111,24 @@ var planted = []planting{
 
 // allowed are files that resemble the ones above and violate nothing.
 var allowed = map[string]string{
-	"api/ops.go":                      "package api\n\nimport _ \"github.com/hibiken/asynq\"\n",
-	"api/share.go":                    "package api\n\nvar share float64\n",
-	"api/ask.go":                      "package api\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
-	"worker/mux.go":                   "package worker\n\nimport _ \"" + module + "/jobs\"\n",
-	"jobs/jobs.go":                    "package jobs\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
-	"internal/contacts/say.go":        "package contacts\n\nimport _ \"" + module + "/internal/queue\"\n",
-	"internal/social/provider/url.go": "package provider\n\nimport _ \"golang.org/x/oauth2\"\n",
-	"internal/auth/token.go":          "package auth\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n",
-	"internal/webhooks/make.go":       "package webhooks\n\nvar share float64\n",
-	"internal/command/up.go":          "package command\n\nimport _ \"" + module + "/worker\"\n",
-	"scheduler/clock.go":              "package scheduler\n",
-	"jobs/leadscore/job.go":           "package leadscore\n",
-	"internal/queue/queue.go":         "package queue\n",
-	"internal/queue/store/claim.go":   "package store\n",
-	"internal/queue/operator/run.go":  "package operator\n\nimport _ \"github.com/hibiken/asynq\"\n",
-	"internal/postgres/db.go":         "package postgres\n",
+	"api/ops/ops.go":                   "package ops\n\nimport _ \"github.com/hibiken/asynq\"\n",
+	"api/share.go":                     "package api\n\nvar share float64\n",
+	"api/ask.go":                       "package api\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
+	"worker/mux.go":                    "package worker\n\nimport _ \"" + module + "/jobs\"\n",
+	"jobs/jobs.go":                     "package jobs\n\nimport _ \"" + module + "/jobs/leadscore\"\n",
+	"internal/contacts/say.go":         "package contacts\n\nimport _ \"" + module + "/internal/queue\"\n",
+	"internal/social/provider/url.go":  "package provider\n\nimport _ \"golang.org/x/oauth2\"\n",
+	"internal/auth/token.go":           "package auth\n\nimport _ \"github.com/golang-jwt/jwt/v5\"\n",
+	"internal/webhooks/make.go":        "package webhooks\n\nvar share float64\n",
+	"internal/billing/connect/rate.go": "package connect\n",
+	"internal/billing/sync/sales.go":   "package sync\n\nimport _ \"" + module + "/internal/billing/connect\"\n",
+	"internal/command/up.go":           "package command\n\nimport _ \"" + module + "/worker\"\n",
+	"scheduler/clock.go":               "package scheduler\n",
+	"jobs/leadscore/job.go":            "package leadscore\n",
+	"internal/queue/queue.go":          "package queue\n",
+	"internal/queue/store/claim.go":    "package store\n",
+	"internal/queue/operator/run.go":   "package operator\n\nimport _ \"github.com/hibiken/asynq\"\n",
+	"internal/postgres/db.go":          "package postgres\n",
 }
 
 // nested are planted files of the nested module deploy/bench, and files in it that violate nothing.

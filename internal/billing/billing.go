@@ -53,8 +53,7 @@ type Act struct {
 // Service implements billing through Stripe. It is safe for concurrent use.
 type Service struct {
 	Options
-	stripe *client.API
-	owners owners
+	Stripe *client.API
 }
 
 // New returns a Service. It makes no request.
@@ -71,39 +70,39 @@ func New(o Options) *Service {
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
-	return &Service{Options: o, stripe: o.Account.open()}
+	return &Service{Options: o, Stripe: o.Account.open()}
 }
 
-// now returns the clock's time in UTC at the precision of the database.
-func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+// Timestamp returns the clock's time in UTC at the precision of the database.
+func (s *Service) Timestamp() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
 
 // Metrics are the Prometheus metrics of billing.
 type Metrics struct {
-	changes *prometheus.CounterVec // by kind and outcome
-	events  *prometheus.CounterVec // by outcome
-	repairs *prometheus.CounterVec // by kind of difference
-	walked  *prometheus.GaugeVec   // of the last full sync, by result
+	Changes *prometheus.CounterVec // by kind and outcome
+	Events  *prometheus.CounterVec // by outcome
+	Repairs *prometheus.CounterVec // by kind of difference
+	Synced  *prometheus.GaugeVec   // of the last full sync, by result
 }
 
 // NewMetrics returns Metrics registered with reg.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
-		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Changes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "funnelwork_billing_changes_total", Help: "Changes of plan that reached a state, by kind.",
 		}, []string{"kind", "state"}),
-		events: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "funnelwork_billing_events_total",
 			Help: "Events of the payment processor: stored, known (a duplicate), fetched, or refused.",
 		}, []string{"result"}),
-		repairs: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Repairs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "funnelwork_billing_repairs_total",
 			Help: "Differences from the payment processor that a sync repaired.",
 		}, []string{"what"}),
-		walked: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Synced: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "funnelwork_billing_sync_subscriptions",
 			Help: "Subscriptions of the last full sync: same, repaired or failed.",
 		}, []string{"result"}),
 	}
-	reg.MustRegister(m.changes, m.events, m.repairs, m.walked)
+	reg.MustRegister(m.Changes, m.Events, m.Repairs, m.Synced)
 	return m
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -28,7 +29,7 @@ func TestTheTrialBecomesASubscription(t *testing.T) {
 	w := begin(t)
 	org := w.org()
 	w.want(org, "trial trialing")
-	a := w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, billing.Applied)
+	a := w.change(org, change.Request{Plan: "solo_pro", Interval: "month"}, billing.Applied)
 	w.want(org, "solo_pro month active")
 	want := price(t, "solo_pro", "month")
 	if sum, times := w.charged(org); a.AmountDue != want || sum != want || times != 1 {
@@ -41,7 +42,7 @@ func TestTheTrialBecomesASubscription(t *testing.T) {
 	if n := w.planChanged(org); n != 1 {
 		t.Errorf("%d plan.changed after Stripe told us as well, want 1", n)
 	}
-	if a := w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"},
+	if a := w.change(org, change.Request{Plan: "solo_pro", Interval: "month"},
 		billing.Unchanged); a.Change != nil {
 		t.Error("nothing to do made a change")
 	}
@@ -52,18 +53,18 @@ func TestAnUpgradeIsAtOnceAndADowngradeAtTheEnd(t *testing.T) {
 	w := begin(t)
 	org := w.on("solo_pro")
 	w.pass(10 * day)
-	up := w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	up := w.change(org, change.Request{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 	w.want(org, "agency_growth month active")
 	diff := price(t, "agency_growth", "month") - price(t, "solo_pro", "month")
 	if up.AmountDue <= 0 || up.AmountDue >= diff {
 		t.Errorf("charged %d for 21 of 31 days of a difference of %d", up.AmountDue, diff)
 	}
-	down := w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
+	down := w.change(org, change.Request{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
 	w.want(org, "agency_growth month active then solo_starter")
 	if want := noon.AddDate(0, 1, 0); !down.EffectiveAt.Equal(want) {
 		t.Errorf("effective at %s, want %s", down.EffectiveAt, want)
 	}
-	if again := w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"},
+	if again := w.change(org, change.Request{Plan: "solo_starter", Interval: "month"},
 		billing.Scheduled); again.Change.ID != down.Change.ID {
 		t.Error("asking again made another change")
 	}
@@ -82,20 +83,20 @@ func TestWhatIsScheduledIsUndoneAndSuperseded(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("agency_growth")
-	down := w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
+	down := w.change(org, change.Request{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
 	for range 2 { // idempotent
-		if a, err := w.billing.Undo(t.Context(), org, down.Change.ID, billing.Call{}); err != nil ||
+		if a, err := w.billing.Undo(t.Context(), org, down.Change.ID, change.Call{}); err != nil ||
 			a.Status != billing.Undone {
 			t.Fatalf("undo: %+v, %v", a, err)
 		}
 	}
 	w.want(org, "agency_growth month active")
-	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
+	w.change(org, change.Request{Plan: "solo_pro", Interval: "month"}, billing.Scheduled)
 	// another change replaces it
-	w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
+	w.change(org, change.Request{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
 	w.want(org, "agency_growth month active then solo_starter")
 	// an upgrade supersedes the scheduled change
-	w.change(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "agency_scale", Interval: "month"}, billing.Applied)
 	w.want(org, "agency_scale month active")
 	w.pass(32 * day)
 	w.told()
@@ -106,10 +107,10 @@ func TestADeclinedUpgradeChangesNothingAndIsNeverChargedLater(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("solo_pro")
-	down := w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
+	down := w.change(org, change.Request{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
 	before, _ := w.charged(org)
 	w.card(org, stripe.Decline)
-	w.refused(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, fault.PaymentDeclined)
+	w.refused(org, change.Request{Plan: "agency_growth", Interval: "month"}, fault.PaymentDeclined)
 	w.want(org, "solo_pro month active then solo_starter")
 	w.card(org, stripe.Works)
 	w.pass(3 * day)
@@ -121,23 +122,23 @@ func TestADeclinedUpgradeChangesNothingAndIsNeverChargedLater(t *testing.T) {
 	if got := w.state(org); got != "solo_pro month active then solo_starter" || down == nil {
 		t.Error(got)
 	}
-	w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 }
 
 func TestADeclinedFirstPaymentLeavesTheTrial(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.org()
-	if _, err := w.billing.Preview(t.Context(), org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"},
+	if _, err := w.billing.Preview(t.Context(), org, change.Request{Plan: "solo_pro", Interval: "year"},
 		nil); err != nil {
 		t.Fatal(err) // creates the customer
 	}
 	w.card(org, stripe.Decline)
-	w.refused(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"}, fault.PaymentDeclined)
+	w.refused(org, change.Request{Plan: "solo_pro", Interval: "year"}, fault.PaymentDeclined)
 	w.told()
 	w.want(org, "trial trialing")
 	w.card(org, stripe.Works)
-	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"}, billing.Applied)
+	w.change(org, change.Request{Plan: "solo_pro", Interval: "year"}, billing.Applied)
 	w.want(org, "solo_pro year active")
 	if sum, times := w.charged(org); times != 1 || sum != price(t, "solo_pro", "year") {
 		t.Errorf("charged %d in %d", sum, times)
@@ -153,7 +154,7 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 			org := w.on("solo_pro")
 			paid, _ := w.charged(org)
 			w.card(org, stripe.ThreeDS)
-			a := w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
+			a := w.change(org, change.Request{Plan: "agency_growth", Interval: "month"}, billing.ActionRequired)
 			if a.ClientSecret == "" {
 				t.Fatal("no client secret to confirm the payment with")
 			}
@@ -163,12 +164,12 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 			if a.Until == nil {
 				t.Fatal("no time by which the payment must be confirmed")
 			}
-			again := w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"},
+			again := w.change(org, change.Request{Plan: "agency_growth", Interval: "month"},
 				billing.ActionRequired)
 			if again.Change.ID != a.Change.ID || again.ClientSecret != a.ClientSecret {
 				t.Error("asking again is another change")
 			}
-			w.refused(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"}, fault.ChangeInFlight)
+			w.refused(org, change.Request{Plan: "agency_scale", Interval: "month"}, fault.ChangeInFlight)
 			w.told()
 			w.want(org, "solo_pro month active action_required")
 			intent, _, _ := strings.Cut(a.ClientSecret, "_secret_")
@@ -192,7 +193,7 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 			case "left":
 				w.pass(24 * time.Hour)
 			case "undone":
-				if got, err := w.billing.Undo(t.Context(), org, a.Change.ID, billing.Call{}); err != nil ||
+				if got, err := w.billing.Undo(t.Context(), org, a.Change.ID, change.Call{}); err != nil ||
 					got.Status != billing.Undone {
 					t.Fatalf("%+v, %v", got, err)
 				}
@@ -203,7 +204,7 @@ func TestAPaymentThatMustBeConfirmedGrantsNothingBefore(t *testing.T) {
 				t.Errorf("charged %d for what was never confirmed", sum-paid)
 			}
 			w.card(org, stripe.Works)
-			w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+			w.change(org, change.Request{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 		})
 	}
 }
@@ -212,7 +213,7 @@ func TestACancellationEndsThePlanWithThePeriodAndMayBeTakenBack(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("solo_pro")
-	a, err := w.billing.Cancel(t.Context(), org, billing.Call{})
+	a, err := w.billing.Cancel(t.Context(), org, change.Call{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,18 +223,18 @@ func TestACancellationEndsThePlanWithThePeriodAndMayBeTakenBack(t *testing.T) {
 	if a.Plan != "solo_pro" {
 		t.Fatalf("plan %q, want solo_pro", a.Plan)
 	}
-	if again, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil || again.Change.ID != a.Change.ID {
+	if again, err := w.billing.Cancel(t.Context(), org, change.Call{}); err != nil || again.Change.ID != a.Change.ID {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	w.want(org, "solo_pro month active ends then")
-	if a, err = w.billing.Resume(t.Context(), org, billing.Call{}); err != nil || a.Status != billing.Undone {
+	if a, err = w.billing.Resume(t.Context(), org, change.Call{}); err != nil || a.Status != billing.Undone {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	w.want(org, "solo_pro month active")
-	if a, err = w.billing.Resume(t.Context(), org, billing.Call{}); err != nil || a.Status != billing.Unchanged {
+	if a, err = w.billing.Resume(t.Context(), org, change.Call{}); err != nil || a.Status != billing.Unchanged {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	if _, err = w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
+	if _, err = w.billing.Cancel(t.Context(), org, change.Call{}); err != nil {
 		t.Fatal(err)
 	}
 	w.pass(30 * day)
@@ -243,7 +244,7 @@ func TestACancellationEndsThePlanWithThePeriodAndMayBeTakenBack(t *testing.T) {
 	w.told()
 	w.want(org, "solo_pro month canceled")
 	// and the org can subscribe again
-	w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "solo_starter", Interval: "month"}, billing.Applied)
 	w.want(org, "solo_starter month active")
 }
 
@@ -251,10 +252,10 @@ func TestAnUpgradeTakesACancellationBack(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("solo_pro")
-	if _, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
+	if _, err := w.billing.Cancel(t.Context(), org, change.Call{}); err != nil {
 		t.Fatal(err)
 	}
-	w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "agency_growth", Interval: "month"}, billing.Applied)
 	w.want(org, "agency_growth month active")
 }
 
@@ -262,15 +263,15 @@ func TestWhatCannotBeChosen(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("solo_pro")
-	w.refused(org, billing.ChangeRequest{Plan: "white_label_enterprise", Interval: "month"}, fault.ContactSales)
-	w.refused(org, billing.ChangeRequest{Plan: "trial", Interval: "month"}, fault.ValidationFailed)
-	w.refused(org, billing.ChangeRequest{Plan: "gold", Interval: "month"}, fault.ValidationFailed)
+	w.refused(org, change.Request{Plan: "white_label_enterprise", Interval: "month"}, fault.ContactSales)
+	w.refused(org, change.Request{Plan: "trial", Interval: "month"}, fault.ValidationFailed)
+	w.refused(org, change.Request{Plan: "gold", Interval: "month"}, fault.ValidationFailed)
 	client := w.org()
 	if _, err := w.sql.Exec(t.Context(), "UPDATE org SET parent_org_id = $2 WHERE id = $1", client, org); err != nil {
 		t.Fatal(err)
 	}
-	w.refused(client, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, fault.Conflict) // the agency pays
-	if _, err := w.billing.Cancel(t.Context(), w.org(), billing.Call{}); !fault.Is(err, fault.NoSubscription) {
+	w.refused(client, change.Request{Plan: "solo_pro", Interval: "month"}, fault.Conflict) // the agency pays
+	if _, err := w.billing.Cancel(t.Context(), w.org(), change.Call{}); !fault.Is(err, fault.NoSubscription) {
 		t.Error(err)
 	}
 }
@@ -283,7 +284,7 @@ func TestThereIsNoProrationOnAnUnpaidInvoice(t *testing.T) {
 	w.pass(32 * day)
 	w.told()
 	w.want(org, "solo_pro month past_due")
-	w.refused(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, fault.PaymentPastDue)
+	w.refused(org, change.Request{Plan: "agency_growth", Interval: "month"}, fault.PaymentPastDue)
 }
 
 // TestAFailureThatStripeKeepsWithAKeyLastsNoDay makes Stripe respond with a 500 once to each repeatable request. Stripe
@@ -294,8 +295,8 @@ func TestAFailureThatStripeKeepsWithAKeyLastsNoDay(t *testing.T) {
 		w := begin(t)
 		org := w.org()
 		w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: "/v1/customers", Times: 1})
-		w.refused(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"}, fault.Unavailable)
-		w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year"}, billing.Applied)
+		w.refused(org, change.Request{Plan: "solo_pro", Interval: "year"}, fault.Unavailable)
+		w.change(org, change.Request{Plan: "solo_pro", Interval: "year"}, billing.Applied)
 
 		for step := range 3 { // the schedule, its phases, and its release
 			w.box.Break(stripe.Fault{
@@ -303,7 +304,7 @@ func TestAFailureThatStripeKeepsWithAKeyLastsNoDay(t *testing.T) {
 				Times: 1,
 			})
 			a, err := w.billing.Change(t.Context(), org,
-				billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Call{})
+				change.Request{Plan: "solo_starter", Interval: "month"}, change.Call{})
 			w.box.Break(stripe.Fault{Kind: kind, Method: "POST", Path: "/v1/subscription_schedules", Times: 1})
 			w.pass(time.Minute)
 			for range 3 {
@@ -316,7 +317,7 @@ func TestAFailureThatStripeKeepsWithAKeyLastsNoDay(t *testing.T) {
 			var scheduled id.ID
 			if w.sql.QueryRow(t.Context(), "SELECT id FROM plan_change WHERE org_id = $1 AND state = 'scheduled'",
 				org).Scan(&scheduled) == nil {
-				if _, err := w.billing.Undo(t.Context(), org, scheduled, billing.Call{}); err != nil {
+				if _, err := w.billing.Undo(t.Context(), org, scheduled, change.Call{}); err != nil {
 					t.Fatalf("%s at request %d: undo: %v", kind, step, err)
 				}
 			}
@@ -330,10 +331,10 @@ func TestChangesOfOneSecondKeepTheirInvoicesApart(t *testing.T) {
 	w := begin(t)
 	org := w.on("solo_starter")
 	w.pass(day)
-	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"}, billing.Applied)
-	w.change(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "solo_pro", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "agency_scale", Interval: "month"}, billing.Applied)
 	w.box.Break(stripe.Fault{Kind: stripe.ActedError, Method: "POST", Path: "/v1/subscriptions", Times: 1})
-	w.refused(org, billing.ChangeRequest{Plan: "white_label_pro", Interval: "month"}, fault.Unavailable)
+	w.refused(org, change.Request{Plan: "white_label_pro", Interval: "month"}, fault.Unavailable)
 	w.pass(time.Minute)
 	w.recover()
 	w.want(org, "white_label_pro month active")

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -36,19 +37,19 @@ func (w *world) reseller() (org, client id.ID) {
 	w.onboard(org)
 	w.stands(org, stripe.Enabled)
 	w.told()
-	w.wantConnect(org, billing.Enabled)
+	w.wantConnect(org, connect.Enabled)
 	return org, client
 }
 
-func offer(client id.ID, amount int64, currency string) billing.Offer {
-	return billing.Offer{
+func offer(client id.ID, amount int64, currency string) connect.Offer {
+	return connect.Offer{
 		Client: client, Email: "books@client.example", Name: "CRM", Amount: amount,
 		Currency: currency, Interval: "month",
 	}
 }
 
 // priced returns a service with a catalogue that has another percentage for resellers.
-func (w *world) priced(percent string) *billing.Service {
+func (w *world) priced(percent string) *process {
 	w.Helper()
 	b, err := os.ReadFile("plans/catalogue.yaml")
 	if err != nil {
@@ -97,10 +98,10 @@ func (w *world) payAll(account string) {
 	}
 }
 
-func (w *world) splits(org id.ID) (all []billing.Split) {
+func (w *world) splits(org id.ID) (all []connect.Split) {
 	w.Helper()
 	err := w.App.ReadTx(w.Context(), org, func(tx *postgres.Tx) (err error) {
-		all, err = billing.Splits(w.Context(), tx, time.Time{}, "", 1000)
+		all, err = connect.Splits(w.Context(), tx, time.Time{}, "", 1000)
 		return err
 	})
 	if err != nil {
@@ -119,15 +120,15 @@ func TestNobodySellsUnlessEnabled(t *testing.T) {
 		return err
 	}
 	if err := sells(w.on("white_label_pro")); !fault.Is(err, fault.ConnectNotEnabled) {
-		t.Errorf("%s: %v", billing.NotStarted, err)
+		t.Errorf("%s: %v", connect.NotStarted, err)
 	}
 	for _, c := range []struct{ at, state string }{
-		{stripe.Onboarding, billing.Onboarding},
-		{stripe.Review, billing.PendingReview},
-		{stripe.Restricted, billing.Restricted},
-		{stripe.Enabled, billing.Enabled},
-		{stripe.Warned, billing.Enabled},
-		{"", billing.Disconnected},
+		{stripe.Onboarding, connect.Onboarding},
+		{stripe.Review, connect.PendingReview},
+		{stripe.Restricted, connect.Restricted},
+		{stripe.Enabled, connect.Enabled},
+		{stripe.Warned, connect.Enabled},
+		{"", connect.Disconnected},
 	} {
 		if c.at == "" {
 			if err := w.box.Disconnect(t.Context(), w.account(org)); err != nil {
@@ -140,11 +141,11 @@ func TestNobodySellsUnlessEnabled(t *testing.T) {
 		w.wantConnect(org, c.state)
 		before := w.count("SELECT count(*) FROM connect_sale")
 		err := sells(org)
-		if c.state == billing.Enabled && err != nil ||
-			c.state != billing.Enabled && !fault.Is(err, fault.ConnectNotEnabled) {
+		if c.state == connect.Enabled && err != nil ||
+			c.state != connect.Enabled && !fault.Is(err, fault.ConnectNotEnabled) {
 			t.Errorf("%s: %v", c.state, err)
 		}
-		if made := w.count("SELECT count(*) FROM connect_sale") - before; (made == 1) != (c.state == billing.Enabled) {
+		if made := w.count("SELECT count(*) FROM connect_sale") - before; (made == 1) != (c.state == connect.Enabled) {
 			t.Errorf("%s: %d sales were written", c.state, made)
 		}
 	}
@@ -161,7 +162,7 @@ func TestNobodySellsUnlessEnabled(t *testing.T) {
 		fault.FeatureNotInPlan) {
 		t.Errorf("a plan without it: %v", err)
 	}
-	for _, bad := range []billing.Offer{
+	for _, bad := range []connect.Offer{
 		{},
 		offer(client, 0, "usd"), offer(client, -5, "usd"),
 		offer(client, 5, "dollars"),
@@ -216,7 +217,7 @@ func TestEachInvoicesMoneyAddsUp(t *testing.T) {
 		if _, err := w.billing.FetchMissedEvents(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if rep, err := w.billing.Sales(t.Context()); err != nil || rep.Failed != 0 {
+		if rep, err := w.billing.ReconcileSales(t.Context()); err != nil || rep.Failed != 0 {
 			t.Fatalf("%+v, %v", rep, err)
 		}
 		w.work()
@@ -336,7 +337,7 @@ func TestAfterADisconnectTheFeeIsToBeNothingAndStripeIsAsked(t *testing.T) {
 	}
 	is("200 200 false")
 	w.billing = w.priced("2.75")
-	if _, err := w.billing.Sales(t.Context()); err != nil {
+	if _, err := w.billing.ReconcileSales(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	is("275 275 false")
@@ -351,7 +352,7 @@ func TestAfterADisconnectTheFeeIsToBeNothingAndStripeIsAsked(t *testing.T) {
 	if acts := strings.Join(w.acts(), " "); !strings.Contains(acts, "connect.fee_refused") {
 		t.Errorf("%v", acts)
 	}
-	if _, err := w.billing.Sales(t.Context()); err != nil {
+	if _, err := w.billing.ReconcileSales(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	is("275 0 true")
@@ -371,12 +372,12 @@ func TestASaleThatWasHalfMadeIsGoneOnWithOrGivenUp(t *testing.T) {
 		later            time.Duration
 		subscriptions    float64
 	}{
-		{"sale begun", stripe.Enabled, billing.Active, 2 * time.Minute, 1},
-		{"sale asked", stripe.Enabled, billing.Active, 2 * time.Minute, 1},
+		{"sale begun", stripe.Enabled, connect.Active, 2 * time.Minute, 1},
+		{"sale asked", stripe.Enabled, connect.Active, 2 * time.Minute, 1},
 		{"sale begun", stripe.Restricted, billing.Failed, 2 * time.Minute, 0},
-		{"sale asked", stripe.Restricted, billing.Active, 2 * time.Minute, 1},
+		{"sale asked", stripe.Restricted, connect.Active, 2 * time.Minute, 1},
 		{"sale begun", stripe.Enabled, billing.Failed, 25 * time.Hour, 0},
-		{"sale asked", stripe.Enabled, billing.Active, 25 * time.Hour, 1},
+		{"sale asked", stripe.Enabled, connect.Active, 25 * time.Hour, 1},
 	} {
 		org, client := w.reseller()
 		w.dies(c.dies)
@@ -387,7 +388,7 @@ func TestASaleThatWasHalfMadeIsGoneOnWithOrGivenUp(t *testing.T) {
 		w.told()
 		w.pass(c.later)
 		for range 2 {
-			if r, err := w.billing.Sales(t.Context()); err != nil || r.Failed != 0 {
+			if r, err := w.billing.ReconcileSales(t.Context()); err != nil || r.Failed != 0 {
 				t.Fatalf("%+v: %+v, %v", c, r, err)
 			}
 		}
@@ -419,8 +420,8 @@ func TestAResellersOwnBusinessIsNoneOfOurs(t *testing.T) {
 	w.does(account, "/v1/subscriptions", "customer="+cus+"&items[0][price]="+price)
 	w.payAll(account)
 	w.told()
-	want := []billing.Split{{Sale: sale.ID, Gross: 4900, ApplicationFee: 98, FeeBPS: 200}}
-	rest := cmpopts.IgnoreFields(billing.Split{}, "Invoice", "Account", "Charge", "Fee", "Currency", "StripeFee", "Net",
+	want := []connect.Split{{Sale: sale.ID, Gross: 4900, ApplicationFee: 98, FeeBPS: 200}}
+	rest := cmpopts.IgnoreFields(connect.Split{}, "Invoice", "Account", "Charge", "Fee", "Currency", "StripeFee", "Net",
 		"Refunded", "FeeRefunded", "PaidAt")
 	if diff := cmp.Diff(want, w.splits(org), rest); diff != "" {
 		t.Errorf("invoices (-want +got):\n%s", diff)

@@ -14,100 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-// TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt: the state depends only on the last reading, not on the previous
-// state.
-func TestTheStateOfAnAccountFollowsFromWhatStripeSaysOfIt(t *testing.T) {
-	t.Parallel()
-	deadline := noon.Add(14 * day)
-	able := billing.Facts{Details: true, Charges: true, Payouts: true, CardPayments: "active", Transfers: "active"}
-	with := func(change func(*billing.Facts)) billing.Facts {
-		f := able
-		change(&f)
-		return f
-	}
-	off := func(change func(*billing.Facts)) billing.Facts {
-		return with(func(f *billing.Facts) {
-			f.Charges, f.Payouts, f.CardPayments, f.Transfers = false, false, "inactive", "inactive"
-			change(f)
-		})
-	}
-	due := []string{"company.tax_id"}
-	for name, c := range map[string]struct {
-		f    billing.Facts
-		want string
-	}{
-		"access taken away":                  {billing.Facts{Gone: true}, billing.Disconnected},
-		"access taken away from an able one": {with(func(f *billing.Facts) { f.Gone = true }), billing.Disconnected},
-		"just made": {billing.Facts{
-			CardPayments: "inactive", Due: due,
-			Disabled: "requirements.past_due",
-		}, billing.Onboarding},
-		"charges before the details":     {with(func(f *billing.Facts) { f.Details = false }), billing.Onboarding},
-		"all in order":                   {able, billing.Enabled},
-		"transfers were never asked for": {with(func(f *billing.Facts) { f.Transfers = "" }), billing.Enabled},
-		"transfers are not requested": {with(func(f *billing.Facts) {
-			f.Transfers = "unrequested"
-		}), billing.Enabled},
-		"due by a deadline": {with(func(f *billing.Facts) {
-			f.Due, f.Deadline = due, &deadline
-		}), billing.Enabled},
-		"charges, and payouts off": {with(func(f *billing.Facts) {
-			f.Payouts, f.PastDue = false, due
-		}), billing.Restricted},
-		"payouts, and charges off": {with(func(f *billing.Facts) {
-			f.Charges, f.Due = false, due
-		}), billing.Restricted},
-		"no card payments": {with(func(f *billing.Facts) {
-			f.CardPayments, f.Due = "inactive", due
-		}), billing.Restricted},
-		"card payments looked at": {with(func(f *billing.Facts) {
-			f.CardPayments = "pending"
-		}), billing.PendingReview},
-		"transfers looked at": {with(func(f *billing.Facts) {
-			f.Transfers = "pending"
-		}), billing.PendingReview},
-		"past due": {off(func(f *billing.Facts) {
-			f.PastDue, f.Disabled = due, "requirements.past_due"
-		}), billing.Restricted},
-		"due, without a reason": {off(func(f *billing.Facts) { f.Due = due }), billing.Restricted},
-		"verified, while something is due": {off(func(f *billing.Facts) {
-			f.Pending, f.Due = due, due
-		}), billing.Restricted},
-		"verified": {off(func(f *billing.Facts) {
-			f.Pending, f.Disabled = due, "requirements.pending_verification"
-		}), billing.PendingReview},
-		"verified, without a reason": {off(func(f *billing.Facts) { f.Pending = due }), billing.PendingReview},
-		"under review": {off(func(f *billing.Facts) {
-			f.Disabled = "under_review"
-		}), billing.PendingReview},
-		"on a list that Stripe goes through": {off(func(f *billing.Facts) {
-			f.Disabled = "listed"
-		}), billing.PendingReview},
-		"rejected": {off(func(f *billing.Facts) {
-			f.Disabled = "rejected.fraud"
-		}), billing.Restricted},
-		"paused by the platform": {off(func(f *billing.Facts) {
-			f.Disabled = "platform_paused"
-		}), billing.Restricted},
-		"a reason that nobody has heard of": {off(func(f *billing.Facts) {
-			f.Disabled = "tomorrow.s_word"
-		}), billing.Restricted},
-		"submitted a moment ago": {off(func(*billing.Facts) {}), billing.PendingReview},
-	} {
-		if got := c.f.State(); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-	}
-}
-
 // onboard requests a link and returns it.
-func (w *world) onboard(org id.ID) *billing.Link {
+func (w *world) onboard(org id.ID) *connect.Link {
 	w.Helper()
 	l, err := w.billing.Onboard(w.Context(), org, "https://app.test/refresh", "https://app.test/return")
 	if err != nil {
@@ -136,9 +51,9 @@ func (w *world) stands(org id.ID, state string) {
 
 func (w *world) connectState(org id.ID) string {
 	w.Helper()
-	var c *billing.Connected
+	var c *connect.Account
 	err := w.App.ReadTx(w.Context(), org, func(tx *postgres.Tx) (err error) {
-		c, err = billing.ReadConnect(w.Context(), tx)
+		c, err = connect.Read(w.Context(), tx)
 		return err
 	})
 	if err != nil {
@@ -178,7 +93,7 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	org := w.on("white_label_pro")
-	w.wantConnect(org, billing.NotStarted)
+	w.wantConnect(org, connect.NotStarted)
 	first, second := w.onboard(org), w.onboard(org)
 	if first.URL == second.URL {
 		t.Errorf("both links are %s", first.URL)
@@ -195,17 +110,17 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 		t.Error("a link was kept")
 	}
 	w.told()
-	w.wantConnect(org, billing.Onboarding)
+	w.wantConnect(org, connect.Onboarding)
 	for _, c := range []struct{ at, want, told string }{
-		{stripe.Review, billing.PendingReview, "0 enabled, 0 restricted"},
-		{stripe.Enabled, billing.Enabled, "1 enabled, 0 restricted"},
-		{stripe.Warned, billing.Enabled, "1 enabled, 0 restricted"},
-		{stripe.Restricted, billing.Restricted, "1 enabled, 1 restricted"},
-		{stripe.Review, billing.PendingReview, "1 enabled, 1 restricted"},
-		{stripe.Restricted, billing.Restricted, "1 enabled, 2 restricted"},
-		{stripe.Enabled, billing.Enabled, "2 enabled, 2 restricted"},
-		{stripe.Onboarding, billing.Onboarding, "2 enabled, 2 restricted"},
-		{stripe.Enabled, billing.Enabled, "3 enabled, 2 restricted"},
+		{stripe.Review, connect.PendingReview, "0 enabled, 0 restricted"},
+		{stripe.Enabled, connect.Enabled, "1 enabled, 0 restricted"},
+		{stripe.Warned, connect.Enabled, "1 enabled, 0 restricted"},
+		{stripe.Restricted, connect.Restricted, "1 enabled, 1 restricted"},
+		{stripe.Review, connect.PendingReview, "1 enabled, 1 restricted"},
+		{stripe.Restricted, connect.Restricted, "1 enabled, 2 restricted"},
+		{stripe.Enabled, connect.Enabled, "2 enabled, 2 restricted"},
+		{stripe.Onboarding, connect.Onboarding, "2 enabled, 2 restricted"},
+		{stripe.Enabled, connect.Enabled, "3 enabled, 2 restricted"},
 	} {
 		w.stands(org, c.at)
 		w.told()
@@ -222,8 +137,8 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 		w.deliver(append(shuffled(uint64(seed), all), all[0])...)
 		w.work()
 		want := map[string]string{
-			stripe.Restricted: billing.Restricted, stripe.Review: billing.PendingReview,
-			stripe.Enabled: billing.Enabled, stripe.Onboarding: billing.Onboarding,
+			stripe.Restricted: connect.Restricted, stripe.Review: connect.PendingReview,
+			stripe.Enabled: connect.Enabled, stripe.Onboarding: connect.Onboarding,
 		}[last]
 		w.wantConnect(org, want)
 	}
@@ -234,10 +149,10 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 	gone := w.outbox()
 	w.deliver(gone...)
 	w.work()
-	w.wantConnect(org, billing.Disconnected)
+	w.wantConnect(org, connect.Disconnected)
 	// Onboarding again creates another account; events of the old one are ignored.
 	w.onboard(org)
-	w.wantConnect(org, billing.Onboarding)
+	w.wantConnect(org, connect.Onboarding)
 	if w.account(org) == old {
 		t.Error("the account is the one that was taken away")
 	}
@@ -247,7 +162,7 @@ func TestAnAccountGoesThroughItsStatesByEventsInAnyOrder(t *testing.T) {
 	}
 	w.deliver(late...)
 	w.work()
-	w.wantConnect(org, billing.Onboarding)
+	w.wantConnect(org, connect.Onboarding)
 	if n := w.count("SELECT count(*) FROM stripe_event WHERE worked_at IS NULL"); n != 0 {
 		t.Errorf("%d events were never worked", n)
 	}
@@ -338,7 +253,7 @@ func TestAnAccountThatWasHalfMadeIsFoundAgain(t *testing.T) {
 			w.dies("")
 			w.pass(c.later)
 			if bySync {
-				if r, err := w.billing.Accounts(t.Context(), false); err != nil || r.Failed != 0 {
+				if r, err := w.billing.ReconcileAccounts(t.Context(), false); err != nil || r.Failed != 0 {
 					t.Fatalf("%s: %+v, %v", name, r, err)
 				}
 			} else {
@@ -347,7 +262,7 @@ func TestAnAccountThatWasHalfMadeIsFoundAgain(t *testing.T) {
 			if n := w.accounts(org); n != 1 || w.account(org) == "" {
 				t.Errorf("%s: %d accounts, ours is %q", name, n, w.account(org))
 			}
-			w.wantConnect(org, billing.Onboarding)
+			w.wantConnect(org, connect.Onboarding)
 		}
 	}
 }
@@ -368,24 +283,24 @@ func TestALostEventOfAnAccountIsRepairedByTheNextSync(t *testing.T) {
 			VALUES ($1, $2, $2, now(), now(), 'onboarding', now(), now(), now())`, org, account); err != nil {
 			t.Fatal(err)
 		}
-		want[org] = billing.Onboarding
+		want[org] = connect.Onboarding
 		switch i % 50 {
 		case 1:
 			w.stands(org, stripe.Enabled)
-			want[org] = billing.Enabled
+			want[org] = connect.Enabled
 		case 2:
 			w.stands(org, stripe.Restricted)
-			want[org] = billing.Restricted
+			want[org] = connect.Restricted
 		case 3:
 			if err := w.box.Disconnect(t.Context(), account); err != nil {
 				t.Fatal(err)
 			}
-			want[org] = billing.Disconnected
+			want[org] = connect.Disconnected
 		}
 	}
 	w.outbox() // lost
 	w.pass(15 * time.Minute)
-	if _, err := w.billing.Accounts(t.Context(), false); err != nil {
+	if _, err := w.billing.ReconcileAccounts(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	for org, state := range want {
@@ -394,7 +309,7 @@ func TestALostEventOfAnAccountIsRepairedByTheNextSync(t *testing.T) {
 	if n := w.count("SELECT count(*) FROM event WHERE type IN ('connect.enabled', 'connect.restricted')"); n != 6 {
 		t.Errorf("%d events were told, want 6", n)
 	}
-	r, err := w.billing.Accounts(t.Context(), false)
+	r, err := w.billing.ReconcileAccounts(t.Context(), false)
 	if err != nil {
 		t.Errorf("a second sync: %v", err)
 	}
@@ -416,7 +331,7 @@ func TestEventsOfOthersAccountsAreKeptAndIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.told()
-	w.wantConnect(org, billing.Onboarding)
+	w.wantConnect(org, connect.Onboarding)
 	if n := w.count("SELECT count(*) FROM stripe_event WHERE account = $1 AND org_id = $2 AND outcome = 'ignored' "+
 		"AND worked_at IS NOT NULL", stranger, id.ID{}); n < 2 {
 		t.Errorf("%d events are kept of the stranger", n)
@@ -467,7 +382,7 @@ func TestAClientOrgHasNoAccount(t *testing.T) {
 		"https://app.test/return"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("%v", err)
 	}
-	w.wantConnect(client, billing.NotStarted)
+	w.wantConnect(client, connect.NotStarted)
 }
 
 // TestWhileStripeIsAwayNothingIsDecided: the state is unchanged, and a request gets a fault with Retry-After.
@@ -488,8 +403,8 @@ func TestWhileStripeIsAwayNothingIsDecided(t *testing.T) {
 		"https://app.test/return"); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("%v", err)
 	}
-	w.wantConnect(org, billing.Enabled)
+	w.wantConnect(org, connect.Enabled)
 	w.box.Mend()
 	w.work()
-	w.wantConnect(org, billing.Restricted)
+	w.wantConnect(org, connect.Restricted)
 }

@@ -8,14 +8,17 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+	gosync "sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -30,12 +33,12 @@ type world struct {
 	testing.TB
 	*testkit.Database
 	box     *stripe.Sandbox
-	billing *billing.Service
+	billing *process
 	sql     *pgx.Conn // superuser
 	secret  string    // of the platform's webhook
 	connect string    // of the connected accounts' webhook
 
-	mu     sync.Mutex
+	mu     gosync.Mutex
 	at     time.Time
 	crash  func(point string) error // nil: no crash
 	hooks  []string                 // ids of events with an enqueued job
@@ -76,8 +79,29 @@ func begin(t testing.TB) *world {
 	return w
 }
 
-// service returns the billing service of another process.
-func (w *world) service(change func(*billing.Options)) *billing.Service {
+// The services of a process, by names under which process can embed them.
+type (
+	changeService  = change.Service
+	syncService    = sync.Service
+	connectService = connect.Service
+)
+
+// process has the services of billing in one process.
+type process struct {
+	*billing.Service
+	*changeService
+	*syncService
+	*connectService
+}
+
+// newProcess returns the services of another process.
+func newProcess(o billing.Options) *process {
+	s := billing.New(o)
+	return &process{s, change.New(s), sync.New(s), connect.New(s)}
+}
+
+// service returns the services of another process on the world's database and Stripe.
+func (w *world) service(change func(*billing.Options)) *process {
 	o := billing.Options{
 		App: w.App, System: w.System, Catalogue: plans.Standard().Enqueuing(settle.Add),
 		Secret: w.secret, ConnectSecret: w.connect,
@@ -111,7 +135,7 @@ func (w *world) service(change func(*billing.Options)) *billing.Service {
 	if change != nil {
 		change(&o)
 	}
-	return billing.New(o)
+	return newProcess(o)
 }
 
 func (w *world) now() time.Time {
@@ -158,14 +182,14 @@ func (w *world) org() id.ID {
 func (w *world) on(plan string) id.ID {
 	w.Helper()
 	org := w.org()
-	w.change(org, billing.ChangeRequest{Plan: plan, Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: plan, Interval: "month"}, billing.Applied)
 	return org
 }
 
 // change requests a plan and checks the resulting status.
-func (w *world) change(org id.ID, wish billing.ChangeRequest, status string) *billing.Answer {
+func (w *world) change(org id.ID, wish change.Request, status string) *change.Answer {
 	w.Helper()
-	a, err := w.billing.Change(w.Context(), org, wish, billing.Call{})
+	a, err := w.billing.Change(w.Context(), org, wish, change.Call{})
 	if err != nil {
 		w.Fatalf("change to %s by the %s: %v", wish.Plan, wish.Interval, err)
 	}
@@ -176,9 +200,9 @@ func (w *world) change(org id.ID, wish billing.ChangeRequest, status string) *bi
 }
 
 // refused requests a plan and checks the fault.
-func (w *world) refused(org id.ID, wish billing.ChangeRequest, code fault.Code) {
+func (w *world) refused(org id.ID, wish change.Request, code fault.Code) {
 	w.Helper()
-	a, err := w.billing.Change(w.Context(), org, wish, billing.Call{})
+	a, err := w.billing.Change(w.Context(), org, wish, change.Call{})
 	if !fault.Is(err, code) {
 		w.Fatalf("change to %s: %+v, %v; want %s", wish.Plan, a, err, code)
 	}

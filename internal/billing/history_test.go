@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -29,8 +31,8 @@ type history struct {
 	seed  uint64
 	r     *rand.Rand
 	org   id.ID
-	last  billing.ChangeRequest
-	open  *billing.Answer // awaits the customer
+	last  change.Request
+	open  *change.Answer // awaits the customer
 	held  []stripe.Outgoing
 	all   []stripe.Outgoing
 	had   map[string]bool // plans and intervals that the org has ever had at Stripe
@@ -149,7 +151,7 @@ func (h *history) step() {
 	h.mishap()
 	switch h.r.IntN(12) {
 	case 0, 1, 2:
-		h.last = billing.ChangeRequest{Plan: keys[h.r.IntN(len(keys))], Interval: intervals[h.r.IntN(2)]}
+		h.last = change.Request{Plan: keys[h.r.IntN(len(keys))], Interval: intervals[h.r.IntN(2)]}
 		if h.r.IntN(3) == 0 {
 			h.last.When = []string{billing.Now, billing.PeriodEnd}[h.r.IntN(2)]
 		}
@@ -172,10 +174,10 @@ func (h *history) step() {
 			h.open = nil
 		}
 	case 6:
-		_, err := h.billing.Cancel(h.Context(), h.org, billing.Call{})
+		_, err := h.billing.Cancel(h.Context(), h.org, change.Call{})
 		h.came("cancel", err)
 	case 7:
-		_, err := h.billing.Resume(h.Context(), h.org, billing.Call{})
+		_, err := h.billing.Resume(h.Context(), h.org, change.Call{})
 		h.came("resume", err)
 	case 8:
 		d := time.Duration(h.r.IntN(45*24)) * time.Hour / time.Duration(1+h.r.IntN(20))
@@ -221,7 +223,7 @@ func (h *history) ask() {
 			wish.Preview = &p.ID
 		}
 	}
-	a, err := h.billing.Change(h.Context(), h.org, wish, billing.Call{})
+	a, err := h.billing.Change(h.Context(), h.org, wish, change.Call{})
 	if a != nil {
 		h.note("%s by the %s %s: %s", wish.Plan, wish.Interval, wish.When, a.Status)
 		if a.Status == billing.ActionRequired {
@@ -278,7 +280,7 @@ func (h *history) events() {
 			Scan(&org); err != nil {
 			h.Fatal(err)
 		}
-		if err := h.billing.Work(h.Context(), org, event); errors.Is(err, billing.ErrLater) {
+		if err := h.billing.Work(h.Context(), org, event); errors.Is(err, sync.ErrLater) {
 			h.mu.Lock()
 			h.hooks = append(h.hooks, event)
 			h.mu.Unlock()

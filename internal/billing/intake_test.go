@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -120,11 +121,11 @@ func TestEventsInAnyOrderAndWithLossesLeadToOneState(t *testing.T) {
 	w := begin(t)
 	org := w.on("solo_pro")
 	w.pass(5 * day)
-	w.change(org, billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}, billing.Applied)
-	w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
+	w.change(org, change.Request{Plan: "agency_growth", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "solo_starter", Interval: "month"}, billing.Scheduled)
 	w.pass(30 * day)
-	w.change(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "year"}, billing.Applied)
-	if _, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
+	w.change(org, change.Request{Plan: "agency_scale", Interval: "year"}, billing.Applied)
+	if _, err := w.billing.Cancel(t.Context(), org, change.Call{}); err != nil {
 		t.Fatal(err)
 	}
 	events := w.outbox()

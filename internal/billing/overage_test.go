@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
@@ -47,7 +48,7 @@ func TestClientOrgsAboveThePlansNumberArePaidFor(t *testing.T) {
 		}
 	}
 	w.pass(3 * day)
-	w.change(org, billing.ChangeRequest{Plan: "white_label_pro", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "white_label_pro", Interval: "month"}, billing.Applied)
 	w.want(org, "white_label_pro month active")
 	off, err := w.billing.Overdrawn(t.Context())
 	if err != nil {
@@ -61,6 +62,6 @@ func TestClientOrgsAboveThePlansNumberArePaidFor(t *testing.T) {
 	if got := w.overage(org); got != 0 {
 		t.Errorf("%d charged above a number that was not reached", got)
 	}
-	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "year", When: billing.Now}, billing.Applied)
+	w.change(org, change.Request{Plan: "solo_pro", Interval: "year", When: billing.Now}, billing.Applied)
 	w.want(org, "solo_pro year active")
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// pace limits the request rate: one request per interval, without bursts. It is safe for concurrent use.
-type pace struct {
+// Pacer limits the request rate: one request per interval, without bursts. It is safe for concurrent use.
+type Pacer struct {
 	every time.Duration
 	now   func() time.Time
 	sleep func(context.Context, time.Duration) error
@@ -21,15 +21,16 @@ type pace struct {
 // Budget is the maximum number of requests per second that a sync makes to Stripe.
 const Budget = 20
 
-func newPace(now func() time.Time, sleep func(context.Context, time.Duration) error) *pace {
+// NewPacer returns a Pacer with the rate Budget. A nil sleep means Pause.
+func NewPacer(now func() time.Time, sleep func(context.Context, time.Duration) error) *Pacer {
 	if sleep == nil {
-		sleep = pause
+		sleep = Pause
 	}
-	return &pace{every: time.Second / Budget, now: now, sleep: sleep}
+	return &Pacer{every: time.Second / Budget, now: now, sleep: sleep}
 }
 
 // turn waits until the next request may be made.
-func (p *pace) turn(ctx context.Context) error {
+func (p *Pacer) turn(ctx context.Context) error {
 	p.mu.Lock()
 	now := p.now()
 	at := p.next
@@ -42,7 +43,7 @@ func (p *pace) turn(ctx context.Context) error {
 }
 
 // hold delays all further requests by d.
-func (p *pace) hold(d time.Duration) {
+func (p *Pacer) hold(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if until := p.now().Add(d); p.next.Before(until) {
@@ -53,18 +54,18 @@ func (p *pace) hold(d time.Duration) {
 // tooMany is the number of 429 responses after which a request fails.
 const tooMany = 8
 
-// do runs one request within the rate limit. After a 429 it retries with the delay that Stripe specifies, or with
+// Do runs one request within the rate limit. After a 429 it retries with the delay that Stripe specifies, or with
 // backoff.
-func (p *pace) do(ctx context.Context, request func() error) error {
+func (p *Pacer) Do(ctx context.Context, request func() error) error {
 	for n := range tooMany {
 		if err := p.turn(ctx); err != nil {
 			return err
 		}
 		err := request()
-		if err == nil || errors.Is(err, errMoved) || sortOf(err) != busy {
+		if err == nil || errors.Is(err, ErrMoved) || Classify(err) != TooManyRequests {
 			return err
 		}
-		wait := retryAfter(err)
+		wait := RetryAfter(err)
 		if wait == 0 {
 			wait = time.Second << min(n, 5)
 		}
@@ -73,8 +74,8 @@ func (p *pace) do(ctx context.Context, request func() error) error {
 	return fmt.Errorf("rejected %d times with too many requests", tooMany)
 }
 
-// pause waits for d or until ctx is done.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits for d or until ctx is done.
+func Pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
@@ -86,4 +87,10 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Report is the result of a sync.
+type Report struct {
+	Same, Repaired, Failed int
+	Requests               int
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
@@ -20,7 +21,7 @@ var (
 	intervals = []string{"month", "year"}
 )
 
-func (w *world) preview(org id.ID, wish billing.ChangeRequest) *billing.Preview {
+func (w *world) preview(org id.ID, wish change.Request) *change.Preview {
 	w.Helper()
 	p, err := w.billing.Preview(w.Context(), org, wish, nil)
 	if err != nil {
@@ -52,7 +53,7 @@ func chargedAsPreviewed(t *testing.T, r *rand.Rand, changes int) {
 	for tried := 0; tried < changes; {
 		org := w.org()
 		for range 1 + r.IntN(8) {
-			wish := billing.ChangeRequest{
+			wish := change.Request{
 				Plan: keys[r.IntN(len(keys))], Interval: intervals[r.IntN(2)],
 				When: billing.Now,
 			}
@@ -62,7 +63,7 @@ func chargedAsPreviewed(t *testing.T, r *rand.Rand, changes int) {
 			}
 			charged, _ := w.charged(org) // includes renewals
 			wish.Preview = &p.ID
-			a, err := w.billing.Change(t.Context(), org, wish, billing.Call{})
+			a, err := w.billing.Change(t.Context(), org, wish, change.Call{})
 			if fault.Is(err, fault.PreviewStale) &&
 				w.count("SELECT count(*) FROM stripe_subscription WHERE org_id = $1 AND period_start > $2", org,
 					at) == 1 {
@@ -89,10 +90,10 @@ func TestAPreviewOfThePlanThatOneHasCostsNothingEvenWhereItEndsWithItsPeriod(t *
 	t.Parallel()
 	w := begin(t)
 	org := w.on("solo_pro")
-	same := billing.ChangeRequest{Plan: "solo_pro", Interval: "month", When: billing.Now}
+	same := change.Request{Plan: "solo_pro", Interval: "month", When: billing.Now}
 	for _, cancelled := range []bool{false, true} {
 		if cancelled {
-			if _, err := w.billing.Cancel(t.Context(), org, billing.Call{}); err != nil {
+			if _, err := w.billing.Cancel(t.Context(), org, change.Call{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -111,25 +112,22 @@ func TestAPreviewOfThePlanThatOneHasCostsNothingEvenWhereItEndsWithItsPeriod(t *
 
 func TestAPreviewIsOnlyGoodForWhatItWasMadeFor(t *testing.T) {
 	t.Parallel()
-	up := billing.ChangeRequest{Plan: "agency_growth", Interval: "month"}
-	for name, spoil := range map[string]func(w *world, org id.ID, wish *billing.ChangeRequest){
-		"another plan":     func(_ *world, _ id.ID, wish *billing.ChangeRequest) { wish.Plan = "agency_scale" },
-		"another interval": func(_ *world, _ id.ID, wish *billing.ChangeRequest) { wish.Interval = "year" },
-		"another time":     func(_ *world, _ id.ID, wish *billing.ChangeRequest) { wish.When = billing.PeriodEnd },
-		"too late":         func(w *world, _ id.ID, _ *billing.ChangeRequest) { w.pass(10 * time.Minute) },
-		"another base": func(w *world, org id.ID, _ *billing.ChangeRequest) {
-			w.change(org, billing.ChangeRequest{Plan: "solo_starter", Interval: "month", When: billing.Now},
+	up := change.Request{Plan: "agency_growth", Interval: "month"}
+	for name, spoil := range map[string]func(w *world, org id.ID, wish *change.Request){
+		"another plan":     func(_ *world, _ id.ID, wish *change.Request) { wish.Plan = "agency_scale" },
+		"another interval": func(_ *world, _ id.ID, wish *change.Request) { wish.Interval = "year" },
+		"another time":     func(_ *world, _ id.ID, wish *change.Request) { wish.When = billing.PeriodEnd },
+		"too late":         func(w *world, _ id.ID, _ *change.Request) { w.pass(10 * time.Minute) },
+		"another base": func(w *world, org id.ID, _ *change.Request) {
+			w.change(org, change.Request{Plan: "solo_starter", Interval: "month", When: billing.Now},
 				billing.Applied)
 		},
-		"somebody else's": func(w *world, _ id.ID, wish *billing.ChangeRequest) {
+		"somebody else's": func(w *world, _ id.ID, wish *change.Request) {
 			p := w.preview(w.on("solo_pro"), up)
 			wish.Preview = &p.ID
 		},
-		"none at all": func(_ *world, _ id.ID, wish *billing.ChangeRequest) {
-			x := id.New()
-			wish.Preview = &x
-		},
-		"a credit has come": func(w *world, org id.ID, _ *billing.ChangeRequest) {
+		"none at all": func(_ *world, _ id.ID, wish *change.Request) { x := id.New(); wish.Preview = &x },
+		"a credit has come": func(w *world, org id.ID, _ *change.Request) {
 			w.post("/v1/customers/"+w.customer(org)+"/balance_transactions", "amount=-500&currency=usd")
 		},
 	} {
@@ -158,8 +156,8 @@ func TestThereAndBackAtOneInstantNetsNothing(t *testing.T) {
 	org := w.on("solo_pro")
 	paid, _ := w.charged(org)
 	w.pass(11*day + 3*time.Hour + 17*time.Second)
-	w.change(org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"}, billing.Applied)
-	w.change(org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month", When: billing.Now}, billing.Applied)
+	w.change(org, change.Request{Plan: "agency_scale", Interval: "month"}, billing.Applied)
+	w.change(org, change.Request{Plan: "solo_pro", Interval: "month", When: billing.Now}, billing.Applied)
 	sum, _ := w.charged(org)
 	if credit := w.credit(org); sum-paid != credit {
 		t.Errorf("paid %d and has a credit of %d for nothing", sum-paid, credit)
@@ -187,7 +185,7 @@ func TestChainedChangesConserveMoney(t *testing.T) {
 			if next == plan {
 				continue
 			}
-			w.change(org, billing.ChangeRequest{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
+			w.change(org, change.Request{Plan: next, Interval: "month", When: billing.Now}, billing.Applied)
 			plan, changes = next, changes+1
 		}
 		exact += price(t, plan, "month") * left

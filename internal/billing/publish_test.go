@@ -9,10 +9,11 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 )
 
-func tally(all []billing.Published) map[string]int {
+func tally(all []sync.Published) map[string]int {
 	n := map[string]int{}
 	for _, p := range all {
 		n[p.Done]++

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stripe/stripe-go/v76"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -49,28 +50,28 @@ type Change struct {
 	EffectiveAt            *time.Time
 	CreatedAt, UpdatedAt   time.Time
 
-	org     id.ID // set by execute
-	order   order
-	version int64 // the customer's version when the change was recorded
+	Org     id.ID // set when the change is executed
+	Order   Order
+	Version int64 // the customer's version when the change was recorded
 }
 
-// order holds the parameters of the requests to Stripe, so that a retry sends identical requests.
-type order struct {
+// Order holds the parameters of the requests to Stripe, so that a retry sends identical requests.
+type Order struct {
 	Customer     string `json:"customer"`
 	Subscription string `json:"subscription,omitempty"`
-	Items        []item `json:"items,omitempty"`          // of the subscription, after the change
+	Items        []Item `json:"items,omitempty"`          // of the subscription, after the change
 	ProratedAt   int64  `json:"prorated_at,omitempty"`    // the preview's, in Unix seconds
 	Pay          string `json:"pay,omitempty"`            // payment_behavior
 	Release      string `json:"release,omitempty"`        // schedule to release first
 	Uncancel     bool   `json:"uncancel,omitempty"`       // cancellation to take back
 	PeriodStart  int64  `json:"period_start,omitempty"`   // of the current phase
 	PeriodEnd    int64  `json:"period_end,omitempty"`     //
-	Current      []item `json:"current,omitempty"`        // items of the current phase
+	Current      []Item `json:"current,omitempty"`        // items of the current phase
 	Invoice      string `json:"latest_invoice,omitempty"` // before the change, to recognise the change's own
 }
 
-// item is one item of a subscription.
-type item struct {
+// Item is one item of a subscription.
+type Item struct {
 	ID       string `json:"id,omitempty"`
 	Price    string `json:"price"`
 	Quantity int64  `json:"quantity"`
@@ -89,7 +90,7 @@ func scanChange(row pgx.CollectableRow) (*Change, error) {
 		&c.Expected, &c.AmountDue, &c.Currency, &c.Subscription, &c.Invoice, &c.Failure, &c.EffectiveAt, &c.CreatedAt,
 		&c.UpdatedAt)
 	if err == nil {
-		err = json.Unmarshal(params, &c.order)
+		err = json.Unmarshal(params, &c.Order)
 	}
 	return c, err
 }
@@ -120,20 +121,44 @@ func One(ctx context.Context, tx *postgres.Tx, change id.ID) (*Change, error) {
 	return all[0], nil
 }
 
+// ByCallerKey returns the change that a caller's idempotency key created and the fingerprint of its request, or nil.
+func ByCallerKey(ctx context.Context, tx *postgres.Tx, key string) (c *Change, fingerprint []byte, err error) {
+	all, err := changes(ctx, tx, "client_key = $2", key)
+	if err != nil || len(all) == 0 {
+		return nil, nil, err
+	}
+	err = tx.QueryRow(ctx, `SELECT fingerprint FROM plan_change WHERE org_id = $1 AND id = $2`,
+		[]any{tx.Org(), all[0].ID}, &fingerprint)
+	return all[0], fingerprint, err
+}
+
 // unsettled returns the open changes of tx's org, oldest first.
 func unsettled(ctx context.Context, tx *postgres.Tx) ([]*Change, error) {
 	return changes(ctx, tx, "state IN ('in_flight', 'action_required', 'scheduled') ORDER BY id")
 }
 
-// insert writes a new change.
-func (c *Change) insert(ctx context.Context, tx *postgres.Tx, call Call) error {
-	params, err := json.Marshal(c.order)
+// AppliedTo reports whether h has the plan that the change requested and waits for no payment.
+func (c *Change) AppliedTo(h *StripeSubscription) bool {
+	return h.Has(c.ToPlan, c.ToInterval) && h.PendingUntil == nil
+}
+
+// AwaitsPayment reports whether h still waits for the change's payment.
+func (c *Change) AwaitsPayment(h *StripeSubscription) bool {
+	if c.Kind == Start {
+		return h.Status == string(stripe.SubscriptionStatusIncomplete)
+	}
+	return h.PendingUntil != nil
+}
+
+// Insert writes a new change with the caller's idempotency key, or "", and the fingerprint of its request.
+func (c *Change) Insert(ctx context.Context, tx *postgres.Tx, callerKey string, fingerprint []byte) error {
+	params, err := json.Marshal(c.Order)
 	if err != nil {
 		return fmt.Errorf("encode change: %w", err)
 	}
 	var key *string
-	if call.Key != "" {
-		key = &call.Key
+	if callerKey != "" {
+		key = &callerKey
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO plan_change (org_id, `+changeColumns+`, client_key, fingerprint)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
@@ -141,25 +166,25 @@ func (c *Change) insert(ctx context.Context, tx *postgres.Tx, call Call) error {
 		tx.Org(), c.ID, c.Kind, c.State, c.FromPlan, c.FromInterval, c.ToPlan, c.ToInterval, string(params), c.Key,
 		c.KeyedAt, c.Preview,
 		c.Expected, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt, c.CreatedAt,
-		c.UpdatedAt, key, call.Fingerprint)
+		c.UpdatedAt, key, fingerprint)
 	return err
 }
 
-// move sets a change's state. A failed or undone change releases the caller's idempotency key, so that the caller may
-// retry the request with it.
-func (s *Service) move(tx *postgres.Tx, c *Change, state string, detail map[string]any) {
-	c.State, c.UpdatedAt = state, s.now()
+// SetState sets a change's state. A failed or undone change releases the caller's idempotency key, so that the caller
+// may retry the request with it.
+func (s *Service) SetState(tx *postgres.Tx, c *Change, state string, detail map[string]any) {
+	c.State, c.UpdatedAt = state, s.Timestamp()
 	tx.Queue(`UPDATE plan_change SET state = $3, amount_due = $4, currency = $5, subscription_id = $6, invoice_id
 		= $7, failure = $8, effective_at = $9, updated_at = $10,
 			client_key = CASE WHEN $3 IN ('failed', 'undone') THEN NULL ELSE client_key END
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), c.ID, c.State, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt,
 		c.UpdatedAt)
-	s.step(tx, c.ID, state, detail)
+	s.AddStep(tx, c.ID, state, detail)
 }
 
-// step appends to a change's timeline.
-func (s *Service) step(tx *postgres.Tx, change id.ID, event string, detail map[string]any) {
+// AddStep appends to a change's timeline.
+func (s *Service) AddStep(tx *postgres.Tx, change id.ID, event string, detail map[string]any) {
 	b := []byte("{}")
 	if len(detail) > 0 {
 		if enc, err := json.Marshal(detail); err == nil {
@@ -168,7 +193,7 @@ func (s *Service) step(tx *postgres.Tx, change id.ID, event string, detail map[s
 	}
 	tx.Queue(`INSERT INTO plan_change_step (org_id, change_id, id, event, detail, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
-		tx.Org(), change, id.New(), event, string(b), s.now())
+		tx.Org(), change, id.New(), event, string(b), s.Timestamp())
 }
 
 // Step is one entry of a change's timeline.

@@ -11,7 +11,7 @@ import (
 
 // entitle updates the rights from the live subscription and announces an effective change of plan. An org that never
 // had a subscription keeps its trial. mine is the change that caused it, or nil.
-func (s *Service) entitle(ctx context.Context, tx *postgres.Tx, d *accountState, h *StripeSubscription,
+func (s *Service) entitle(ctx context.Context, tx *postgres.Tx, d *AccountState, h *StripeSubscription,
 	mine *Change,
 ) error {
 	is, err := plans.Read(ctx, tx)
@@ -52,7 +52,7 @@ func (s *Service) entitle(ctx context.Context, tx *postgres.Tx, d *accountState,
 	return events.Announce(ctx, tx, events.PlanChanged{
 		Plan: events.Plan{
 			Plan: want.Plan, Interval: optional(want.Interval), Status: string(want.Status),
-			EffectiveAt: wire.At(s.now()),
+			EffectiveAt: wire.At(s.Timestamp()),
 		},
 		Previous: previous,
 	})
@@ -60,7 +60,7 @@ func (s *Service) entitle(ctx context.Context, tx *postgres.Tx, d *accountState,
 
 // grant returns the plan state that follows from the live subscription. It returns false if nothing changes: for a
 // client org, which has its agency's rights, and for an org that never had a subscription.
-func grant(is plans.State, d *accountState, h *StripeSubscription) (plans.State, bool) {
+func grant(is plans.State, d *AccountState, h *StripeSubscription) (plans.State, bool) {
 	switch {
 	case is.Plan == plans.Client:
 		return is, false
@@ -74,7 +74,7 @@ func grant(is plans.State, d *accountState, h *StripeSubscription) (plans.State,
 	return plans.State{
 		Plan: h.Plan, Interval: h.Interval, Status: plans.Status(h.Status), CancelAtPeriodEnd: h.CancelAtPeriodEnd,
 		PeriodStart: &start, PeriodEnd: &end,
-		Customer: d.customer, Subscription: h.ID, Item: h.Item, OverageItem: h.OverageItem, Quantity: int(h.Quantity),
+		Customer: d.Customer, Subscription: h.ID, Item: h.Item, OverageItem: h.OverageItem, Quantity: int(h.Quantity),
 	}, true
 }
 

@@ -13,50 +13,51 @@ import (
 
 // The kinds of prices.
 const (
-	base    = "base"
-	overage = "overage" // for a client org above the plan's limit
+	BasePrice    = "base"
+	OveragePrice = "overage" // for a client org above the plan's limit
 )
 
-// price is a known price of Stripe.
-type price struct {
+// Price is a known price of Stripe.
+type Price struct {
 	ID, Kind, Plan, Interval string
 	Amount                   int64
 	Currency                 string
 	Replaced                 bool
 }
 
-type sold struct{ Kind, Plan, Interval string }
+// Sold identifies a price that is for sale.
+type Sold struct{ Kind, Plan, Interval string }
 
-// tariff holds every known price: those for sale and those that existing subscriptions may still use.
-type tariff struct {
-	byID    map[string]price
-	current map[sold]price
+// Tariff holds every known price: those for sale and those that existing subscriptions may still use.
+type Tariff struct {
+	ByID    map[string]Price
+	Current map[Sold]Price
 }
 
 // readTariff reads the prices; tx may be of any org.
-func readTariff(ctx context.Context, tx *postgres.Tx) (*tariff, error) {
+func readTariff(ctx context.Context, tx *postgres.Tx) (*Tariff, error) {
 	rows, err := tx.Query(ctx,
 		`SELECT stripe_id, kind, plan, "interval", amount, currency, replaced FROM billing_price`)
 	if err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[price])
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Price])
 	if err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
-	t := &tariff{byID: map[string]price{}, current: map[sold]price{}}
+	t := &Tariff{ByID: map[string]Price{}, Current: map[Sold]Price{}}
 	for _, p := range all {
-		t.byID[p.ID] = p
+		t.ByID[p.ID] = p
 		if !p.Replaced {
-			t.current[sold{p.Kind, p.Plan, p.Interval}] = p
+			t.Current[Sold{Kind: p.Kind, Plan: p.Plan, Interval: p.Interval}] = p
 		}
 	}
 	return t, nil
 }
 
-// find returns the price of a plan that is for sale.
-func (t *tariff) find(kind, plan, interval string) (price, error) {
-	p, ok := t.current[sold{kind, plan, interval}]
+// Find returns the price of a plan that is for sale.
+func (t *Tariff) Find(kind, plan, interval string) (Price, error) {
+	p, ok := t.Current[Sold{Kind: kind, Plan: plan, Interval: interval}]
 	if !ok {
 		f := fault.New(fault.Unavailable, "This plan's price is not published yet. Retry shortly.")
 		return p,
@@ -65,8 +66,8 @@ func (t *tariff) find(kind, plan, interval string) (price, error) {
 	return p, nil
 }
 
-// tariff reads the prices.
-func (s *Service) tariff(ctx context.Context, org id.ID) (t *tariff, err error) {
+// ReadTariff reads the prices.
+func (s *Service) ReadTariff(ctx context.Context, org id.ID) (t *Tariff, err error) {
 	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		t, err = readTariff(ctx, tx)
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -38,7 +39,7 @@ func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, ou
 			return errors.New("billing is not configured: set STRIPE_SECRET_KEY, or FUNNELWORK_SANDBOXES=stripe " +
 				"for the sandbox's prices")
 		}
-		published, err := p.billing.Publish(ctx, b.DryRun)
+		published, err := sync.New(p.billing).Publish(ctx, b.DryRun)
 		for _, one := range published {
 			if _, say := fmt.Fprintf(out, "%-8s %-45s %d %s %s\n", one.Done, one.Name, one.Amount, one.Currency,
 				one.ID); say != nil {

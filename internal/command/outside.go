@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing"
+	billingsync "github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/sandbox/model"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -61,7 +62,7 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 	if p.billing = jobs.Billing(o); p.stripe != nil && public != nil {
 		p.published = make(chan struct{})
 		p.tasks = append(p.tasks, p.stripe.Run, func(ctx context.Context) error {
-			if p.billing.KeepPublishing(ctx) == nil {
+			if billingsync.New(p.billing).KeepPublishing(ctx) == nil {
 				close(p.published)
 			}
 			return nil

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -34,7 +36,7 @@ func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 		Remind: func(context.Context, *postgres.Tx, id.ID) error { return nil },
 		Audit:  func(context.Context, *postgres.Tx, billing.Act) {},
 	})
-	if _, err := s.Publish(ctx, false); err != nil {
+	if _, err := sync.New(s).Publish(ctx, false); err != nil {
 		t.Fatal(err)
 	}
 	sql, org := testkit.Pgx(t, db.URL), id.New()
@@ -45,14 +47,14 @@ func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 		}
 	}
 	exec("INSERT INTO org (id, name) VALUES ($1, 'Agency')", org)
-	if _, err := s.Change(ctx, org, billing.ChangeRequest{Plan: "agency_scale", Interval: "month"},
-		billing.Call{}); err != nil {
+	if _, err := change.New(s).Change(ctx, org, change.Request{Plan: "agency_scale", Interval: "month"},
+		change.Call{}); err != nil {
 		t.Fatal(err)
 	}
 	exec("DELETE FROM job")
 	exec("UPDATE quota SET used = cap + 4 WHERE org_id = $1 AND feature = 'client_orgs'", org)
 
-	handler := billingoverage.Kind.Handle(billingoverage.Job{Billing: s, System: db.System}.Work)
+	handler := billingoverage.Kind.Handle(billingoverage.Job{Sync: sync.New(s), System: db.System}.Work)
 	for range 2 {
 		if err := handler.Call(ctx, &queue.Claimed{ID: id.New(), Kind: handler.Kind, Raw: []byte(`{}`)}); err != nil {
 			t.Fatal(err)

@@ -5,29 +5,31 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
 // Job has the dependencies of the work.
 type Job struct {
-	Billing *billing.Service
+	Sync    *sync.Service
+	Connect *connect.Service
 	Log     *slog.Logger
 }
 
 // Work makes one comparison.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if run.Args.Whole {
-		r, err := j.Billing.ReconcileAll(ctx)
+		r, err := j.Sync.ReconcileAll(ctx)
 		j.Log.Log(ctx, level(r.Repaired+r.Failed), "billing reconciled in full", "same", r.Same,
 			"repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
 		return errors.Join(err, j.accounts(ctx, true))
 	}
-	missed, err := j.Billing.FetchMissedEvents(ctx)
+	missed, err := j.Sync.FetchMissedEvents(ctx)
 	if err != nil {
 		return errors.Join(err, j.accounts(ctx, false))
 	}
-	r, err := j.Billing.ReconcileDue(ctx)
+	r, err := j.Sync.ReconcileDue(ctx)
 	if missed+r.Repaired+r.Failed > 0 {
 		j.Log.InfoContext(ctx, "billing repaired", "missed_events", missed, "repaired", r.Repaired, "failed", r.Failed)
 	}
@@ -44,12 +46,12 @@ func level(differences int) slog.Level {
 
 // accounts reconciles the connected accounts.
 func (j Job) accounts(ctx context.Context, whole bool) error {
-	r, err := j.Billing.Accounts(ctx, whole)
+	r, err := j.Connect.ReconcileAccounts(ctx, whole)
 	if r.Repaired+r.Failed > 0 || whole {
 		j.Log.Log(ctx, level(r.Repaired+r.Failed), "connected accounts reconciled", "whole", whole, "same", r.Same,
 			"repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
 	}
-	sales, also := j.Billing.Sales(ctx)
+	sales, also := j.Sync.ReconcileSales(ctx)
 	if sales.Repaired+sales.Failed > 0 {
 		j.Log.InfoContext(ctx, "reseller sales reconciled", "same", sales.Same, "repaired", sales.Repaired, "failed",
 			sales.Failed, "requests", sales.Requests)

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/connect"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -38,7 +41,7 @@ func TestBothSyncsFindWhatNobodyToldUsOf(t *testing.T) {
 		},
 		Audit: func(context.Context, *postgres.Tx, billing.Act) {},
 	})
-	if _, err := s.Publish(ctx, false); err != nil {
+	if _, err := sync.New(s).Publish(ctx, false); err != nil {
 		t.Fatal(err)
 	}
 	sql, org := testkit.Pgx(t, db.URL), id.New()
@@ -49,11 +52,11 @@ func TestBothSyncsFindWhatNobodyToldUsOf(t *testing.T) {
 		}
 	}
 	exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", org)
-	if _, err := s.Change(ctx, org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"},
-		billing.Call{}); err != nil {
+	if _, err := change.New(s).Change(ctx, org, change.Request{Plan: "solo_pro", Interval: "month"},
+		change.Call{}); err != nil {
 		t.Fatal(err)
 	}
-	job := billingprorationsync.Job{Billing: s, Log: slog.New(slog.DiscardHandler)}
+	job := billingprorationsync.Job{Sync: sync.New(s), Connect: connect.New(s), Log: slog.New(slog.DiscardHandler)}
 	handler := billingprorationsync.Kind.Handle(job.Work)
 	run := func(args string) {
 		t.Helper()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -37,7 +39,7 @@ func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 		},
 		Audit: func(context.Context, *postgres.Tx, billing.Act) {},
 	})
-	if _, err := s.Publish(ctx, false); err != nil {
+	if _, err := sync.New(s).Publish(ctx, false); err != nil {
 		t.Fatal(err)
 	}
 	sql, org := testkit.Pgx(t, db.URL), id.New()
@@ -45,8 +47,8 @@ func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	box.Break(stripe.Fault{Kind: stripe.CutBefore, Method: http.MethodPost, Path: "/v1/subscriptions", Times: -1})
-	if a, err := s.Change(ctx, org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"},
-		billing.Call{}); !billing.Away(err) {
+	if a, err := change.New(s).Change(ctx, org, change.Request{Plan: "solo_pro", Interval: "month"},
+		change.Call{}); !billing.Away(err) {
 		t.Fatalf("%+v, %v; want Stripe away", a, err)
 	}
 	var args []byte
@@ -56,7 +58,7 @@ func TestAChangeThatStripeLeftOpenWaitsForItAndIsClosedOnce(t *testing.T) {
 		Scan(&args, &after); err != nil || after > 20 {
 		t.Fatalf("the job that looks after the change comes in %v s, %v", after, err)
 	}
-	handler := billingsettle.Kind.Handle(billingsettle.Job{Billing: s}.Work)
+	handler := billingsettle.Kind.Handle(billingsettle.Job{Changes: change.New(s)}.Work)
 	work := func() error {
 		return handler.Call(ctx,
 			&queue.Claimed{ID: id.New(), Org: org, Kind: handler.Kind, Raw: args, CreatedAt: time.Now()})

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
+	"github.com/funnelwork/funnelwork/internal/billing/change"
+	"github.com/funnelwork/funnelwork/internal/billing/sync"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -42,7 +44,7 @@ func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 		},
 		Audit: func(context.Context, *postgres.Tx, billing.Act) {},
 	})
-	if _, err := s.Publish(ctx, false); err != nil {
+	if _, err := sync.New(s).Publish(ctx, false); err != nil {
 		t.Fatal(err)
 	}
 	sql, org := testkit.Pgx(t, db.URL), id.New()
@@ -53,8 +55,8 @@ func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 		}
 	}
 	exec("INSERT INTO org (id, name) VALUES ($1, 'Test')", org)
-	if _, err := s.Change(ctx, org, billing.ChangeRequest{Plan: "solo_pro", Interval: "month"},
-		billing.Call{}); err != nil {
+	if _, err := change.New(s).Change(ctx, org, change.Request{Plan: "solo_pro", Interval: "month"},
+		change.Call{}); err != nil {
 		t.Fatal(err)
 	}
 	out, err := box.Outbox(ctx, 100)
@@ -62,7 +64,7 @@ func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range out {
-		if err := s.Intake(ctx, o.Body, o.Header.Get("Stripe-Signature"), false); err != nil {
+		if err := sync.New(s).Intake(ctx, o.Body, o.Header.Get("Stripe-Signature"), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,7 +72,7 @@ func TestAnEventWaitsForTheRequestThatCausedItAndForStripe(t *testing.T) {
 	if err := sql.QueryRow(ctx, "SELECT id FROM stripe_event WHERE org_id = $1 LIMIT 1", org).Scan(&event); err != nil {
 		t.Fatal(err)
 	}
-	handler := stripeevent.Kind.Handle(stripeevent.Job{Billing: s}.Work)
+	handler := stripeevent.Kind.Handle(stripeevent.Job{Events: sync.New(s)}.Work)
 	work := func() error {
 		return handler.Call(ctx,
 			&queue.Claimed{

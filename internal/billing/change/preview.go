@@ -1,4 +1,4 @@
-package billing
+package change
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/stripe/stripe-go/v76"
 
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -45,22 +46,22 @@ type Line struct {
 
 // Preview returns the cost of a change and stores it until it expires. It changes nothing else. keep runs in the
 // transaction that stores the preview; it may be nil.
-func (s *Service) Preview(ctx context.Context, org id.ID, w ChangeRequest,
+func (s *Service) Preview(ctx context.Context, org id.ID, w Request,
 	keep func(context.Context, *postgres.Tx, *Preview) error,
 ) (*Preview, error) {
 	if err := s.allowed(w); err != nil {
 		return nil, err
 	}
-	if _, err := s.ensureCustomer(ctx, org); err != nil {
-		return nil, outward(err)
+	if _, err := s.EnsureCustomer(ctx, org); err != nil {
+		return nil, billing.AsFault(err)
 	}
-	d, err := s.fresh(ctx, org)
+	d, err := s.ReadFresh(ctx, org)
 	if err != nil {
-		return nil, outward(err)
+		return nil, billing.AsFault(err)
 	}
 	p, err := s.reckon(ctx, d, w, time.Time{})
 	if err != nil {
-		return nil, outward(err)
+		return nil, billing.AsFault(err)
 	}
 	return p, s.save(ctx, org, p, keep)
 }
@@ -87,9 +88,9 @@ func (s *Service) save(ctx context.Context, org id.ID, p *Preview,
 
 // agreed returns the preview on which a change is based. If the request names a preview, agreed returns it if its base
 // is unchanged, it has not expired and Stripe still computes the same cost. Otherwise it creates a new preview.
-func (s *Service) agreed(ctx context.Context, d *accountState, w ChangeRequest) (*Preview, error) {
-	timing := s.timing(d.live(), w)
-	if timing == Now && overdue(d.live()) {
+func (s *Service) agreed(ctx context.Context, d *billing.AccountState, w Request) (*Preview, error) {
+	timing := s.timing(d.Live(), w)
+	if timing == billing.Now && overdue(d.Live()) {
 		return nil, pastDue()
 	}
 	if w.Preview == nil {
@@ -97,14 +98,14 @@ func (s *Service) agreed(ctx context.Context, d *accountState, w ChangeRequest) 
 		if err != nil {
 			return nil, err
 		}
-		return p, s.save(ctx, d.org, p, nil)
+		return p, s.save(ctx, d.Org, p, nil)
 	}
-	shown, err := s.shown(ctx, d.org, *w.Preview)
+	shown, err := s.shown(ctx, d.Org, *w.Preview)
 	if err != nil {
 		return nil, err
 	}
 	if shown == nil || shown.Plan != w.Plan || shown.Interval != w.Interval || shown.Timing != timing ||
-		!s.Now().Before(shown.ExpiresAt) || shown.base != d.live().base() {
+		!s.Now().Before(shown.ExpiresAt) || shown.base != baseOf(d.Live()) {
 		return nil, stale()
 	}
 	again, err := s.reckon(ctx, d, w, shown.ProrationDate)
@@ -138,27 +139,27 @@ func (s *Service) shown(ctx context.Context, org, preview id.ID) (*Preview, erro
 }
 
 // reckon gets the cost of a change from Stripe, prorated at a given time, or now if at is zero.
-func (s *Service) reckon(ctx context.Context, d *accountState, w ChangeRequest, at time.Time) (*Preview, error) {
-	live, now := d.live(), s.now()
+func (s *Service) reckon(ctx context.Context, d *billing.AccountState, w Request, at time.Time) (*Preview, error) {
+	live, now := d.Live(), s.Timestamp()
 	p := &Preview{
-		ID: id.New(), Plan: w.Plan, Interval: w.Interval, Timing: s.timing(live, w), base: live.base(),
+		ID: id.New(), Plan: w.Plan, Interval: w.Interval, Timing: s.timing(live, w), base: baseOf(live),
 		CreatedAt: now, ExpiresAt: now.Add(previewLife), Lines: []Line{},
 	}
-	items, err := d.items(w.Plan, w.Interval)
+	items, err := itemsAfter(d, w.Plan, w.Interval)
 	if err != nil {
 		return nil, err
 	}
-	sold, err := d.tariff.find(base, w.Plan, w.Interval)
+	sold, err := d.Tariff.Find(billing.BasePrice, w.Plan, w.Interval)
 	if err != nil {
 		return nil, err
 	}
 	p.Currency = sold.Currency
-	ask := &stripe.InvoiceUpcomingParams{Params: given(ctx, ""), Customer: &d.customer}
+	ask := &stripe.InvoiceUpcomingParams{Params: billing.Params(ctx, ""), Customer: &d.Customer}
 	switch p.Timing {
-	case PeriodEnd:
+	case billing.PeriodEnd:
 		p.ProrationDate = live.PeriodEnd
 		return p, nil
-	case Start:
+	case billing.Start:
 		for _, i := range items {
 			ask.SubscriptionItems = append(ask.SubscriptionItems,
 				&stripe.SubscriptionItemsParams{Price: stripe.String(i.Price), Quantity: stripe.Int64(i.Quantity)})
@@ -167,7 +168,7 @@ func (s *Service) reckon(ctx context.Context, d *accountState, w ChangeRequest, 
 		if !at.IsZero() {
 			p.ProrationDate = at
 		}
-		if p.pay, err = s.means(ctx, d.customer); err != nil {
+		if p.pay, err = s.means(ctx, d.Customer); err != nil {
 			return nil, err
 		}
 	default:
@@ -179,8 +180,8 @@ func (s *Service) reckon(ctx context.Context, d *accountState, w ChangeRequest, 
 		ask.SubscriptionProrationBehavior, ask.SubscriptionProrationDate = stripe.String("always_invoice"),
 			stripe.Int64(at.Unix())
 	}
-	inv, err := asked(s.stripe.Invoices.Upcoming(ask))
-	if p.Timing == Now && live.CancelAtPeriodEnd && billsNothing(err) {
+	inv, err := billing.FromStripe(s.Stripe.Invoices.Upcoming(ask))
+	if p.Timing == billing.Now && live.CancelAtPeriodEnd && billsNothing(err) {
 		return p, nil
 	}
 	if err != nil {
@@ -198,7 +199,7 @@ func billsNothing(err error) bool {
 }
 
 // within returns at, clamped to the subscription's period in case the clocks differ.
-func within(at time.Time, h *StripeSubscription) time.Time {
+func within(at time.Time, h *billing.StripeSubscription) time.Time {
 	if at.Before(h.PeriodStart) {
 		return h.PeriodStart
 	}
@@ -209,7 +210,7 @@ func within(at time.Time, h *StripeSubscription) time.Time {
 }
 
 // read takes the lines that would be charged at once. Stripe may list the lines of the next period after them.
-func (p *Preview) read(inv *stripe.Invoice, live *StripeSubscription, w ChangeRequest) {
+func (p *Preview) read(inv *stripe.Invoice, live *billing.StripeSubscription, w Request) {
 	p.AmountDue, p.Total = inv.AmountDue, inv.Total
 	if inv.Currency != "" {
 		p.Currency = strings.ToUpper(string(inv.Currency))
@@ -221,9 +222,9 @@ func (p *Preview) read(inv *stripe.Invoice, live *StripeSubscription, w ChangeRe
 	for _, l := range inv.Lines.Data {
 		line := Line{Description: l.Description, Amount: l.Amount, Proration: l.Proration}
 		if l.Period != nil {
-			line.PeriodStart, line.PeriodEnd = unix(l.Period.Start), unix(l.Period.End)
+			line.PeriodStart, line.PeriodEnd = billing.UnixTime(l.Period.Start), billing.UnixTime(l.Period.End)
 		}
-		if p.Timing == Now && w.Interval == live.Interval && !l.Proration {
+		if p.Timing == billing.Now && w.Interval == live.Interval && !l.Proration {
 			later++
 			continue
 		}
@@ -235,9 +236,19 @@ func (p *Preview) read(inv *stripe.Invoice, live *StripeSubscription, w ChangeRe
 	}
 }
 
+// baseOf returns the state of a subscription that a price is computed from. A change of it makes a preview stale.
+func baseOf(h *billing.StripeSubscription) string {
+	if !h.Live() {
+		return "none"
+	}
+	return fmt.Sprintf("%s %s %s x%d %s x%d %d %s", h.ID, h.Status, h.Price, h.Quantity, h.OveragePrice,
+		h.OverageQuantity, h.PeriodEnd.Unix(), h.Schedule)
+}
+
 // means returns the payment_behavior of a first subscription: immediate payment if the customer has a payment method.
 func (s *Service) means(ctx context.Context, customer string) (string, error) {
-	got, err := asked(s.stripe.Customers.Get(customer, &stripe.CustomerParams{Params: given(ctx, "")}))
+	got, err := billing.FromStripe(s.Stripe.Customers.Get(customer,
+		&stripe.CustomerParams{Params: billing.Params(ctx, "")}))
 	if err != nil {
 		return "", err
 	}
@@ -249,7 +260,7 @@ func (s *Service) means(ctx context.Context, customer string) (string, error) {
 
 // overdue reports whether an invoice of the subscription is unpaid. A change would then credit time that was never paid
 // for.
-func overdue(h *StripeSubscription) bool {
+func overdue(h *billing.StripeSubscription) bool {
 	return h != nil &&
 		(h.Status == string(stripe.SubscriptionStatusPastDue) || h.Status == string(stripe.SubscriptionStatusUnpaid))
 }

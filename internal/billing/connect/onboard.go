@@ -1,4 +1,4 @@
-package billing
+package connect
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stripe/stripe-go/v76"
 
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -26,35 +27,27 @@ type Link struct {
 //
 // It returns fault.Conflict for a client org, which cannot have an account.
 func (s *Service) Onboard(ctx context.Context, org id.ID, refresh, back string) (*Link, error) {
-	for range tries {
+	for range billing.Tries {
 		c, err := s.account(ctx, org)
 		if err != nil {
-			return nil, outward(err)
+			return nil, billing.AsFault(err)
 		}
-		got, err := asked(s.stripe.AccountLinks.New(&stripe.AccountLinkParams{
-			Params: given(ctx, ""), Account: &c.Account, RefreshURL: &refresh, ReturnURL: &back,
+		got, err := billing.FromStripe(s.Stripe.AccountLinks.New(&stripe.AccountLinkParams{
+			Params: billing.Params(ctx, ""), Account: &c.ID, RefreshURL: &refresh, ReturnURL: &back,
 			Type: stripe.String("account_onboarding"),
 		}))
 		switch {
 		case err == nil:
-			return &Link{URL: got.URL, Until: unix(got.ExpiresAt)}, nil
-		case !lostAccess(err):
-			return nil, outward(err)
+			return &Link{URL: got.URL, Until: billing.UnixTime(got.ExpiresAt)}, nil
+		case !LostAccess(err):
+			return nil, billing.AsFault(err)
 		}
-		if _, err := s.RefreshAccount(ctx, org, found); err != nil { // access revoked without an event: start again
-			return nil, outward(err)
+		// access revoked without an event: start again
+		if _, err := s.RefreshAccount(ctx, org, billing.BySync); err != nil {
+			return nil, billing.AsFault(err)
 		}
 	}
-	return nil, unavailable(errMoved)
-}
-
-// lostAccess reports whether err is Stripe's response for an account that our key may not access or that does not
-// exist. Stripe does not distinguish the two.
-func lostAccess(err error) bool {
-	var e *stripe.Error
-	return errors.As(err, &e) &&
-		(e.Code == stripe.ErrorCodeAccountInvalid ||
-			e.HTTPStatusCode == http.StatusNotFound && e.Code == stripe.ErrorCodeResourceMissing)
+	return nil, billing.Unavailable(billing.ErrMoved)
 }
 
 // patience is how long a call waits for a concurrent call that is creating the same account.
@@ -63,11 +56,11 @@ const patience = 12 * time.Second
 // account returns the org's account and creates it if there is none. It works like a change: commit the intent and its
 // key, call Stripe, write the response. Concurrent calls use the same key and get one account. A call that finds the
 // intent of a process that died continues it.
-func (s *Service) account(ctx context.Context, org id.ID) (*Connected, error) {
+func (s *Service) account(ctx context.Context, org id.ID) (*Account, error) {
 	until := time.Now().Add(patience)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		c, err := s.intend(ctx, org)
-		if err != nil || c.Account != "" {
+		if err != nil || c.ID != "" {
 			return c, err
 		}
 		if err := s.At(ctx, "intended"); err != nil {
@@ -75,10 +68,10 @@ func (s *Service) account(ctx context.Context, org id.ID) (*Connected, error) {
 		}
 		made, err := s.makeAccount(ctx, c)
 		switch {
-		case errors.Is(err, errMoved):
+		case errors.Is(err, billing.ErrMoved):
 			continue // with a new key
 		case inUse(err) && time.Now().Before(until): // a concurrent request holds the key
-			if err := pause(ctx, wait); err != nil {
+			if err := billing.Pause(ctx, wait); err != nil {
 				return nil, err
 			}
 			continue
@@ -102,10 +95,10 @@ func inUse(err error) bool {
 }
 
 // intend records the intent to create an account, unless the org has an account that we can access.
-func (s *Service) intend(ctx context.Context, org id.ID) (c *Connected, err error) {
+func (s *Service) intend(ctx context.Context, org id.ID) (c *Account, err error) {
 	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-		if c, err = ReadConnect(ctx, tx); err != nil || c.Account != "" && c.State != Disconnected ||
-			c.key != "" && c.Account == "" {
+		if c, err = Read(ctx, tx); err != nil || c.ID != "" && c.State != Disconnected ||
+			c.key != "" && c.ID == "" {
 			return err
 		}
 		var client bool
@@ -116,7 +109,7 @@ func (s *Service) intend(ctx context.Context, org id.ID) (c *Connected, err erro
 		if client {
 			return fault.New(fault.Conflict, "A client organization is billed by its agency and cannot bill others.")
 		}
-		now := s.now()
+		now := s.Timestamp()
 		// A concurrent call may have been first; then the row read below is its intent.
 		_, err := tx.Exec(ctx, `
 			INSERT INTO connect_account (org_id, stripe_key, keyed_at, intended_at, state_since, created_at,
@@ -128,14 +121,14 @@ func (s *Service) intend(ctx context.Context, org id.ID) (c *Connected, err erro
 				payouts_enabled = false, card_payments = '', transfers = '', currently_due = '{}', past_due =
 				'{}', pending_verification = '{}', deadline = NULL, disabled_reason = ''
 			WHERE connect_account.state = 'disconnected' AND connect_account.stripe_id = $5`,
-			org, accountKey(org, 1), now, accountKey(org, c.attempt+1), c.Account)
+			org, accountKey(org, 1), now, accountKey(org, c.attempt+1), c.ID)
 		if err != nil {
 			return fmt.Errorf("write intent: %w", err)
 		}
-		if c.Account != "" {
-			s.Audit(ctx, tx, Act{Action: "connect.begun_anew", Target: "connect_account", ID: c.Account})
+		if c.ID != "" {
+			s.Audit(ctx, tx, billing.Act{Action: "connect.begun_anew", Target: "connect_account", ID: c.ID})
 		}
-		c, err = ReadConnect(ctx, tx)
+		c, err = Read(ctx, tx)
 		return err
 	})
 	return c, err
@@ -151,19 +144,21 @@ func accountKey(org id.ID, n int) string {
 
 // makeAccount requests the intended account from Stripe. Its parameters never vary, because Stripe rejects a key with
 // other parameters. If the key has expired, or its stored response is a 500, the outcome is unknown: then makeAccount
-// searches the existing accounts for the org's. If there is none, it stores a new key and returns errMoved.
-func (s *Service) makeAccount(ctx context.Context, c *Connected) (*stripe.Account, error) {
-	if s.Now().Sub(c.keyedAt) < keyLife {
-		p := &stripe.AccountParams{Params: given(ctx, c.key), Type: stripe.String(string(stripe.AccountTypeStandard))}
+// searches the existing accounts for the org's. If there is none, it stores a new key and returns ErrMoved.
+func (s *Service) makeAccount(ctx context.Context, c *Account) (*stripe.Account, error) {
+	if s.Now().Sub(c.keyedAt) < billing.KeyLife {
+		p := &stripe.AccountParams{
+			Params: billing.Params(ctx, c.key), Type: stripe.String(string(stripe.AccountTypeStandard)),
+		}
 		p.AddMetadata("org_id", c.Org.String())
-		made, err := asked(s.stripe.Accounts.New(p))
-		if !stored(err) {
+		made, err := billing.FromStripe(s.Stripe.Accounts.New(p))
+		if !billing.IsStored(err) {
 			return made, err
 		}
 		if made, look := s.findAccount(ctx, c); look != nil || made != nil {
 			return made, look
 		}
-		if s.Now().Sub(c.keyedAt) < settled {
+		if s.Now().Sub(c.keyedAt) < billing.FinalAfter {
 			return nil, err
 		}
 	} else if made, err := s.findAccount(ctx, c); err != nil || made != nil {
@@ -172,42 +167,42 @@ func (s *Service) makeAccount(ctx context.Context, c *Connected) (*stripe.Accoun
 	err := s.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE connect_account SET stripe_key = $3, attempt = attempt + 1, keyed_at = $4
 			WHERE org_id = $1 AND stripe_key = $2 AND stripe_id IS NULL`,
-			c.Org, c.key, accountKey(c.Org, c.attempt+1), s.now())
+			c.Org, c.key, accountKey(c.Org, c.attempt+1), s.Timestamp())
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return nil, errMoved
+	return nil, billing.ErrMoved
 }
 
 // findAccount returns the org's account among those created since the intent, or nil.
-func (s *Service) findAccount(ctx context.Context, c *Connected) (*stripe.Account, error) {
-	p := &stripe.AccountListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: c.intended.Add(-overlap).
-		Unix()}}
+func (s *Service) findAccount(ctx context.Context, c *Account) (*stripe.Account, error) {
+	since := c.intended.Add(-billing.ListingDelay).Unix()
+	p := &stripe.AccountListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since}}
 	p.Context, p.Limit = ctx, stripe.Int64(100)
-	it := s.stripe.Accounts.List(p)
+	it := s.Stripe.Accounts.List(p)
 	var own *stripe.Account
 	for it.Next() {
 		if a := it.Account(); a.Metadata["org_id"] == c.Org.String() && !a.Deleted {
 			own = a // the listing is newest first: keep the oldest
 		}
 	}
-	_, err := asked(struct{}{}, it.Err())
+	_, err := billing.FromStripe(struct{}{}, it.Err())
 	return own, err
 }
 
 // adopt stores the account that Stripe created and its state, unless a concurrent call has done so.
-func (s *Service) adopt(ctx context.Context, org id.ID, made *stripe.Account) (c *Connected, err error) {
+func (s *Service) adopt(ctx context.Context, org id.ID, made *stripe.Account) (c *Account, err error) {
 	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-		if c, err = readConnected(ctx, tx, " FOR UPDATE"); err != nil || c.Account != "" {
+		if c, err = readRow(ctx, tx, " FOR UPDATE"); err != nil || c.ID != "" {
 			return err
 		}
-		s.Audit(ctx, tx, Act{Action: "connect.account_created", Target: "connect_account", ID: made.ID})
-		if err := s.enter(ctx, tx, c, made.ID, factsOf(made), ours); err != nil {
+		s.Audit(ctx, tx, billing.Act{Action: "connect.account_created", Target: "connect_account", ID: made.ID})
+		if err := s.enter(ctx, tx, c, made.ID, factsOf(made), billing.ByChange); err != nil {
 			return err
 		}
-		if c, err = ReadConnect(ctx, tx); err != nil {
+		if c, err = Read(ctx, tx); err != nil {
 			return err
 		}
 		return s.At(ctx, "adopting")

@@ -1,4 +1,4 @@
-package billing
+package sync
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/stripe/stripe-go/v76"
 
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -26,7 +27,7 @@ type Published struct {
 
 // wanted is one price that the catalogue requires.
 type wanted struct {
-	sold
+	billing.Sold
 	product, name string
 	amount        int64
 }
@@ -43,7 +44,7 @@ func (s *Service) Publish(ctx context.Context, dry bool) (all []Published, err e
 	for _, w := range s.catalogue() {
 		one, err := s.insist(ctx, w, dry)
 		if err != nil {
-			return all, fmt.Errorf("publish %s: %w", w.lookup(), redacted(err))
+			return all, fmt.Errorf("publish %s: %w", w.lookup(), billing.Redacted(err))
 		}
 		all = append(all, one)
 	}
@@ -79,7 +80,7 @@ func (s *Service) wait(ctx context.Context, d time.Duration) error {
 	if s.Sleep != nil {
 		return s.Sleep(ctx, d)
 	}
-	return pause(ctx, d)
+	return billing.Pause(ctx, d)
 }
 
 // insist is publish with retries of temporary errors. Each attempt reads Stripe's state first, so it detects a price
@@ -87,13 +88,13 @@ func (s *Service) wait(ctx context.Context, d time.Duration) error {
 func (s *Service) insist(ctx context.Context, w wanted, dry bool) (out Published, err error) {
 	renewal := 0
 	for n := range publishTries {
-		if out, err = s.publish(ctx, w, dry, renewal); err == nil || !passes(err) || n == publishTries-1 {
+		if out, err = s.publish(ctx, w, dry, renewal); err == nil || !billing.IsTemporary(err) || n == publishTries-1 {
 			break
 		}
-		if stored(err) {
+		if billing.IsStored(err) {
 			renewal++ // Stripe repeats this response to the key for a day
 		}
-		if waited := s.wait(ctx, min(max(retryAfter(err), publishFirst<<n), publishMost)); waited != nil {
+		if waited := s.wait(ctx, min(max(billing.RetryAfter(err), publishFirst<<n), publishMost)); waited != nil {
 			break
 		}
 	}
@@ -107,14 +108,16 @@ func (s *Service) catalogue() (all []wanted) {
 		if !p.Selectable() {
 			continue
 		}
-		all = append(all,
-			wanted{sold{base, p.Key, "month"}, p.Key, p.Name, p.Month},
-			wanted{sold{base, p.Key, "year"}, p.Key, p.Name, p.Year})
+		price := func(kind, interval, product, name string, amount int64) {
+			of := billing.Sold{Kind: kind, Plan: p.Key, Interval: interval}
+			all = append(all, wanted{of, product, name, amount})
+		}
+		price(billing.BasePrice, "month", p.Key, p.Name, p.Month)
+		price(billing.BasePrice, "year", p.Key, p.Name, p.Year)
 		if p.AllowOverage {
-			name := p.Name + ", further client org"
-			all = append(all,
-				wanted{sold{overage, p.Key, "month"}, p.Key + "_client_org", name, p.OverageMonth},
-				wanted{sold{overage, p.Key, "year"}, p.Key + "_client_org", name, p.OverageYear})
+			product, name := p.Key+"_client_org", p.Name+", further client org"
+			price(billing.OveragePrice, "month", product, name, p.OverageMonth)
+			price(billing.OveragePrice, "year", product, name, p.OverageYear)
 		}
 	}
 	return all
@@ -151,12 +154,12 @@ func (s *Service) publish(ctx context.Context, w wanted, dry bool, renewal int) 
 func (s *Service) priced(ctx context.Context, w wanted) (*stripe.Price, error) {
 	p := &stripe.PriceListParams{LookupKeys: []*string{stripe.String(w.lookup())}, Active: stripe.Bool(true)}
 	p.Context, p.Single = ctx, true
-	it := s.stripe.Prices.List(p)
+	it := s.Stripe.Prices.List(p)
 	var found *stripe.Price
 	for it.Next() {
 		found = it.Price()
 	}
-	_, err := asked(struct{}{}, it.Err())
+	_, err := billing.FromStripe(struct{}{}, it.Err())
 	return found, err
 }
 
@@ -164,22 +167,23 @@ func (s *Service) priced(ctx context.Context, w wanted) (*stripe.Price, error) {
 // from the parameters, so concurrent calls create one price. A renewal above 0 changes the keys.
 func (s *Service) makePrice(ctx context.Context, w wanted, before string, renewal int) (*stripe.Price, error) {
 	product := "funnelwork_" + w.product
-	_, err := asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
-	if err != nil && sortOf(err) == missing {
-		_, err = asked(s.stripe.Products.New(&stripe.ProductParams{
-			Params: given(ctx, key("product", renewed(renewal, product, w.name)...)), ID: &product, Name: &w.name,
-			Metadata: map[string]string{"plan": w.Plan},
+	_, err := billing.FromStripe(s.Stripe.Products.Get(product, &stripe.ProductParams{Params: billing.Params(ctx, "")}))
+	if err != nil && billing.Classify(err) == billing.NotFound {
+		_, err = billing.FromStripe(s.Stripe.Products.New(&stripe.ProductParams{
+			Params: billing.Params(ctx, idempotencyKey("product", renewed(renewal, product, w.name)...)),
+			ID:     &product, Name: &w.name, Metadata: map[string]string{"plan": w.Plan},
 		}))
-		if err != nil && sortOf(err) == refused { // created concurrently
-			_, err = asked(s.stripe.Products.Get(product, &stripe.ProductParams{Params: given(ctx, "")}))
+		if err != nil && billing.Classify(err) == billing.Rejected { // created concurrently
+			_, err = billing.FromStripe(s.Stripe.Products.Get(product,
+				&stripe.ProductParams{Params: billing.Params(ctx, "")}))
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return asked(s.stripe.Prices.New(&stripe.PriceParams{
-		Params: given(ctx,
-			key("price",
+	return billing.FromStripe(s.Stripe.Prices.New(&stripe.PriceParams{
+		Params: billing.Params(ctx,
+			idempotencyKey("price",
 				renewed(renewal, w.lookup(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency, before)...)),
 		Product:   &product,
 		Currency:  stripe.String(strings.ToLower(s.Catalogue.Currency)), // Stripe uses lower case
@@ -198,8 +202,8 @@ func renewed(renewal int, parts ...string) []string {
 	return parts
 }
 
-// key returns an idempotency key derived from the request's parameters.
-func key(of string, parts ...string) string {
+// idempotencyKey returns an idempotency key derived from the request's parameters.
+func idempotencyKey(of string, parts ...string) string {
 	h := sha256.New()
 	for _, p := range append([]string{of}, parts...) {
 		_, _ = fmt.Fprintf(h, "%d %s ", len(p), p)

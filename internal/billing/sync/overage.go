@@ -1,4 +1,4 @@
-package billing
+package sync
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stripe/stripe-go/v76"
 
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -37,22 +38,22 @@ func (s *Service) Overdrawn(ctx context.Context) (orgs []id.ID, err error) {
 // key of this attempt. The quantity is absolute, so a second attempt with another key sets the same value. Stripe
 // prorates the difference and invoices it with the period.
 func (s *Service) Overage(ctx context.Context, org id.ID, key string) error {
-	for range tries {
+	for range billing.Tries {
 		err := s.overage(ctx, org, key)
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, billing.ErrMoved) {
 			return err
 		}
 	}
-	return errMoved
+	return billing.ErrMoved
 }
 
 func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
-	d, err := s.fresh(ctx, org)
+	d, err := s.ReadFresh(ctx, org)
 	if err != nil {
 		return err
 	}
-	live := d.live()
-	if live == nil || d.waiting() != nil { // a change in flight updates the items itself; retried by the next run
+	live := d.Live()
+	if live == nil || d.Waiting() != nil { // a change in flight updates the items itself; retried by the next run
 		return nil
 	}
 	var want int64
@@ -63,7 +64,7 @@ func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
 	if err != nil || want == live.OverageQuantity {
 		return err
 	}
-	p, sells := d.tariff.current[sold{overage, live.Plan, live.Interval}]
+	p, sells := d.Tariff.Current[billing.Sold{Kind: billing.OveragePrice, Plan: live.Plan, Interval: live.Interval}]
 	change := &stripe.SubscriptionItemsParams{Quantity: stripe.Int64(want)}
 	switch {
 	case live.OverageItem != "":
@@ -76,16 +77,16 @@ func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
 	default:
 		return nil // the plan sells no overage: existing client orgs stay, free of charge
 	}
-	_, err = asked(s.stripe.Subscriptions.Update(live.ID, &stripe.SubscriptionParams{
-		Params: given(ctx, fmt.Sprintf("%s:%s:%d", key, live.ID, want)),
+	_, err = billing.FromStripe(s.Stripe.Subscriptions.Update(live.ID, &stripe.SubscriptionParams{
+		Params: billing.Params(ctx, fmt.Sprintf("%s:%s:%d", key, live.ID, want)),
 		Items:  []*stripe.SubscriptionItemsParams{change}, ProrationBehavior: stripe.String("create_prorations"),
 	}))
 	if err != nil {
 		return err
 	}
-	_, err = s.Refresh(ctx, org, ours, func(ctx context.Context, tx *postgres.Tx) error {
+	_, err = s.Refresh(ctx, org, billing.ByChange, func(ctx context.Context, tx *postgres.Tx) error {
 		s.Audit(ctx, tx,
-			Act{
+			billing.Act{
 				Action: "billing.overage_synced", Target: "subscription", ID: live.ID,
 				Detail: map[string]any{"from": live.OverageQuantity, "to": want},
 			})

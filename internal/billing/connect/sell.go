@@ -1,25 +1,19 @@
-package billing
+package connect
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stripe/stripe-go/v76"
 
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
-
-// ErrCannotSell reports that the account is not enabled and therefore cannot sell: fault.ConnectNotEnabled.
-var ErrCannotSell = fault.New(fault.ConnectNotEnabled,
-	"The payment account is not enabled, so it cannot sell. GET /white-label/connect shows what is missing.")
 
 // Offer describes a recurring charge of a reseller to a client.
 type Offer struct {
@@ -30,79 +24,6 @@ type Offer struct {
 	Currency string // per period, in minor units
 	Interval string // month or year
 	Days     int    // until an invoice is due; 0: 14
-}
-
-// The states of a sale, besides InFlight and Failed.
-const (
-	Active = "active"
-	Ended  = "ended"
-)
-
-// Sale is a client's subscription on the reseller's account.
-type Sale struct {
-	ID                  id.ID
-	Client              id.ID
-	Account, State      string
-	KeyedAt             time.Time
-	Email, Name         string
-	Amount              int64
-	Currency, Interval  string
-	Days                int
-	Subscription        string // Stripe's id; "" until known
-	FeeBPS, FeeWanted   int64  // the platform's percentage in hundredths: at Stripe, and the target
-	FeeRefusedAt        *time.Time
-	Failure             string
-	CreatedAt, UpdateAt time.Time
-}
-
-const saleColumns = `id, client_org_id, account, state, keyed_at, email, name, amount, currency, "interval",
-	days_until_due, subscription_id,
-	fee_bps, fee_wanted, fee_refused_at, failure, created_at, updated_at`
-
-// refusedOffer is the failure of a sale that Stripe rejected.
-const refusedOffer = "refused"
-
-func errOfferRefused() error {
-	return fault.New(fault.ProviderRefused, "The payment processor rejected this offer.")
-}
-
-// Err returns the error with which Sell ended for a failed sale, and nil for any other sale.
-func (s *Sale) Err() error {
-	switch {
-	case s.State != Failed:
-		return nil
-	case s.Failure == refusedOffer:
-		return errOfferRefused()
-	default:
-		return ErrCannotSell
-	}
-}
-
-// ReadSale returns a sale of tx's org.
-func ReadSale(ctx context.Context, tx *postgres.Tx, sale id.ID) (*Sale, error) {
-	all, err := sales(ctx, tx, "id = $2", sale)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(all) == 0:
-		return nil, fault.New(fault.NotFound, "There is no such sale.")
-	default:
-		return all[0], nil
-	}
-}
-
-// sales returns the sales of tx's org that match the condition.
-func sales(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Sale, error) {
-	rows, err := tx.Query(ctx, "SELECT "+saleColumns+" FROM connect_sale WHERE org_id = $1 AND "+where,
-		append([]any{tx.Org()}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("read sales: %w", err)
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[Sale])
-	if err != nil {
-		return nil, fmt.Errorf("read sales: %w", err)
-	}
-	return all, nil
 }
 
 // Sell starts billing a client of the reseller: a direct charge on the reseller's account, with the platform's fee.
@@ -127,10 +48,10 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
 	if o.Days == 0 {
 		o.Days = 14
 	}
-	now := s.now()
+	now := s.Timestamp()
 	sale := &Sale{
-		ID: id.New(), Client: o.Client, State: InFlight, KeyedAt: now, Email: o.Email, Name: o.Name, Amount: o.Amount,
-		Currency: strings.ToUpper(o.Currency), Interval: o.Interval,
+		ID: id.New(), Client: o.Client, State: billing.InFlight, KeyedAt: now, Email: o.Email, Name: o.Name,
+		Amount: o.Amount, Currency: strings.ToUpper(o.Currency), Interval: o.Interval,
 		Days: o.Days, CreatedAt: now, UpdateAt: now,
 	}
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
@@ -159,11 +80,13 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
 			sale.Currency, sale.Interval, sale.Days,
 			sale.Subscription, sale.FeeBPS, sale.FeeWanted, sale.FeeRefusedAt, sale.Failure, sale.CreatedAt,
 			sale.UpdateAt)
-		s.Audit(ctx, tx,
-			Act{Action: "connect.sale_begun", Target: "connect_sale", ID: sale.ID.String(), Detail: map[string]any{
+		s.Audit(ctx, tx, billing.Act{
+			Action: "connect.sale_begun", Target: "connect_sale", ID: sale.ID.String(),
+			Detail: map[string]any{
 				"client_org_id": sale.Client, "amount": sale.Amount, "currency": sale.Currency,
 				"interval": sale.Interval, "application_fee_percent": plans.Percent(rate),
-			}})
+			},
+		})
 		return nil
 	})
 	if err != nil {
@@ -178,7 +101,7 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
 // maySell returns the platform's percentage and the account. It holds the account's row lock until the end of tx. It
 // returns an error if the org may not sell.
 func (s *Service) maySell(ctx context.Context, tx *postgres.Tx) (bps int64, account string, err error) {
-	c, err := readConnected(ctx, tx, " FOR UPDATE")
+	c, err := readRow(ctx, tx, " FOR UPDATE")
 	if err != nil {
 		return 0, "", err
 	}
@@ -192,29 +115,31 @@ func (s *Service) maySell(ctx context.Context, tx *postgres.Tx) (bps int64, acco
 	if !r.Has(plans.WhiteLabeling) {
 		return 0, "", s.Catalogue.Lacks(&r, plans.WhiteLabeling)
 	}
-	return s.Catalogue.ConnectFee(&r), c.Account, nil
+	return s.Catalogue.ConnectFee(&r), c.ID, nil
 }
 
 // carrySale creates a recorded sale at Stripe and writes the outcome. If the outcome is unknown, the sale stays in
 // flight.
 func (s *Service) carrySale(ctx context.Context, org id.ID, sale *Sale) error {
 	sub, err := s.bill(ctx, sale)
+	class := billing.Classify(err)
 	switch {
 	case err == nil:
 		if err := s.At(ctx, "sale asked"); err != nil {
 			return err
 		}
 		return s.closeSale(ctx, org, sale, Active, sub, "")
-	case lostAccess(err):
-		return errors.Join(ErrCannotSell, s.closeSale(ctx, org, sale, Failed, "", "no_access"))
-	case sortOf(err) == refused, sortOf(err) == missing, sortOf(err) == declined:
-		s.Log.WarnContext(ctx, "stripe refused a sale of a reseller", "sale", sale.ID.String(), "error", redacted(err))
-		if closed := s.closeSale(ctx, org, sale, Failed, "", refusedOffer); closed != nil {
+	case LostAccess(err):
+		return errors.Join(ErrCannotSell, s.closeSale(ctx, org, sale, billing.Failed, "", "no_access"))
+	case class == billing.Rejected, class == billing.NotFound, class == billing.CardDeclined:
+		s.Log.WarnContext(ctx, "stripe refused a sale of a reseller", "sale", sale.ID.String(), "error",
+			billing.Redacted(err))
+		if closed := s.closeSale(ctx, org, sale, billing.Failed, "", refusedOffer); closed != nil {
 			return closed
 		}
 		return errOfferRefused()
 	default:
-		return outward(err)
+		return billing.AsFault(err)
 	}
 }
 
@@ -222,48 +147,39 @@ func (s *Service) carrySale(ctx context.Context, org id.ID, sale *Sale) error {
 // retry with the same keys is idempotent.
 func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) {
 	key := "sale:" + sale.ID.String()
-	cp := &stripe.CustomerParams{Params: given(ctx, key+":customer"), Email: &sale.Email}
+	cp := &stripe.CustomerParams{Params: billing.Params(ctx, key+":customer"), Email: &sale.Email}
 	cp.SetStripeAccount(sale.Account)
 	cp.AddMetadata("sale_id", sale.ID.String())
-	customer, err := asked(s.stripe.Customers.New(cp))
+	customer, err := billing.FromStripe(s.Stripe.Customers.New(cp))
 	if err != nil {
 		return "", err
 	}
 	pp := &stripe.PriceParams{
-		Params: given(ctx, key+":price"), Currency: stripe.String(strings.ToLower(sale.Currency)),
+		Params: billing.Params(ctx, key+":price"), Currency: stripe.String(strings.ToLower(sale.Currency)),
 		UnitAmount:  &sale.Amount,
 		ProductData: &stripe.PriceProductDataParams{Name: &sale.Name},
 		Recurring:   &stripe.PriceRecurringParams{Interval: &sale.Interval},
 	}
 	pp.SetStripeAccount(sale.Account)
-	price, err := asked(s.stripe.Prices.New(pp))
+	price, err := billing.FromStripe(s.Stripe.Prices.New(pp))
 	if err != nil {
 		return "", err
 	}
 	sp := &stripe.SubscriptionParams{
-		Params: given(ctx, key), Customer: &customer.ID, Items: []*stripe.SubscriptionItemsParams{{Price: &price.ID}},
+		Params: billing.Params(ctx, key), Customer: &customer.ID,
+		Items:            []*stripe.SubscriptionItemsParams{{Price: &price.ID}},
 		CollectionMethod: stripe.String(string(stripe.SubscriptionCollectionMethodSendInvoice)),
 		DaysUntilDue:     stripe.Int64(int64(sale.Days)),
 	}
 	sp.SetStripeAccount(sale.Account)
 	sp.AddMetadata("sale_id", sale.ID.String())
 	charging(sp, sale.FeeBPS)
-	made, err := asked(s.stripe.Subscriptions.New(sp))
+	made, err := billing.FromStripe(s.Stripe.Subscriptions.New(sp))
 	if err != nil {
 		return "", err
 	}
 	return made.ID, nil
 }
-
-// charging sets the platform's percentage, as a decimal rather than the library's float, and records it in the
-// metadata, which Stripe copies to each invoice at its creation.
-func charging(p *stripe.SubscriptionParams, bps int64) {
-	p.AddExtra("application_fee_percent", plans.Percent(bps))
-	p.AddMetadata(feeMark, strconv.FormatInt(bps, 10))
-}
-
-// feeMark is the metadata key of an invoice's percentage.
-const feeMark = "fee_bps"
 
 func (s *Service) closeSale(ctx context.Context, org id.ID, sale *Sale, state, sub, failure string) error {
 	sale.State, sale.Subscription, sale.Failure = state, sub, failure
@@ -271,14 +187,14 @@ func (s *Service) closeSale(ctx context.Context, org id.ID, sale *Sale, state, s
 		n, err := tx.Exec(ctx,
 			`UPDATE connect_sale SET state = $3, subscription_id = $4, failure = $5, updated_at = $6
 				WHERE org_id = $1 AND id = $2 AND state = 'in_flight'`,
-			org, sale.ID, state, sub, failure, s.now())
+			org, sale.ID, state, sub, failure, s.Timestamp())
 		if err != nil {
 			return fmt.Errorf("write sale: %w", err)
 		}
 		if n > 0 {
 			s.Audit(ctx, tx,
-				Act{
-					Action: "connect.sale_" + map[string]string{Active: "made", Failed: "refused"}[state],
+				billing.Act{
+					Action: "connect.sale_" + map[string]string{Active: "made", billing.Failed: "refused"}[state],
 					Target: "connect_sale", ID: sale.ID.String(),
 					Detail: map[string]any{"subscription": sub, "failure": failure},
 				})
@@ -287,13 +203,32 @@ func (s *Service) closeSale(ctx context.Context, org id.ID, sale *Sale, state, s
 	})
 }
 
+// ResumeSales continues the sales of an org that a process left in flight, and returns their number.
+func (s *Service) ResumeSales(ctx context.Context, org id.ID) (n int, err error) {
+	var left []*Sale
+	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
+		left, err = sales(ctx, tx, `state = 'in_flight' AND created_at < $2 ORDER BY id`, s.Timestamp().Add(-abandoned))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, sale := range left {
+		if err := s.resume(ctx, org, sale); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
 // resume continues a sale that a process left in flight. If the account may no longer sell, or the keys have expired,
 // it does not create the sale: the sale becomes active if its subscription exists at Stripe, and failed otherwise.
 func (s *Service) resume(ctx context.Context, org id.ID, sale *Sale) error {
 	var may bool
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		_, account, err := s.maySell(ctx, tx)
-		may = err == nil && account == sale.Account && s.Now().Sub(sale.KeyedAt) < keyLife
+		may = err == nil && account == sale.Account && s.Now().Sub(sale.KeyedAt) < billing.KeyLife
 		return err
 	})
 	if fault.Is(err, fault.ConnectNotEnabled) || fault.Is(err, fault.FeatureNotInPlan) {
@@ -307,16 +242,16 @@ func (s *Service) resume(ctx context.Context, org id.ID, sale *Sale) error {
 	}
 	p := &stripe.SubscriptionListParams{
 		Status:       stripe.String("all"),
-		CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: sale.KeyedAt.Add(-overlap).Unix()},
+		CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: sale.KeyedAt.Add(-billing.ListingDelay).Unix()},
 	}
 	p.Context, p.Limit, p.StripeAccount = ctx, stripe.Int64(100), &sale.Account
-	for it := s.stripe.Subscriptions.List(p); ; {
+	for it := s.Stripe.Subscriptions.List(p); ; {
 		if !it.Next() {
-			_, err := asked(struct{}{}, it.Err())
-			if err != nil && !lostAccess(err) {
+			_, err := billing.FromStripe(struct{}{}, it.Err())
+			if err != nil && !LostAccess(err) {
 				return err
 			}
-			return s.closeSale(ctx, org, sale, Failed, "", "expired")
+			return s.closeSale(ctx, org, sale, billing.Failed, "", "expired")
 		}
 		if sub := it.Subscription(); sub.Metadata["sale_id"] == sale.ID.String() {
 			return s.closeSale(ctx, org, sale, Active, sub.ID, "")

@@ -1,4 +1,4 @@
-package billing
+package connect
 
 import (
 	"context"
@@ -6,59 +6,14 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
-	"time"
+	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stripe/stripe-go/v76"
 
+	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
-
-// Split is the distribution of one invoice paid by a client, in minor units of the currency in which Stripe settles
-// with the account: Gross = Net + ApplicationFee + StripeFee. Later refunds are recorded separately.
-type Split struct {
-	Invoice        string // Stripe's id, as Account, Charge and Fee
-	Sale           id.ID
-	Account        string
-	Charge, Fee    string // Fee: "" if the platform took no fee
-	Currency       string // ISO 4217
-	Gross          int64
-	StripeFee      int64
-	ApplicationFee int64 // of the platform
-	Net            int64 // of the reseller
-	FeeBPS         int64 // configured percentage when the invoice was created, in hundredths
-	Refunded       int64 // of Gross
-	FeeRefunded    int64 // of ApplicationFee
-	PaidAt         time.Time
-}
-
-const splitColumns = `invoice_id, sale_id, account, charge_id, fee_id, currency, gross, stripe_fee, ` +
-	`application_fee, net, fee_bps, refunded, fee_refunded, paid_at`
-
-// Splits returns the paid invoices of the clients of tx's org, latest first. The cursor is the time and the id of the
-// last invoice of the previous page, both zero for the first page.
-func Splits(ctx context.Context, tx *postgres.Tx, at time.Time, below string, limit int) ([]Split, error) {
-	rows, err := tx.Query(ctx,
-		`SELECT `+splitColumns+
-			` FROM connect_fee WHERE org_id = $1 AND ($3 = '' OR (paid_at, invoice_id) < ($2, $3))
-				ORDER BY paid_at DESC, invoice_id DESC LIMIT $4`,
-		tx.Org(), at, below, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read fees: %w", err)
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Split])
-	if err != nil {
-		return nil, fmt.Errorf("read fees: %w", err)
-	}
-	return all, nil
-}
-
-// CountSplits returns the total number of rows that Splits lists.
-func CountSplits(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
-	err = tx.QueryRow(ctx, `SELECT count(*) FROM connect_fee WHERE org_id = $1`, []any{tx.Org()}, &n)
-	return n, err
-}
 
 // hint identifies the payment that an event's object refers to. It is used only to look up the payment, because the
 // event's data is not trusted.
@@ -94,12 +49,12 @@ func hintOf(payload []byte) hint {
 // split reads a payment and its refunds from Stripe. It returns nil for a payment that belongs to none of our sales or
 // has no invoice.
 func (s *Service) split(ctx context.Context, org id.ID, account, charge string) (*Split, error) {
-	p := &stripe.ChargeParams{Params: given(ctx, "")}
+	p := &stripe.ChargeParams{Params: billing.Params(ctx, "")}
 	p.SetStripeAccount(account)
 	for _, path := range []string{"balance_transaction", "invoice", "refunds.data.balance_transaction"} {
 		p.AddExpand(path)
 	}
-	ch, err := asked(s.stripe.Charges.Get(charge, p))
+	ch, err := billing.FromStripe(s.Stripe.Charges.Get(charge, p))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +76,7 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 	b := ch.BalanceTransaction
 	x := &Split{
 		Invoice: ch.Invoice.ID, Sale: sale, Account: account, Charge: ch.ID, Currency: upper(b.Currency),
-		Gross: b.Amount, Net: b.Net, PaidAt: unix(ch.Created),
+		Gross: b.Amount, Net: b.Net, PaidAt: billing.UnixTime(ch.Created),
 	}
 	for _, d := range b.FeeDetails {
 		if d.Type == "application_fee" {
@@ -141,7 +96,8 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 	}
 	if ch.ApplicationFee != nil {
 		x.Fee = ch.ApplicationFee.ID
-		fee, err := asked(s.stripe.ApplicationFees.Get(x.Fee, &stripe.ApplicationFeeParams{Params: given(ctx, "")}))
+		fee, err := billing.FromStripe(s.Stripe.ApplicationFees.Get(x.Fee,
+			&stripe.ApplicationFeeParams{Params: billing.Params(ctx, "")}))
 		if err != nil {
 			return nil, err
 		}
@@ -164,21 +120,6 @@ func share(amount, part, whole int64) int64 {
 	return int64(quotient)
 }
 
-// keepSplit stores a payment. A new reading replaces the stored one; the refunded amounts keep the larger value,
-// because refunds only grow and readings may arrive out of order.
-func keepSplit(tx *postgres.Tx, x *Split, now time.Time) {
-	tx.Queue(`INSERT INTO connect_fee (org_id, `+splitColumns+
-		`, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-		ON CONFLICT (org_id, invoice_id) DO UPDATE SET charge_id = excluded.charge_id, fee_id = excluded.fee_id,
-		currency = excluded.currency, gross = excluded.gross,
-			stripe_fee = excluded.stripe_fee, application_fee = excluded.application_fee, net = excluded.net,
-			paid_at = excluded.paid_at, updated_at = excluded.updated_at,
-			refunded = greatest(connect_fee.refunded, excluded.refunded), fee_refunded =
-			greatest(connect_fee.fee_refunded, excluded.fee_refunded)`,
-		tx.Org(), x.Invoice, x.Sale, x.Account, x.Charge, x.Fee, x.Currency, x.Gross, x.StripeFee, x.ApplicationFee,
-		x.Net, x.FeeBPS, x.Refunded, x.FeeRefunded, x.PaidAt, now)
-}
-
 // workPayment processes an event about a payment, an invoice or a fee: it reads the payment from Stripe and stores it.
 func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h hint,
 	mark func(outcome string) func(context.Context, *postgres.Tx) error,
@@ -188,7 +129,7 @@ func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h 
 	if h.Charge != "" && (h.Object != "charge" || h.Invoice != "") {
 		var err error
 		switch x, err = s.split(ctx, org, account, h.Charge); {
-		case lostAccess(err): // access was revoked: the payment can no longer be read
+		case LostAccess(err): // access was revoked: the payment can no longer be read
 			outcome = "refused"
 		case err != nil:
 			return err
@@ -198,10 +139,18 @@ func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h 
 	}
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if x != nil {
-			keepSplit(tx, x, s.now())
+			keepSplit(tx, x, s.Timestamp())
 		}
 		return mark(outcome)(ctx, tx)
 	})
+}
+
+// WorkFee processes an event of the platform about a fee of a connected account's payment.
+func (s *Service) WorkFee(ctx context.Context, org id.ID, e *billing.Event,
+	mark func(outcome string) func(context.Context, *postgres.Tx) error,
+) error {
+	h := hintOf(e.Payload)
+	return s.workPayment(ctx, org, h.Account, h, mark)
 }
 
 // workSale processes an event about a subscription: it records that one of our sales has ended.
@@ -218,11 +167,11 @@ func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hin
 	}
 	ended := false
 	if len(sale) > 0 {
-		p := &stripe.SubscriptionParams{Params: given(ctx, "")}
+		p := &stripe.SubscriptionParams{Params: billing.Params(ctx, "")}
 		p.SetStripeAccount(account)
-		got, err := asked(s.stripe.Subscriptions.Get(h.ID, p))
+		got, err := billing.FromStripe(s.Stripe.Subscriptions.Get(h.ID, p))
 		switch {
-		case err != nil && !lostAccess(err):
+		case err != nil && !LostAccess(err):
 			return err
 		case err == nil:
 			ended = got.Status == stripe.SubscriptionStatusCanceled ||
@@ -232,9 +181,11 @@ func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hin
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if ended {
 			tx.Queue(`UPDATE connect_sale SET state = 'ended', updated_at = $3 WHERE org_id = $1 AND id = $2
-				AND state = 'active'`, org, sale[0].ID, s.now())
-			s.Audit(ctx, tx, Act{Action: "connect.sale_ended", Target: "connect_sale", ID: sale[0].ID.String()})
+				AND state = 'active'`, org, sale[0].ID, s.Timestamp())
+			s.Audit(ctx, tx, billing.Act{Action: "connect.sale_ended", Target: "connect_sale", ID: sale[0].ID.String()})
 		}
 		return mark("applied")(ctx, tx)
 	})
 }
+
+func upper[T ~string](s T) string { return strings.ToUpper(string(s)) }
