@@ -48,7 +48,9 @@ func (a *App) mountBilling() {
 		handle func(context.Context, change.Call) (*change.Answer, error)
 	}{
 		{
-			httpx.Op{Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true},
+			httpx.Op{
+				Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true,
+			},
 			func(ctx context.Context, call change.Call) (*change.Answer, error) {
 				return a.changes.Cancel(ctx, httpx.Who(ctx).Org, call)
 			},
