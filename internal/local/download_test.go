@@ -98,7 +98,7 @@ func TestWithoutInstalledBinariesTheyAreDownloadedOnce(t *testing.T) {
 			jars++
 		}
 	}
-	if jars != 1 || strings.Count(lines.String(), "downloading") != 1 ||
+	if jars != 1 || strings.Count(lines.String(), `msg="downloading Postgres" version=`) != 1 ||
 		strings.Count(lines.String(), `msg="using Postgres" source=Maven`) != 2 ||
 		!strings.Contains(lines.String(), "apt-get: Unable to locate package postgresql") &&
 			!strings.Contains(lines.String(), "have no package postgresql") &&
