@@ -11,8 +11,8 @@ import (
 )
 
 // claimAllSQL is T5 for many jobs. It skips locked rows; their claims are retried alone. As in all statements for many
-// jobs, state IN ('ready', ”) keeps the planner from the partial index of slots, with which it would scan the slots of
-// the whole org.
+// jobs, a second, empty state beside ready keeps the planner from the partial index of slots, with which it would scan
+// the slots of the whole org.
 const claimAllSQL = `
 WITH mine AS MATERIALIZED (
 	SELECT job.org_id, job.id, m.owner
