@@ -2,6 +2,8 @@ module github.com/funnelwork/funnelwork
 
 go 1.26.0
 
+ignore ./api/console/node_modules
+
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/alecthomas/kong v1.17.0

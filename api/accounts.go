@@ -20,12 +20,13 @@ const (
 // families are the two kinds of accounts. They differ only in path and plan feature.
 var families = []struct {
 	path string
+	noun string // of operation ids
 	kind provider.Kind
 	one  string // with its article, for titles
 	many string
 }{
-	{socialPath, provider.Social, "a social account", "social accounts"},
-	{adsPath, provider.Ads, "an ad account", "ad accounts"},
+	{socialPath, "social_accounts", provider.Social, "a social account", "social accounts"},
+	{adsPath, "ad_accounts", provider.Ads, "an ad account", "ad accounts"},
 }
 
 func (a *App) mountAccounts() {
@@ -34,19 +35,34 @@ func (a *App) mountAccounts() {
 		one := path + "/{id}"
 		httpx.Route(
 			a.Server,
-			httpx.Op{Method: http.MethodGet, Path: path, Need: httpx.Viewer, Tag: accountTag, Title: "List " + f.many},
+			httpx.Op{
+				ID:     f.noun + ".list",
+				Method: http.MethodGet,
+				Path:   path,
+				Need:   httpx.Viewer,
+				Tag:    accountTag,
+				Title:  "List " + f.many,
+			},
 			func(ctx context.Context, in *listAccountsIn) (*accountsOut, error) {
 				return a.listAccounts(ctx, kind, in)
 			},
 		)
 		httpx.Route(
 			a.Server,
-			httpx.Op{Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: accountTag, Title: "Get " + f.one},
+			httpx.Op{
+				ID:     f.noun + ".get",
+				Method: http.MethodGet,
+				Path:   one,
+				Need:   httpx.Viewer,
+				Tag:    accountTag,
+				Title:  "Get " + f.one,
+			},
 			func(ctx context.Context, in *getAccountIn) (*accountOut, error) {
 				return a.getAccount(ctx, kind, in)
 			},
 		)
 		httpx.Route(a.Server, httpx.Op{
+			ID:     f.noun + ".disconnect",
 			Method: http.MethodDelete, Path: one, Need: httpx.Admin, Tag: accountTag, Title: "Disconnect " + f.one,
 			Status: http.StatusNoContent,
 			Writes: []string{"social_account.disconnected", "token.revoke"},
@@ -58,7 +74,7 @@ func (a *App) mountAccounts() {
 
 // AccountID is the path parameter of one account.
 type AccountID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the connected account"`
 }
 
 type accountOut struct {

@@ -30,11 +30,13 @@ func (a *App) mountAI() {
 	may := []int{http.StatusPaymentRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "ai.draft_email",
 			Method: http.MethodPost, Path: aiPath + "/draft-email", Need: httpx.Member, Part: httpx.PartAI, Tag: tag,
 			Title: "Draft an email to a contact; nothing is sent", May: may,
 		}, a.draftEmail)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "ai.summarize_contact",
 			Method: http.MethodPost,
 			Path:   aiPath + "/summarize-contact",
 			Need:   httpx.Member,
@@ -45,16 +47,19 @@ func (a *App) mountAI() {
 		}, a.summarizeContact)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "ai.suggest_next_action",
 			Method: http.MethodPost, Path: aiPath + "/next-action", Need: httpx.Member, Part: httpx.PartAI, Tag: tag,
 			Title: "Suggest the next action for a contact", May: may,
 		}, a.nextAction)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "ai.classify_reply",
 			Method: http.MethodPost, Path: aiPath + "/classify-reply", Need: httpx.Member, Part: httpx.PartAI, Tag: tag,
 			Title: "Classify a reply", May: may,
 		}, a.classifyReply)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "ai.get_usage",
 			Method: http.MethodGet, Path: aiPath + "/usage", Need: httpx.Viewer, Tag: tag,
 			Title: "Get the AI token usage of the month",
 		}, a.aiUsage)
@@ -70,7 +75,7 @@ type Spending struct {
 // consulted is a provider's answer and its cost.
 type consulted[A any] struct {
 	answer *A
-	usage  ai.Usage
+	usage  ai.TokenUsage
 	spent  Spending
 }
 
@@ -117,7 +122,7 @@ func consult[A any, P interface {
 	}
 	usage := reply.Usage
 	if usage.TotalTokens <= 0 { // no usage reported: charge the estimate
-		usage = ai.Usage{
+		usage = ai.TokenUsage{
 			PromptTokens: hold.estimate - call.MaxTokens, CompletionTokens: call.MaxTokens,
 			TotalTokens: hold.estimate,
 		}

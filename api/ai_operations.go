@@ -12,30 +12,37 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// aiSource is a record from which an answer was generated.
-type aiSource struct {
-	Type string `json:"type" enum:"contact,event"`
-	ID   id.ID  `json:"id" format:"uuid"`
+// draftSource is a record from which an answer was generated.
+type draftSource struct {
+	Type string `json:"type" enum:"contact,event" doc:"Kind of the record: contact, or event of its timeline"`
+	ID   id.ID  `json:"id" format:"uuid" doc:"ID of the contact or event"`
 }
 
-type draftAnswer struct {
+type emailDraftOut struct {
 	Spending
 	Body struct {
 		ai.Draft
-		Sources []aiSource `json:"sources"`
-		Usage   ai.Usage   `json:"usage"`
+		Sources []draftSource `json:"sources"`
+		Usage   ai.TokenUsage `json:"usage" doc:"Tokens charged for this request"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (emailDraftOut) Descriptions() map[string]string {
+	return map[string]string{
+		"sources": "The records that the model was given: the contact and up to 20 of its latest events",
 	}
 }
 
 func (a *App) draftEmail(ctx context.Context, in *struct {
 	Body struct {
-		ContactID id.ID  `json:"contact_id" format:"uuid"`
+		ContactID id.ID  `json:"contact_id" format:"uuid" doc:"The live contact to write to"`
 		Goal      string `json:"goal" minLength:"1" maxLength:"1000" doc:"The mail's purpose and only source of links"`
-		Tone      string `json:"tone,omitempty" enum:"friendly,formal,brief" default:"friendly"`
-		Language  string `json:"language,omitempty" maxLength:"40" default:"English"`
-	}
+		Tone      string `json:"tone,omitempty" enum:"friendly,formal,brief" default:"friendly" doc:"Style of the mail"`
+		Language  string `json:"language,omitempty" maxLength:"40" default:"English" doc:"Of the mail, in any words"`
+	} `nameHint:"DraftEmailRequest"`
 },
-) (*draftAnswer, error) {
+) (*emailDraftOut, error) {
 	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
 	if err != nil {
 		return nil, err
@@ -44,82 +51,96 @@ func (a *App) draftEmail(ctx context.Context, in *struct {
 		Task:   "Goal: " + in.Body.Goal + "\nTone: " + in.Body.Tone + "\nLanguage: " + in.Body.Language,
 		Record: record,
 	}
-	return consult(ctx, a, ai.DraftEmail, ask, func(c *consulted[ai.Draft]) *draftAnswer {
-		out := &draftAnswer{Spending: c.spent}
+	return consult(ctx, a, ai.DraftEmail, ask, func(c *consulted[ai.Draft]) *emailDraftOut {
+		out := &emailDraftOut{Spending: c.spent}
 		out.Body.Draft, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
 		return out
 	})
 }
 
-// aboutContact is the request body of an operation on one contact.
-type aboutContact struct {
+// aboutContactIn is the request body of an operation on one contact.
+type aboutContactIn struct {
 	Body struct {
-		ContactID id.ID `json:"contact_id" format:"uuid"`
+		ContactID id.ID `json:"contact_id" format:"uuid" doc:"ID of a live contact"`
 	}
 }
 
-type summaryAnswer struct {
+type contactSummaryOut struct {
 	Spending
 	Body struct {
 		ai.Summary
-		Sources []aiSource `json:"sources"`
-		Usage   ai.Usage   `json:"usage"`
+		Sources []draftSource `json:"sources"`
+		Usage   ai.TokenUsage `json:"usage" doc:"Tokens charged for this request"`
 	}
 }
 
-func (a *App) summarizeContact(ctx context.Context, in *aboutContact) (*summaryAnswer, error) {
+// Descriptions implements wire.Describer.
+func (contactSummaryOut) Descriptions() map[string]string {
+	return map[string]string{
+		"sources": "The records that the model was given: the contact and up to 20 of its latest events",
+	}
+}
+
+func (a *App) summarizeContact(ctx context.Context, in *aboutContactIn) (*contactSummaryOut, error) {
 	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
 	if err != nil {
 		return nil, err
 	}
 	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: record},
-		func(c *consulted[ai.Summary]) *summaryAnswer {
-			out := &summaryAnswer{Spending: c.spent}
+		func(c *consulted[ai.Summary]) *contactSummaryOut {
+			out := &contactSummaryOut{Spending: c.spent}
 			out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
 			return out
 		})
 }
 
-type nextAnswer struct {
+type nextActionOut struct {
 	Spending
 	Body struct {
 		ai.NextAction
-		Sources []aiSource `json:"sources"`
-		Usage   ai.Usage   `json:"usage"`
+		Sources []draftSource `json:"sources"`
+		Usage   ai.TokenUsage `json:"usage" doc:"Tokens charged for this request"`
 	}
 }
 
-func (a *App) nextAction(ctx context.Context, in *aboutContact) (*nextAnswer, error) {
+// Descriptions implements wire.Describer.
+func (nextActionOut) Descriptions() map[string]string {
+	return map[string]string{
+		"sources": "The records that the model was given: the contact and up to 20 of its latest events",
+	}
+}
+
+func (a *App) nextAction(ctx context.Context, in *aboutContactIn) (*nextActionOut, error) {
 	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
 	if err != nil {
 		return nil, err
 	}
 	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: record},
-		func(c *consulted[ai.NextAction]) *nextAnswer {
-			out := &nextAnswer{Spending: c.spent}
+		func(c *consulted[ai.NextAction]) *nextActionOut {
+			out := &nextActionOut{Spending: c.spent}
 			out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
 			return out
 		})
 }
 
-type classifyAnswer struct {
+type replyClassificationOut struct {
 	Spending
 	Body struct {
 		ai.Classified
-		Usage ai.Usage `json:"usage"`
+		Usage ai.TokenUsage `json:"usage" doc:"Tokens charged for this request"`
 	}
 }
 
 func (a *App) classifyReply(ctx context.Context, in *struct {
 	Body struct {
-		Subject string `json:"subject,omitempty" maxLength:"1000"`
+		Subject string `json:"subject,omitempty" maxLength:"1000" doc:"Subject of the mail; default: empty"`
 		Text    string `json:"text" minLength:"1" maxLength:"20000" doc:"The mail as plain text"`
-	}
+	} `nameHint:"ClassifyReplyRequest"`
 },
-) (*classifyAnswer, error) {
+) (*replyClassificationOut, error) {
 	ask := ai.Ask{Task: "Classify the reply.", Text: "Subject: " + in.Body.Subject + "\n\n" + in.Body.Text}
-	return consult(ctx, a, ai.Classify, ask, func(c *consulted[ai.Classified]) *classifyAnswer {
-		out := &classifyAnswer{Spending: c.spent}
+	return consult(ctx, a, ai.Classify, ask, func(c *consulted[ai.Classified]) *replyClassificationOut {
+		out := &replyClassificationOut{Spending: c.spent}
 		out.Body.Classified, out.Body.Usage = *c.answer, c.usage
 		return out
 	})
@@ -129,7 +150,7 @@ func (a *App) classifyReply(ctx context.Context, in *struct {
 const lately = 20
 
 // recordOf returns the data of a contact which a model sees, and the records it comes from.
-func (a *App) recordOf(ctx context.Context, contact id.ID) (map[string]any, []aiSource, error) {
+func (a *App) recordOf(ctx context.Context, contact id.ID) (map[string]any, []draftSource, error) {
 	var (
 		row     contacts.Row
 		entries []events.TimelineEntry
@@ -148,11 +169,11 @@ func (a *App) recordOf(ctx context.Context, contact id.ID) (map[string]any, []ai
 	if err != nil {
 		return nil, nil, err
 	}
-	sources := []aiSource{{"contact", contact}}
+	sources := []draftSource{{"contact", contact}}
 	timeline := make([]map[string]any, len(entries))
 	for i, e := range entries {
 		timeline[i] = map[string]any{"type": e.Type, "at": e.At, "changes": e.Changes}
-		sources = append(sources, aiSource{"event", e.ID})
+		sources = append(sources, draftSource{"event", e.ID})
 	}
 	c := &row.Contact
 	return map[string]any{

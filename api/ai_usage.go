@@ -10,30 +10,38 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-type usageAnswer struct {
+type monthlyAIUsageOut struct {
 	Body struct {
-		Period     string     `json:"period" doc:"The month, YYYY-MM, UTC"`
-		ResetsAt   wire.Time  `json:"resets_at" format:"date-time"`
-		Limit      *int64     `json:"limit" doc:"Tokens per month; null: no limit"`
-		Used       int64      `json:"used" doc:"Tokens charged"`
-		Reserved   int64      `json:"reserved" doc:"Tokens reserved for requests in progress"`
-		Remaining  *int64     `json:"remaining" doc:"null: no limit"`
-		PerMinute  int64      `json:"per_minute" doc:"Tokens per minute"`
-		Operations []ai.Spent `json:"operations" nullable:"false"`
+		Period     string              `json:"period" doc:"The month, YYYY-MM, UTC"`
+		ResetsAt   wire.Time           `json:"resets_at" format:"date-time"`
+		Limit      *int64              `json:"limit" doc:"Tokens per month; null: no limit"`
+		Used       int64               `json:"used" doc:"Tokens charged"`
+		Reserved   int64               `json:"reserved" doc:"Tokens reserved for requests in progress"`
+		Remaining  *int64              `json:"remaining" doc:"null: no limit"`
+		PerMinute  int64               `json:"per_minute" doc:"Tokens per minute"`
+		Operations []ai.OperationUsage `json:"operations" nullable:"false"`
 	}
 }
 
-func (a *App) aiUsage(ctx context.Context, _ *struct{}) (*usageAnswer, error) {
+// Descriptions implements wire.Describer.
+func (monthlyAIUsageOut) Descriptions() map[string]string {
+	return map[string]string{
+		"resets_at":  "Start of the next month in UTC, when used returns to 0",
+		"operations": "Requests and tokens of this month, one entry per operation that was used",
+	}
+}
+
+func (a *App) aiUsage(ctx context.Context, _ *struct{}) (*monthlyAIUsageOut, error) {
 	now, err := a.Plans.Of(ctx, httpx.Who(ctx).Org)
 	if err != nil {
 		return nil, err
 	}
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*usageAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*monthlyAIUsageOut, error) {
 		m, err := ai.ThisMonth(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
-		out := &usageAnswer{}
+		out := &monthlyAIUsageOut{}
 		b := &out.Body
 		b.Period, b.ResetsAt, b.Used, b.Reserved, b.PerMinute = m.Period.Format("2006-01"), wire.At(m.Resets()),
 			m.Used, m.Reserved, a.AIPerMinute
@@ -43,7 +51,7 @@ func (a *App) aiUsage(ctx context.Context, _ *struct{}) (*usageAnswer, error) {
 		}
 		b.Operations, err = ai.ByOperation(ctx, tx)
 		if b.Operations == nil {
-			b.Operations = []ai.Spent{}
+			b.Operations = []ai.OperationUsage{}
 		}
 		return out, err
 	})

@@ -6,7 +6,9 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/funnelwork/funnelwork/api/console"
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/operations"
 	"github.com/funnelwork/funnelwork/api/pages"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -15,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/events/tail"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
@@ -47,8 +50,10 @@ type Deps struct {
 	Hosts httpx.HostResolver
 	// AI is the provider of the AI endpoints; nil: the endpoints are unavailable. Tokens holds each org's bucket of
 	// AIPerMinute tokens; nil: buckets in this process. AIPerMinute is 50,000 if 0.
-	AI          ai.Provider
-	Tokens      *limits.Tokens
+	AI     ai.Provider
+	Tokens *limits.Tokens
+	// Streams limits the open streams of each user; nil: in this process.
+	Streams     *limits.Leases
 	AIPerMinute int64
 	AITime      time.Duration // timeout of a call to AI; 14 seconds if 0
 	// Scores holds the models that score contacts. Nil: one that reads the DB above.
@@ -76,6 +81,9 @@ type App struct {
 	changes   *change.Service  // changes of plan
 	resellers *connect.Service // connected accounts and their sales
 
+	tails    *tail.Follower // of the feeds with open streams
+	comments time.Duration  // interval between the comments of a stream
+
 	presses chan struct{} // semaphore for decoding logos
 	uploads httpx.Uploads // open file uploads
 }
@@ -97,6 +105,9 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Tokens == nil {
 		d.Tokens = limits.NewTokens(nil, d.Log)
 	}
+	if d.Streams == nil {
+		d.Streams = limits.NewLeases(nil, d.Log)
+	}
 	if d.AIPerMinute == 0 {
 		d.AIPerMinute = DefaultAIPerMinute
 	}
@@ -110,26 +121,29 @@ func build(d Deps, more ...func(*App)) *App {
 		Deps:      d,
 		changes:   change.New(d.Billing),
 		resellers: connect.New(d.Billing),
+		tails:     tail.New(d.DB, d.Log), comments: commentEvery,
 		Server: httpx.New(httpx.Config{
 			DB: d.DB, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics, Plans: d.Plans,
 			Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
 			CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay,
-			About: pages.Introduction(),
+			About: pages.Introduction(), Describe: operations.Describe, Tags: operations.Tags(),
 		}),
 	}
 	a.pages = pages.New(a.Server, d.Brands)
 	for _, mount := range []func(){
 		a.mountImports, a.mountExports, a.mountFiles,
-		a.mountLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe, a.mountSessions, a.mountOrg,
-		a.mountMembers, a.mountAPIKeys, a.mountAudit,
+		a.mountLogin, a.mountConsoleLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe,
+		a.mountSessions,
+		a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit, a.mountViews, a.mountOverview, a.mountSearch,
+		a.mountJobs,
 		a.mountBulk, a.mountDuplicates, // before the contacts, which would match "bulk" as an id
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,
 		a.mountAI,
 		a.mountTags, a.mountMerges,
-		a.mountPipelines, a.mountDeals, a.mountNotes, a.mountTasks,
+		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
-		a.mountBilling, a.mountStripe, a.mountWhiteLabelConnect,
+		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,
 		a.mountAccounts, a.mountConnect, a.mountOAuth, a.mountOAuthNotices,
 		a.mountBrand, a.mountLogo, a.mountShownBrand, a.mountDomains,
 	} {
@@ -139,6 +153,7 @@ func build(d Deps, more ...func(*App)) *App {
 		mount(a)
 	}
 	a.pages.Mount()
+	console.New(a.Server, a.pages.BrandAt).Mount()
 	a.pages.MountDocs() // last: it writes the document
 	a.Finish()
 	return a

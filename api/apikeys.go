@@ -19,32 +19,40 @@ const (
 
 type keyOut struct {
 	httpx.Tagged
-	Body org.Key
+	Body org.APIKey
 }
 
-// freshKey is a new API key. Only this response contains the key itself.
-type freshKey struct {
-	org.Key
+// createdAPIKey is a new API key. Only this response contains the key itself.
+type createdAPIKey struct {
+	org.APIKey
 	Secret string `json:"key" doc:"Shown only once; only its hash is stored"`
 }
 
 type freshKeyOut struct {
-	Location string `header:"Location"`
+	Location string `header:"Location" doc:"Address of the API key"`
 	httpx.Tagged
-	Body freshKey
+	Body createdAPIKey
 }
 
-type keysOut struct{ Body httpx.List[org.Key] }
+type keysOut struct{ Body httpx.List[org.APIKey] }
 
 // KeyID is the path parameter of an API key. It is exported because huma ignores unexported embedded types.
 type KeyID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the API key, not the key itself"`
 }
 
-type newKeyIn struct {
+type createAPIKeyIn struct {
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"200"`
 		Role string `json:"role,omitempty" required:"false" enum:"viewer,member,admin,owner" default:"member"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (createAPIKeyIn) Descriptions() map[string]string {
+	return map[string]string{
+		"name": "Name to recognize the key by; it need not be unique",
+		"role": "Rights of the key; at most the role of its creator",
 	}
 }
 
@@ -57,6 +65,7 @@ func (a *App) mountAPIKeys() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "api_keys.list",
 			Method: http.MethodGet,
 			Path:   keysPath,
 			Need:   httpx.Members(auth.Admin),
@@ -66,6 +75,7 @@ func (a *App) mountAPIKeys() {
 		a.listKeys,
 	)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "api_keys.create",
 		Method: http.MethodPost,
 		Path:   keysPath,
 		Need:   httpx.Members(auth.Admin),
@@ -76,10 +86,12 @@ func (a *App) mountAPIKeys() {
 	}, a.createKey)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "api_keys.get",
 			Method: http.MethodGet, Path: keysPath + "/{id}", Need: httpx.Members(auth.Admin), Tag: keyTag,
 			Title: "Get an API key",
 		}, a.readKey)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "api_keys.revoke",
 		Method: http.MethodDelete, Path: keysPath + "/{id}", Need: httpx.Members(auth.Admin), Tag: keyTag,
 		Title:  "Revoke an API key",
 		Status: http.StatusNoContent,
@@ -101,8 +113,8 @@ func (a *App) listKeys(ctx context.Context, in *httpx.PageInput) (*keysOut, erro
 			a.Server,
 			in.Page,
 			rows,
-			func(k org.Key) org.Key { return k },
-			func(k org.Key) id.ID {
+			func(k org.APIKey) org.APIKey { return k },
+			func(k org.APIKey) id.ID {
 				return k.ID
 			},
 		)
@@ -113,7 +125,7 @@ func (a *App) listKeys(ctx context.Context, in *httpx.PageInput) (*keysOut, erro
 	})
 }
 
-func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error) {
+func (a *App) createKey(ctx context.Context, in *createAPIKeyIn) (*freshKeyOut, error) {
 	w, role := httpx.Who(ctx), auth.Role(in.Body.Role)
 	if role == "" {
 		role = auth.Member
@@ -133,7 +145,7 @@ func (a *App) createKey(ctx context.Context, in *newKeyIn) (*freshKeyOut, error)
 		}
 		return &freshKeyOut{
 			Location: keysPath + "/" + k.ID.String(), Tagged: httpx.ETag(k.Edit, 0),
-			Body: freshKey{*k, secret},
+			Body: createdAPIKey{*k, secret},
 		}, nil
 	})
 }

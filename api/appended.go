@@ -8,7 +8,7 @@ import (
 )
 
 // AppendJSON appends the table, which was encoded once at its creation.
-func (t *planTable) AppendJSON(to []byte) []byte { return append(to, t.encoded...) }
+func (t *planCatalog) AppendJSON(to []byte) []byte { return append(to, t.encoded...) }
 
 // AppendJSON appends the org's entitlements. Plans, statuses, types and sources are constants, and keys of the
 // catalogue consist of letters, digits and _. Only a text value may need escaping.

@@ -12,17 +12,26 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-type acceptIn struct {
+type acceptInvitationIn struct {
 	Body struct {
-		Token     string `json:"token" maxLength:"1000" doc:"From the link in the invitation"`
+		Token     string `json:"token" maxLength:"1000" doc:"Token of the link in the invitation mail; for one use"`
 		FirstName string `json:"first_name,omitempty" required:"false" maxLength:"100"`
 		LastName  string `json:"last_name,omitempty" required:"false" maxLength:"100"`
 		Password  string `json:"password" doc:"A new one, or the password of the existing account"`
 	}
 }
 
+// Descriptions implements wire.Describer.
+func (acceptInvitationIn) Descriptions() map[string]string {
+	return map[string]string{
+		"first_name": "First name of a new user; ignored if the address has an account",
+		"last_name":  "Last name of a new user; ignored if the address has an account",
+	}
+}
+
 func (a *App) mountInvitations() {
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "auth.accept_invitation",
 		Method: http.MethodPost, Path: "/api/v1/auth/accept-invite", Need: httpx.Public, Tag: authTag,
 		Title: "Join an org by invitation", Secret: true,
 		Writes: []string{"user.joined"},
@@ -32,7 +41,7 @@ func (a *App) mountInvitations() {
 // acceptInvite runs two transactions, because only the system role may write users and the org's row policies protect
 // everything else. A crash between the two leaves a user without membership, who can join with the same link and
 // password.
-func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error) {
+func (a *App) acceptInvite(ctx context.Context, in *acceptInvitationIn) (*tokenOut, error) {
 	if err := checkNames(in.Body.FirstName, in.Body.LastName); err != nil {
 		return nil, err
 	}
@@ -75,7 +84,12 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptIn) (*tokenOut, error)
 
 // invited returns the user with the invitation's address. An existing user must send the account's password. A new user
 // gets the invitation's id.
-func (a *App) invited(ctx context.Context, in *acceptIn, at, invitation id.ID, email string) (*auth.User, error) {
+func (a *App) invited(
+	ctx context.Context,
+	in *acceptInvitationIn,
+	at, invitation id.ID,
+	email string,
+) (*auth.User, error) {
 	known, err := a.Auth.Known(ctx, email)
 	if err != nil {
 		return nil, err

@@ -18,26 +18,33 @@ import (
 )
 
 const (
-	authTag  = "Auth"
+	authTag  = "Sign in"
 	authPath = httpx.AuthPrefix
 )
 
 // tokens is the response body of every operation that begins or continues a session.
-type tokens struct {
+type sessionTokens struct {
 	AccessToken  string    `json:"access_token"`
-	TokenType    string    `json:"token_type" enum:"Bearer"`
+	TokenType    string    `json:"token_type" enum:"Bearer" doc:"Scheme of the Authorization header"`
 	ExpiresIn    int       `json:"expires_in" doc:"Seconds until the access token expires"`
 	RefreshToken string    `json:"refresh_token" doc:"For one use; a refresh returns the next one"`
-	User         auth.User `json:"user"`
-	Org          orgName   `json:"org"`
-	Role         auth.Role `json:"role" enum:"viewer,member,admin,owner"`
+	User         auth.User `json:"user" doc:"The user who logged in"`
+	Org          orgName   `json:"org" doc:"The organization in which the tokens act"`
+	Role         auth.Role `json:"role" enum:"viewer,member,admin,owner" doc:"The user's role in that organization"`
+}
+
+// Descriptions implements wire.Describer.
+func (sessionTokens) Descriptions() map[string]string {
+	return map[string]string{ //nolint:gosec // texts, no credentials
+		"access_token": "JWT (EdDSA) to send as Authorization: Bearer; valid for expires_in seconds",
+	}
 }
 
 type orgName = auth.OrgName
 
 type tokenOut struct {
-	Location string `header:"Location"`
-	Body     tokens
+	Location string `header:"Location" doc:"On 201: address of the new organization"`
+	Body     sessionTokens
 }
 
 // nothing is the output of an operation without a response body.
@@ -45,7 +52,7 @@ type nothing struct{}
 
 func answer(ctx context.Context, s *auth.Session) *tokenOut {
 	httpx.RequestOf(ctx).Org = s.Org
-	return &tokenOut{Body: tokens{
+	return &tokenOut{Body: sessionTokens{
 		AccessToken: s.AccessToken, TokenType: "Bearer", ExpiresIn: int(s.ExpiresIn.Seconds()),
 		RefreshToken: s.RefreshToken,
 		User:         s.User, Org: orgName{ID: s.Org, Name: s.OrgName}, Role: s.Role,
@@ -63,7 +70,7 @@ func as(ctx context.Context, user id.ID) context.Context {
 func (a *App) post(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
 	if !a.HasPart(httpx.PartMail) {
 		a.Log.InfoContext(ctx, "mail not sent: mail is not configured", "operation",
-			httpx.OperationID(*httpx.RequestOf(ctx).Op))
+			httpx.RequestOf(ctx).Op.ID)
 		return nil
 	}
 	letter, err := mail.Write(tx, a.Box, m)
@@ -75,7 +82,7 @@ func (a *App) post(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
 
 type signupIn struct {
 	Body struct {
-		OrgName   string `json:"org_name" minLength:"1" maxLength:"200"`
+		OrgName   string `json:"org_name" minLength:"1" maxLength:"200" doc:"Name of the new organization"`
 		Email     string `json:"email" minLength:"3" maxLength:"254"`
 		Password  string `json:"password" doc:"8 to 128 characters, not a common password"`
 		FirstName string `json:"first_name,omitempty" required:"false" maxLength:"100"`
@@ -83,37 +90,59 @@ type signupIn struct {
 	}
 }
 
-type loginIn struct {
-	Body struct {
-		Email    string  `json:"email" maxLength:"1000"`
-		Password string  `json:"password" maxLength:"1000"`
-		OrgID    *string `json:"org_id,omitempty" format:"uuid" doc:"The org to log in to; the last used one if absent"`
+// Descriptions implements wire.Describer.
+func (signupIn) Descriptions() map[string]string {
+	return map[string]string{
+		"email":      "Address of the owner, compared case-folded; a confirmation link is mailed to it",
+		"first_name": "First name of the owner; default: empty",
+		"last_name":  "Last name of the owner; default: empty",
 	}
 }
 
-type refreshIn struct {
+type loginIn struct {
+	Body loginRequest
+}
+
+type loginRequest struct {
+	Email    string  `json:"email" maxLength:"1000" doc:"Address of the account, compared case-folded"`
+	Password string  `json:"password" maxLength:"1000" doc:"Password of the account"`
+	OrgID    *string `json:"org_id,omitempty" format:"uuid" doc:"The org to log in to; the last used one if absent"`
+}
+
+type refreshTokenIn struct {
 	Body struct {
 		RefreshToken string `json:"refresh_token" maxLength:"1000"`
 	}
 }
 
+// Descriptions implements wire.Describer.
+func (refreshTokenIn) Descriptions() map[string]string {
+	return map[string]string{ //nolint:gosec // texts, no credentials
+		"refresh_token": "The latest refresh token of the session, as the last token response returned it",
+	}
+}
+
 func (a *App) mountLogin() {
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "auth.signup",
 		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: httpx.Public, Tag: authTag,
 		Title: "Create an org and its owner", Secret: true,
 		Status: http.StatusCreated, Writes: []string{mailsystem.Kind.Name()},
 	}, a.signup)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "auth.login",
 			Method: http.MethodPost, Path: "/api/v1/auth/login", Need: httpx.Public, Tag: authTag, Title: "Log in",
 			Secret: true,
 		}, a.login)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "auth.refresh",
 			Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: httpx.Public, Tag: authTag,
 			Title: "Exchange a refresh token for new tokens", Secret: true,
 		}, a.refresh)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "auth.logout",
 		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: httpx.Public, Tag: authTag,
 		Title:  "End the session of a refresh token",
 		Status: http.StatusNoContent,
@@ -215,14 +244,9 @@ func (a *App) settle(ctx context.Context, org id.ID) {
 }
 
 func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
-	by := httpx.DeviceOf(ctx)
-	c := auth.Credentials{Email: in.Body.Email, Password: in.Body.Password, IP: by.IP, UserAgent: by.UserAgent}
-	if in.Body.OrgID != nil {
-		asked, err := id.Parse(*in.Body.OrgID)
-		if err != nil {
-			return nil, fault.Invalid("org_id", "invalid_format", "Want a UUID.")
-		}
-		c.Org = &asked
+	c, err := credentials(ctx, &in.Body)
+	if err != nil {
+		return nil, err
 	}
 	s, err := a.Auth.Login(ctx, c)
 	if err != nil {
@@ -231,18 +255,37 @@ func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
 	return answer(ctx, s), nil
 }
 
-func (a *App) refresh(ctx context.Context, in *refreshIn) (*tokenOut, error) {
-	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, httpx.DeviceOf(ctx), func(tx *postgres.Tx, user id.ID) error {
-		httpx.RequestOf(ctx).Org = tx.Org()
-		org.Audit(ctx, tx, org.Entry{Action: "session.reuse_detected", Target: "user", ID: user.String()})
-		return nil
-	})
+func credentials(ctx context.Context, in *loginRequest) (auth.Credentials, error) {
+	by := httpx.DeviceOf(ctx)
+	c := auth.Credentials{Email: in.Email, Password: in.Password, IP: by.IP, UserAgent: by.UserAgent}
+	if in.OrgID != nil {
+		asked, err := id.Parse(*in.OrgID)
+		if err != nil {
+			return c, fault.Invalid("org_id", "invalid_format", "Want a UUID.")
+		}
+		c.Org = &asked
+	}
+	return c, nil
+}
+
+func (a *App) refresh(ctx context.Context, in *refreshTokenIn) (*tokenOut, error) {
+	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, auth.AnyClient, httpx.DeviceOf(ctx), auditReuse(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return answer(ctx, s), nil
 }
 
-func (a *App) logout(ctx context.Context, in *refreshIn) (*nothing, error) {
+// auditReuse returns a function that adds the audit log entry of a session that ends because its refresh token was
+// reused.
+func auditReuse(ctx context.Context) func(*postgres.Tx, id.ID) error {
+	return func(tx *postgres.Tx, user id.ID) error {
+		httpx.RequestOf(ctx).Org = tx.Org()
+		org.Audit(ctx, tx, org.Entry{Action: "session.reuse_detected", Target: "user", ID: user.String()})
+		return nil
+	}
+}
+
+func (a *App) logout(ctx context.Context, in *refreshTokenIn) (*nothing, error) {
 	return &nothing{}, a.Auth.Logout(ctx, in.Body.RefreshToken)
 }

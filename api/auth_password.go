@@ -13,34 +13,50 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailsystem"
 )
 
-type forgotIn struct {
+type forgotPasswordIn struct {
 	Body struct {
 		Email string `json:"email" minLength:"3" maxLength:"254"`
 	}
 }
 
-type resetIn struct {
-	Body struct {
-		Token    string `json:"token" maxLength:"1000" doc:"From the link in the mail"`
-		Password string `json:"password"`
+// Descriptions implements wire.Describer.
+func (forgotPasswordIn) Descriptions() map[string]string {
+	return map[string]string{
+		"email": "Address to which the reset link is mailed if it has an account; the response is always the " +
+			"same",
 	}
 }
 
-type changeIn struct {
+type resetPasswordIn struct {
 	Body struct {
-		OldPassword string `json:"old_password" maxLength:"1000"`
+		Token    string `json:"token" maxLength:"1000" doc:"Token of the link in the reset mail; for one use"`
+		Password string `json:"password" doc:"The new password: 8 to 128 characters, not a common password"`
+	}
+}
+
+type changePasswordIn struct {
+	Body struct {
+		OldPassword string `json:"old_password" maxLength:"1000" doc:"The current password of the account"`
 		NewPassword string `json:"new_password"`
 	}
 }
 
-type verifyIn struct {
+// Descriptions implements wire.Describer.
+func (changePasswordIn) Descriptions() map[string]string {
+	return map[string]string{ //nolint:gosec // texts, no credentials
+		"new_password": "8 to 128 characters, not a common password; all other sessions end",
+	}
+}
+
+type verifyEmailIn struct {
 	Body struct {
-		Token string `json:"token" maxLength:"1000" doc:"From the link in the mail"`
+		Token string `json:"token" maxLength:"1000" doc:"Token of the link in the confirmation mail"`
 	}
 }
 
 func (a *App) mountPasswords() {
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "auth.forgot_password",
 		Method: http.MethodPost,
 		Path:   "/api/v1/auth/forgot-password",
 		Need:   httpx.Public,
@@ -51,16 +67,19 @@ func (a *App) mountPasswords() {
 		Writes: []string{mailsystem.Kind.Name()},
 	}, a.forgot)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "auth.reset_password",
 		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: httpx.Public, Tag: authTag,
 		Title:  "Set a new password with a mailed token",
 		Status: http.StatusNoContent,
 	}, a.reset)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "auth.change_password",
 		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: httpx.Members(auth.Viewer), Tag: authTag,
 		Title:  "Change your own password",
 		Status: http.StatusNoContent, Open: true,
 	}, a.changePassword)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "auth.verify_email",
 		Method: http.MethodPost, Path: "/api/v1/auth/verify-email", Need: httpx.Public, Tag: authTag,
 		Title:  "Confirm an email address with a mailed token",
 		Status: http.StatusNoContent,
@@ -69,7 +88,7 @@ func (a *App) mountPasswords() {
 
 // forgot responds identically, after the same work, for known and unknown addresses. The statements are the same; for
 // an unknown address they write no mail, and the job finds nothing to send.
-func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
+func (a *App) forgot(ctx context.Context, in *forgotPasswordIn) (*nothing, error) {
 	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
 		return nil, err
 	}
@@ -90,7 +109,7 @@ func (a *App) forgot(ctx context.Context, in *forgotIn) (*nothing, error) {
 	return &nothing{}, err
 }
 
-func (a *App) reset(ctx context.Context, in *resetIn) (*nothing, error) {
+func (a *App) reset(ctx context.Context, in *resetPasswordIn) (*nothing, error) {
 	err := a.Auth.Reset(ctx, in.Body.Token, in.Body.Password, func(tx *postgres.Tx, user id.ID) error {
 		org.AuditEverywhere(as(ctx, user), tx, user,
 			org.Entry{Action: "user.password_reset", Target: "user", ID: user.String()})
@@ -99,7 +118,7 @@ func (a *App) reset(ctx context.Context, in *resetIn) (*nothing, error) {
 	return &nothing{}, err
 }
 
-func (a *App) changePassword(ctx context.Context, in *changeIn) (*nothing, error) {
+func (a *App) changePassword(ctx context.Context, in *changePasswordIn) (*nothing, error) {
 	b := &in.Body
 	err := a.Auth.ChangePassword(ctx, httpx.Who(ctx), b.OldPassword, b.NewPassword, httpx.ClientIP(ctx),
 		func(tx *postgres.Tx, user id.ID) error {
@@ -110,6 +129,6 @@ func (a *App) changePassword(ctx context.Context, in *changeIn) (*nothing, error
 	return &nothing{}, err
 }
 
-func (a *App) verifyEmail(ctx context.Context, in *verifyIn) (*nothing, error) {
+func (a *App) verifyEmail(ctx context.Context, in *verifyEmailIn) (*nothing, error) {
 	return &nothing{}, a.Auth.Confirm(ctx, in.Body.Token)
 }

@@ -15,7 +15,7 @@ import (
 type changePlanIn struct {
 	Body struct {
 		Plan      string `json:"plan" minLength:"1" maxLength:"63" doc:"A plan's key"`
-		Interval  string `json:"interval" enum:"month,year"`
+		Interval  string `json:"interval" enum:"month,year" doc:"Billing interval of the new plan"`
 		PreviewID *id.ID `json:"preview_id,omitempty" format:"uuid" doc:"Preview: its exact amount is charged or none"`
 		When      string `json:"when,omitempty" enum:"now,period_end"`
 	}
@@ -28,17 +28,17 @@ func (changePlanIn) Descriptions() map[string]string {
 	}
 }
 
-type previewIn struct {
+type previewPlanChangeIn struct {
 	Body struct {
 		Plan     string `json:"plan" minLength:"1" maxLength:"63" doc:"A plan's key"`
-		Interval string `json:"interval" enum:"month,year"`
+		Interval string `json:"interval" enum:"month,year" doc:"Billing interval of the intended plan"`
 		When     string `json:"when,omitempty" enum:"now,period_end" doc:"As in the intended change"`
 	}
 }
 
 // ChangeID is the path parameter of one plan change.
 type ChangeID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the plan change, as change-plan returned it"`
 }
 
 func (a *App) mountBilling() {
@@ -49,14 +49,15 @@ func (a *App) mountBilling() {
 	}{
 		{
 			httpx.Op{
-				Path: "/billing/cancel", Title: "Cancel the subscription at the end of the paid period", Secret: true,
+				ID: "billing.cancel", Path: "/billing/cancel", Secret: true,
+				Title: "Cancel the subscription at the end of the paid period",
 			},
 			func(ctx context.Context, call change.Call) (*change.Answer, error) {
 				return a.changes.Cancel(ctx, httpx.Who(ctx).Org, call)
 			},
 		},
 		{
-			httpx.Op{Path: "/billing/resume", Title: "Undo a cancellation", Secret: true},
+			httpx.Op{ID: "billing.resume", Path: "/billing/resume", Title: "Undo a cancellation", Secret: true},
 			func(ctx context.Context, call change.Call) (*change.Answer, error) {
 				return a.changes.Resume(ctx, httpx.Who(ctx).Org, call)
 			},
@@ -72,10 +73,12 @@ func (a *App) mountBilling() {
 	}
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "billing.preview_plan_change",
 			Method: http.MethodPost, Path: "/billing/change-plan/preview", Need: httpx.Owner, Part: httpx.PartBilling,
 			Tag: billingTag, Title: "Preview the cost of a plan change",
 		}, a.previewPlan)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "billing.change_plan",
 		Method: http.MethodPost,
 		Path:   "/billing/change-plan",
 		Need:   httpx.Owner,
@@ -87,6 +90,7 @@ func (a *App) mountBilling() {
 		Writes: writes,
 	}, a.changePlan)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "billing.undo_change",
 		Method: http.MethodPost,
 		Path:   "/billing/changes/{id}/undo",
 		Need:   httpx.Owner,
@@ -98,16 +102,19 @@ func (a *App) mountBilling() {
 	}, a.undoChange)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "billing.get_change",
 			Method: http.MethodGet, Path: "/billing/changes/{id}", Need: httpx.Owner, Tag: billingTag,
 			Title: "Get a plan change and its history",
 		}, a.readChange)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "billing.get_subscription",
 			Method: http.MethodGet, Path: "/billing/subscription", Need: httpx.Viewer, Tag: billingTag,
 			Title: "Get the subscription",
 		}, a.readSubscription)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "billing.create_portal_link",
 			Method: http.MethodPost,
 			Path:   "/billing/portal",
 			Need:   httpx.Owner,
@@ -118,11 +125,11 @@ func (a *App) mountBilling() {
 		}, a.portal)
 }
 
-func (a *App) previewPlan(ctx context.Context, in *previewIn) (*previewOut, error) {
-	if out, err := replay[previewOut](ctx, a); out != nil || err != nil {
+func (a *App) previewPlan(ctx context.Context, in *previewPlanChangeIn) (*planChangePreviewOut, error) {
+	if out, err := replay[planChangePreviewOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
-	var out *previewOut
+	var out *planChangePreviewOut
 	_, err := a.changes.Preview(ctx, httpx.Who(ctx).Org,
 		change.Request{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
 		func(_ context.Context, tx *postgres.Tx, p *change.Preview) error {
@@ -154,8 +161,8 @@ func (a *App) undoChange(ctx context.Context, in *ChangeID) (*changeOut, error) 
 	}, showAnswer)
 }
 
-func (a *App) readChange(ctx context.Context, in *ChangeID) (*timelineOut, error) {
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*timelineOut, error) {
+func (a *App) readChange(ctx context.Context, in *ChangeID) (*planChangeDetailOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*planChangeDetailOut, error) {
 		c, err := billing.One(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
@@ -178,15 +185,15 @@ func (a *App) readSubscription(ctx context.Context, _ *struct{}) (*subscriptionO
 	})
 }
 
-func (a *App) portal(ctx context.Context, _ *struct{}) (*portalOut, error) {
-	if out, err := replay[portalOut](ctx, a); out != nil || err != nil {
+func (a *App) portal(ctx context.Context, _ *struct{}) (*portalLinkOut, error) {
+	if out, err := replay[portalLinkOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
 	url, err := a.changes.Portal(ctx, httpx.Who(ctx).Org, a.PublicURL)
 	if err != nil {
 		return nil, err
 	}
-	out := &portalOut{}
+	out := &portalLinkOut{}
 	out.Body.URL = url
 	return storeResponse(ctx, a, out)
 }

@@ -15,10 +15,18 @@ import (
 type entitlement struct {
 	Type      plans.Type   `json:"type" enum:"boolean,limit,text"`
 	Value     featureValue `json:"value" doc:"true or false, a number, null for no limit, or text"`
-	Used      *int64       `json:"used,omitempty" doc:"Usage, for a limit that is counted"`
+	Used      *int64       `json:"used,omitempty" doc:"Current usage; only for a limit that is counted"`
 	OverLimit bool         `json:"over_limit,omitempty" doc:"Over the limit: nothing is removed, nothing can be added"`
-	Source    plans.Source `json:"source" enum:"free,plan,addon,override,agency,allocation" doc:"Origin of the value"`
+	Source    plans.Source `json:"source" enum:"free,plan,addon,override,agency,allocation"`
 	ResetsAt  *wire.Time   `json:"resets_at,omitempty" format:"date-time" doc:"When usage is reset to 0"`
+}
+
+// Descriptions implements wire.Describer.
+func (entitlement) Descriptions() map[string]string {
+	return map[string]string{
+		"type":   "Type of value: boolean, limit (a number, or null for no limit) or text",
+		"source": "Where the value comes from",
+	}
 }
 
 type entitlements struct {
@@ -30,11 +38,20 @@ type entitlements struct {
 	Features map[string]entitlement `json:"features" nullable:"false" doc:"Every feature of the plans table"`
 }
 
+// Descriptions implements wire.Describer.
+func (entitlements) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "State of the subscription. trial_ended: writes are refused with 402 trial_ended until a " +
+			"plan is chosen",
+	}
+}
+
 type entitlementsOut struct{ Body entitlements }
 
 func (a *App) mountEntitlements() {
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "billing.get_entitlements",
 			Method: http.MethodGet, Path: "/billing/my-entitlements", Need: httpx.Viewer, Tag: billingTag,
 			Title: "Get the org's entitlements",
 		}, a.myEntitlements)

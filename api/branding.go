@@ -26,6 +26,7 @@ func (a *App) mountBrand() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "white_label.get",
 			Method: http.MethodGet,
 			Path:   brandPath,
 			Need:   httpx.Viewer,
@@ -35,20 +36,30 @@ func (a *App) mountBrand() {
 		a.readBrand,
 	)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "white_label.update",
 		Method: http.MethodPatch, Path: brandPath, Need: httpx.Admin, Tag: brandTag, Title: "Change the brand settings",
 		Writes: []string{"brand.updated"},
 	}, a.patchBrand)
 }
 
-// brandView holds the stored settings and which of them the plan allows to be shown.
-type brandView struct {
-	BrandName    *string                          `json:"brand_name" doc:"null: the platform's"`
+// brandSettings holds the stored settings and which of them the plan allows to be shown.
+type brandSettings struct {
+	BrandName    *string                          `json:"brand_name" doc:"Name shown to users; null: the platform's"`
 	Colors       events.BrandColors               `json:"colors"`
 	HideBrand    bool                             `json:"hide_brand" doc:"Whether to hide the platform's name"`
-	SupportEmail *string                          `json:"support_email" doc:"Address for support"`
-	Logo         httpx.Nullable[events.BrandLogo] `json:"logo" doc:"null: none"`
+	SupportEmail *string                          `json:"support_email"`
+	Logo         httpx.Nullable[events.BrandLogo] `json:"logo" doc:"The logo; null: none"`
 	Effective    brandRights                      `json:"effective" doc:"What the plan shows of the settings"`
-	UpdatedAt    *wire.Time                       `json:"updated_at" format:"date-time" doc:"null: never set"`
+	UpdatedAt    *wire.Time                       `json:"updated_at" format:"date-time"`
+}
+
+// Descriptions implements wire.Describer.
+func (brandSettings) Descriptions() map[string]string {
+	return map[string]string{
+		"colors":        "The stored colours, or the platform's where none is set",
+		"support_email": "Address shown to users for support; null: none",
+		"updated_at":    "When the settings were last changed; null: never",
+	}
 }
 
 type brandRights struct {
@@ -58,46 +69,50 @@ type brandRights struct {
 
 type brandOut struct {
 	httpx.Tagged
-	Body brandView
+	Body brandSettings
 }
 
-// brandPatch has the members that may change, and the read-only members which a caller may send back unchanged.
-type brandPatch struct {
+// updateBrandRequest has the members that may change, and the read-only members which a caller may send back unchanged.
+type updateBrandRequest struct {
 	BrandName    httpx.Optional[string]         `json:"brand_name" required:"false"`
 	Colors       httpx.Optional[colorPatch]     `json:"colors" required:"false"`
 	HideBrand    httpx.Optional[bool]           `json:"hide_brand" required:"false"`
 	SupportEmail httpx.Optional[string]         `json:"support_email" required:"false"`
-	Logo         httpx.Optional[map[string]any] `json:"logo" required:"false" doc:"See PUT /white-label/logo"`
-	Effective    httpx.Optional[map[string]any] `json:"effective" required:"false" doc:"Cannot be changed"`
-	UpdatedAt    httpx.Optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+	Logo         httpx.Optional[map[string]any] `json:"logo" required:"false"`
+	Effective    httpx.Optional[map[string]any] `json:"effective" required:"false"`
+	UpdatedAt    httpx.Optional[string]         `json:"updated_at" required:"false"`
 }
 
 // Descriptions implements wire.Describer.
-func (brandPatch) Descriptions() map[string]string {
+func (updateBrandRequest) Descriptions() map[string]string {
 	return map[string]string{
 		"brand_name": "At most 80 characters; null: the platform's",
 		"colors": "Merged per colour. Contrast with the background: text 4.5:1, primary and accent 3:1 (WCAG 2.2 " +
 			"AA); an error names the nearest valid shades. null: the platform's",
-		"hide_brand": "Hide the platform's name; needs the feature hide_brand",
+		"hide_brand":    "Hide the platform's name; needs the feature hide_brand",
+		"support_email": "Address shown to users for support; null removes it",
+		"logo":          "Read-only here: use PUT /white-label/logo",
+		"effective":     "Read-only: only the current value is accepted",
+		"updated_at":    "Read-only: only the current value is accepted",
 	}
 }
 
 type colorPatch struct {
 	Primary    httpx.Optional[string] `json:"primary" required:"false" doc:"#RRGGBB: fill of buttons"`
 	Accent     httpx.Optional[string] `json:"accent" required:"false" doc:"#RRGGBB: links and highlights"`
-	Background httpx.Optional[string] `json:"background" required:"false" doc:"#RRGGBB"`
-	Text       httpx.Optional[string] `json:"text" required:"false" doc:"#RRGGBB"`
+	Background httpx.Optional[string] `json:"background" required:"false" doc:"#RRGGBB: background of pages"`
+	Text       httpx.Optional[string] `json:"text" required:"false" doc:"#RRGGBB: text on the background"`
 }
 
 type brandPatchIn struct {
 	httpx.IfMatch
-	Body brandPatch
+	Body updateBrandRequest
 }
 
 // brandAnswer returns the response for the settings under the org's entitlements.
 func (a *App) brandAnswer(s *branding.Settings, now *plans.Entitlements) *brandOut {
 	may, e := branding.RightsOf(now), s.Event(a.PublicURL)
-	return &brandOut{Tagged: httpx.ETag(s.Edit, now.Version), Body: brandView{
+	return &brandOut{Tagged: httpx.ETag(s.Edit, now.Version), Body: brandSettings{
 		BrandName: e.BrandName, Colors: e.Colors, HideBrand: e.HideBrand, SupportEmail: e.SupportEmail,
 		Logo: httpx.Nullable[events.BrandLogo]{Value: e.Logo}, UpdatedAt: s.UpdatedAt,
 		Effective: brandRights{WhiteLabel: may.WhiteLabel, HideBrand: may.HideBrand && s.HideBrand},
@@ -157,7 +172,7 @@ func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, erro
 }
 
 // mayBrand checks that the org has the features which the patch needs. Showing the platform's name again needs none.
-func (a *App) mayBrand(ctx context.Context, b *brandPatch) error {
+func (a *App) mayBrand(ctx context.Context, b *updateBrandRequest) error {
 	home := httpx.Who(ctx).Org
 	if b.BrandName.Set || b.Colors.Set || b.SupportEmail.Set {
 		if err := a.Plans.Need(ctx, home, "white_label"); err != nil {
@@ -171,7 +186,7 @@ func (a *App) mayBrand(ctx context.Context, b *brandPatch) error {
 }
 
 // keeps returns an error for read-only members, unless they equal the current values.
-func (b *brandPatch) keeps(now brandView) error {
+func (b *updateBrandRequest) keeps(now brandSettings) error {
 	if err := httpx.CheckUnchanged(now, map[string]httpx.Optional[string]{"updated_at": b.UpdatedAt}); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func (a *App) mountLogo() {
 	pictures := []string{"image/png", "image/jpeg", "image/svg+xml"}
 	a.presses = make(chan struct{}, pressing)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "white_label.set_logo",
 		Method: http.MethodPut, Path: logoPath, Need: httpx.Admin, Tag: brandTag, Title: "Set the logo",
 		Feature: "white_label", MaxBody: branding.LogoBytes,
 		Takes: []string{"image/png", "image/jpeg", "image/webp", "image/svg+xml"}, Writes: []string{"brand.updated"},
@@ -31,15 +32,18 @@ func (a *App) mountLogo() {
 	}, a.putLogo)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "white_label.get_logo",
 			Method: http.MethodGet, Path: logoPath, Need: httpx.Viewer, Tag: brandTag, Title: "Get the logo",
 			Gives: pictures,
 		}, a.getLogo)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "white_label.remove_logo",
 		Method: http.MethodDelete, Path: logoPath, Need: httpx.Admin, Tag: brandTag, Title: "Remove the logo",
 		Status: http.StatusNoContent, Writes: []string{"brand.updated"},
 	}, a.dropLogo)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "white_label.get_public_logo",
 			Method: http.MethodGet, Path: branding.LogoPath + "{digest}", Need: httpx.Public, Tag: brandTag,
 			Title: "Get a logo by its public address", Gives: pictures,
 		}, a.publicLogo)

@@ -17,6 +17,7 @@ import (
 func (a *App) mountShownBrand() {
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "white_label.get_public_brand",
 			Method: http.MethodGet, Path: brandPath + "/brand", Need: httpx.Public, Tag: brandTag,
 			Title: "Get the brand of a host",
 		}, a.shownBrand)
@@ -27,28 +28,28 @@ type shownBrandIn struct {
 }
 
 type shownBrandOut struct {
-	ETag  string `header:"ETag"`
+	ETag  string `header:"ETag" doc:"Digest of the brand as shown; send it as If-None-Match"`
 	Cache string `header:"Cache-Control" hidden:"true"`
-	Body  shownBody
+	Body  publicBrand
 }
 
-// shownBody is the brand shown on the pages of a host.
-type shownBody struct {
-	BrandName    string      `json:"brand_name" doc:"Empty if the platform is hidden and no other name is set"`
-	Colors       shownColors `json:"colors"`
-	LogoURL      *string     `json:"logo_url" doc:"null: none"`
-	SupportEmail *string     `json:"support_email"`
-	HideBrand    bool        `json:"hide_brand" doc:"Whether the platform must not be named"`
-	PoweredBy    *string     `json:"powered_by" doc:"The platform's name, if shown beside brand_name"`
+// publicBrand is the brand shown on the pages of a host.
+type publicBrand struct {
+	BrandName    string            `json:"brand_name" doc:"Empty if the platform is hidden and no other name is set"`
+	Colors       publicBrandColors `json:"colors" doc:"Colours of the pages"`
+	LogoURL      *string           `json:"logo_url" doc:"null: none"`
+	SupportEmail *string           `json:"support_email" doc:"Address for support; null: none"`
+	HideBrand    bool              `json:"hide_brand" doc:"Whether the platform must not be named"`
+	PoweredBy    *string           `json:"powered_by" doc:"The platform's name, if shown beside brand_name"`
 }
 
-type shownColors struct {
-	Primary    string `json:"primary" doc:"#rrggbb"`
+type publicBrandColors struct {
+	Primary    string `json:"primary" doc:"Fill of buttons, as #rrggbb"`
 	OnPrimary  string `json:"on_primary" doc:"Text colour on primary: black or white"`
-	Accent     string `json:"accent"`
+	Accent     string `json:"accent" doc:"Links and highlights, as #rrggbb"`
 	OnAccent   string `json:"on_accent" doc:"Text colour on accent: black or white"`
-	Background string `json:"background"`
-	Text       string `json:"text"`
+	Background string `json:"background" doc:"Background of pages, as #rrggbb"`
+	Text       string `json:"text" doc:"Text on the background, as #rrggbb"`
 }
 
 // shownBrand returns the same response for every unknown host.
@@ -77,11 +78,11 @@ func (a *App) shownBrand(ctx context.Context, in *shownBrandIn) (*shownBrandOut,
 	return out, nil
 }
 
-func showBrand(s *branding.Shown, base string) shownBody {
+func showBrand(s *branding.Shown, base string) publicBrand {
 	c := s.Colors
-	out := shownBody{
+	out := publicBrand{
 		BrandName: s.Name, HideBrand: s.Hidden, SupportEmail: orNil(s.SupportEmail), PoweredBy: orNil(s.PoweredBy()),
-		Colors: shownColors{
+		Colors: publicBrandColors{
 			Primary: c.Primary.String(), OnPrimary: c.Primary.On().String(), Accent: c.Accent.String(),
 			OnAccent:   c.Accent.On().String(),
 			Background: c.Background.String(), Text: c.Text.String(),

@@ -27,6 +27,7 @@ func (a *App) mountBulk() {
 	const tag = "Bulk changes"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "bulk_changes.create",
 			Method: http.MethodPost, Path: bulkPath, Need: httpx.Member, Tag: tag,
 			Title: "Change all contacts that a filter selects", Status: http.StatusAccepted,
 			Writes: []string{contactbulk.Kind.Name()}, May: []int{http.StatusBadRequest},
@@ -34,6 +35,7 @@ func (a *App) mountBulk() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "bulk_changes.list",
 			Method: http.MethodGet,
 			Path:   bulkPath,
 			Need:   httpx.Viewer,
@@ -45,6 +47,7 @@ func (a *App) mountBulk() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "bulk_changes.get",
 			Method: http.MethodGet,
 			Path:   bulkPath + "/{id}",
 			Need:   httpx.Viewer,
@@ -55,57 +58,67 @@ func (a *App) mountBulk() {
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "bulk_changes.cancel",
 			Method: http.MethodPost, Path: bulkPath + "/{id}/cancel", Need: httpx.Member, Tag: tag,
 			Title: "Cancel a bulk change; changes already made are kept",
 		}, a.cancelBulk)
 }
 
-// bulkAction is the action applied to each contact.
-type bulkAction struct {
-	Type   string        `json:"type" enum:"update,tag,segment,archive,restore"`
-	Patch  *contactPatch `json:"patch,omitempty" nullable:"false" doc:"For update: fields to set, except email"`
-	Add    []string      `json:"add,omitempty" maxItems:"50" doc:"For tag and segment: added to each contact"`
-	Remove []string      `json:"remove,omitempty" maxItems:"50" doc:"For tag and segment: removed from each contact"`
+// bulkActionInput is the action applied to each contact.
+type bulkActionInput struct {
+	Type   string                `json:"type" enum:"update,tag,segment,archive,restore"`
+	Patch  *updateContactRequest `json:"patch,omitempty" nullable:"false" doc:"For update: fields to set, except email"`
+	Add    []string              `json:"add,omitempty" maxItems:"50" doc:"For tag and segment: added to each contact"`
+	Remove []string              `json:"remove,omitempty" maxItems:"50"`
 }
 
-type bulkIn struct {
+// Descriptions implements wire.Describer.
+func (bulkActionInput) Descriptions() map[string]string {
+	return map[string]string{
+		"type": "update sets fields; tag and segment add and remove keys; archive and restore take no other " +
+			"member",
+		"remove": "For tag and segment: removed from each contact",
+	}
+}
+
+type createBulkChangeIn struct {
 	Body struct {
-		Filter httpx.RawJSON `json:"filter" doc:"Which contacts: a filter. For restore: archived contacts"`
-		Action bulkAction    `json:"action"`
-		DryRun httpx.Flag    `json:"dry_run" required:"false" doc:"Count the contacts without changing them"`
+		Filter httpx.RawJSON   `json:"filter" doc:"Which contacts: a filter. For restore: archived contacts"`
+		Action bulkActionInput `json:"action" doc:"The change to apply to each matching contact"`
+		DryRun httpx.Flag      `json:"dry_run" required:"false" doc:"Count the contacts without changing them"`
 	}
 }
 
 type bulkStarted struct {
 	Location string `header:"Location" doc:"Address of the progress"`
-	Body     shownBulk
+	Body     bulkChange
 }
 
 type bulkAnswer struct {
 	httpx.Tagged
-	Body shownBulk
+	Body bulkChange
 }
 
-func showBulk(b bulk.Bulk, err error) (*bulkAnswer, error) {
+func showBulk(b bulk.Change, err error) (*bulkAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
 	tag, err := httpx.Digest(b)
-	return &bulkAnswer{tag, shownBulk{b}}, err
+	return &bulkAnswer{tag, bulkChange{b}}, err
 }
 
-// shownBulk is a bulk change. Its patch may hold null, which huma cannot derive from the Go type any.
-type shownBulk struct{ bulk.Bulk }
+// bulkChange is a bulk change. Its patch may hold null, which huma cannot derive from the Go type any.
+type bulkChange struct{ bulk.Change }
 
 // Schema returns the schema of bulk.Bulk.
-func (shownBulk) Schema(r huma.Registry) *huma.Schema {
-	s := r.Schema(reflect.TypeFor[bulk.Bulk](), true, "Bulk")
+func (bulkChange) Schema(r huma.Registry) *huma.Schema {
+	s := r.Schema(reflect.TypeFor[bulk.Change](), true, "Bulk")
 	r.SchemaFromRef(r.Schema(reflect.TypeFor[bulk.Action](), true,
 		"Action").Ref).Properties["patch"].AdditionalProperties = true
 	return s
 }
 
-func (a *App) startBulk(ctx context.Context, in *bulkIn) (*bulkStarted, error) {
+func (a *App) startBulk(ctx context.Context, in *createBulkChangeIn) (*bulkStarted, error) {
 	if err := httpx.NoNulls(map[string]httpx.Flag{"dry_run": in.Body.DryRun}); err != nil {
 		return nil, err
 	}
@@ -133,12 +146,12 @@ func begin(ctx context.Context, tx *postgres.Tx, action bulk.Action, where json.
 	if err != nil {
 		return nil, err
 	}
-	return &bulkStarted{Location: bulkPath + "/" + b.ID.String(), Body: shownBulk{b}},
+	return &bulkStarted{Location: bulkPath + "/" + b.ID.String(), Body: bulkChange{b}},
 		contactbulk.Kind.Add(ctx, tx, contactbulk.Args{Bulk: b.ID})
 }
 
 // vetted returns the validated action, or a fault.
-func (b *bulkAction) vetted(ctx context.Context, tx *postgres.Tx) (bulk.Action, error) {
+func (b *bulkActionInput) vetted(ctx context.Context, tx *postgres.Tx) (bulk.Action, error) {
 	const path = "action/"
 	out := bulk.Action{Type: bulk.Type(b.Type), Add: b.Add, Remove: b.Remove}
 	if b.Patch != nil {
@@ -174,7 +187,7 @@ func inside(err error, from, to string) error {
 }
 
 type bulkList struct {
-	Body httpx.List[shownBulk]
+	Body httpx.List[bulkChange]
 }
 
 func (a *App) listBulks(ctx context.Context, in *httpx.PageInput) (*bulkList, error) {
@@ -188,9 +201,9 @@ func (a *App) listBulks(ctx context.Context, in *httpx.PageInput) (*bulkList, er
 			return nil, err
 		}
 		out := &bulkList{}
-		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(b bulk.Bulk) shownBulk {
-			return shownBulk{b}
-		}, func(b bulk.Bulk) id.ID { return b.ID })
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(b bulk.Change) bulkChange {
+			return bulkChange{b}
+		}, func(b bulk.Change) id.ID { return b.ID })
 		if err == nil {
 			err = in.Add(ctx, tx, &out.Body.Total, bulk.Count)
 		}
@@ -200,7 +213,7 @@ func (a *App) listBulks(ctx context.Context, in *httpx.PageInput) (*bulkList, er
 
 // BulkID is the path parameter of one bulk change.
 type BulkID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the bulk change"`
 }
 
 func (a *App) getBulk(ctx context.Context, in *BulkID) (*bulkAnswer, error) {

@@ -23,85 +23,13 @@ const (
 	clientsPath = "/api/v1/orgs/clients"
 )
 
-// clientDetail is a client org with its agency's allocations.
-type clientDetail struct {
-	org.ClientOrg
-	Features map[string]featureValue `json:"features" doc:"Allocated features; others as the agency's"`
-}
-
-type clientOut struct {
-	Location string `header:"Location"`
-	httpx.Tagged
-	Body clientDetail
-}
-
-// newClientOut is the response to the creation of a client org.
-type newClientOut struct {
-	Location string `header:"Location"`
-	httpx.Tagged
-	Body newClient
-}
-
-type newClient struct {
-	org.ClientOrg
-	Features  map[string]featureValue `json:"features" doc:"Allocated features; others as the agency's"`
-	Mail      string                  `json:"mail,omitempty" enum:"sent,withheld,not_configured"`
-	AcceptURL string                  `json:"accept_url,omitempty" format:"uri"`
-}
-
-// Descriptions implements wire.Describer.
-func (newClient) Descriptions() map[string]string {
-	return map[string]string{
-		"mail": "With owner_email: whether the invitation was mailed; mails per address are limited in 24 " +
-			"hours",
-		"accept_url": "Link for the invited owner, to pass on yourself; only on an install without mail. Anyone with " +
-			"the link may join",
-	}
-}
-
-type clientsOut struct{ Body httpx.List[org.ClientOrg] }
-
-// ClientID is the path parameter of a client org.
-type ClientID struct {
-	ID id.ID `path:"id" format:"uuid"`
-}
-
-type newClientIn struct {
-	Body struct {
-		Name       string         `json:"name" minLength:"1" maxLength:"200"`
-		OwnerEmail string         `json:"owner_email,omitempty" maxLength:"254" doc:"Invited as the owner"`
-		Features   map[string]any `json:"features,omitempty"`
-	}
-}
-
-// Descriptions implements wire.Describer.
-func (newClientIn) Descriptions() map[string]string {
-	return map[string]string{
-		"features": "Allocation of the agency's features: a number, null for no limit, true or false, or text",
-	}
-}
-
-type clientPatchIn struct {
-	ClientID
-	httpx.IfMatch
-	Body struct {
-		Name      httpx.Optional[string]         `json:"name" required:"false"`
-		Features  httpx.Optional[map[string]any] `json:"features" required:"false" doc:"Merged; null removes one"`
-		ID        httpx.Optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
-		Status    httpx.Optional[string]         `json:"status" required:"false" doc:"Cannot be changed here"`
-		CreatedBy httpx.Optional[string]         `json:"created_by" required:"false" doc:"Cannot be changed"`
-		CreatedAt httpx.Optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
-		UpdatedAt httpx.Optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
-		PausedAt  httpx.Optional[string]         `json:"paused_at" required:"false" doc:"Cannot be changed here"`
-	}
-}
-
 func (a *App) mountClients() {
 	const one = clientsPath + "/{id}"
 	settles := []string{entitlementsync.Kind.Name()}
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "client_orgs.list",
 			Method: http.MethodGet,
 			Path:   clientsPath,
 			Need:   httpx.Viewer,
@@ -111,36 +39,49 @@ func (a *App) mountClients() {
 		a.listClients,
 	)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "client_orgs.create",
 		Method: http.MethodPost, Path: clientsPath, Need: httpx.Admin, Tag: clientTag, Title: "Create a client org",
 		Status: http.StatusCreated,
 		Secret: true, Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
 	}, a.createClient)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: clientTag, Title: "Get a client org"},
+		httpx.Op{
+			ID:     "client_orgs.get",
+			Method: http.MethodGet,
+			Path:   one,
+			Need:   httpx.Viewer,
+			Tag:    clientTag,
+			Title:  "Get a client org",
+		},
 		a.readClient,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "client_orgs.update",
 			Method: http.MethodPatch, Path: one, Need: httpx.Admin, Tag: clientTag,
 			Title: "Update a client org's name or features", Writes: settles,
 		}, a.patchClient)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "client_orgs.pause",
 			Method: http.MethodPost, Path: one + "/pause", Need: httpx.Admin, Tag: clientTag,
 			Title: "Pause a client org, which makes it read-only",
 		}, a.pauseClient)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "client_orgs.resume",
 			Method: http.MethodPost, Path: one + "/resume", Need: httpx.Admin, Tag: clientTag,
 			Title: "Resume a client org",
 		}, a.resumeClient)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "client_orgs.detach",
 			Method: http.MethodPost, Path: one + "/detach", Need: httpx.Owner, Tag: clientTag,
 			Title: "Detach a client org from its agency", Writes: settles,
 		}, a.detachClient)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "client_orgs.create_token",
 		Method: http.MethodPost, Path: one + "/token", Need: httpx.Members(auth.Admin), Tag: clientTag,
 		Title: "Act in a client org for 15 minutes", Secret: true,
 	}, a.enterClient)
@@ -149,7 +90,7 @@ func (a *App) mountClients() {
 func showClient(ctx context.Context, a *App, tx *postgres.Tx, c *org.ClientOrg) (*clientOut, error) {
 	out := &clientOut{
 		Tagged: httpx.ETag(c.Edit, 0),
-		Body:   clientDetail{ClientOrg: *c, Features: map[string]featureValue{}},
+		Body:   clientOrgDetail{ClientOrg: *c, Features: map[string]featureValue{}},
 	}
 	return out, tx.In(ctx, c.ID, func() error {
 		values, err := a.Plans.Allotted(ctx, tx)
@@ -192,7 +133,7 @@ func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) 
 
 // createClient checks the agency's limit first, to avoid creating an org only to roll it back. The commit enforces the
 // limit.
-func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut, error) {
+func (a *App) createClient(ctx context.Context, in *createClientOrgIn) (*newClientOut, error) {
 	w, b := httpx.Who(ctx), &in.Body
 	if b.OwnerEmail != "" {
 		if w.IsKey() || !w.Staff.IsZero() {
@@ -243,7 +184,7 @@ func (a *App) createClient(ctx context.Context, in *newClientIn) (*newClientOut,
 		}
 		return &newClientOut{
 			Location: clientsPath + "/" + c.ID.String(), Tagged: shown.Tagged,
-			Body: newClient{
+			Body: createdClientOrg{
 				ClientOrg: shown.Body.ClientOrg, Features: shown.Body.Features, Mail: invited.Mail,
 				AcceptURL: invited.AcceptURL,
 			},
@@ -284,7 +225,7 @@ func (a *App) inviteOwner(ctx context.Context, tx *postgres.Tx, email, name stri
 	return out.Body, nil
 }
 
-func (a *App) patchClient(ctx context.Context, in *clientPatchIn) (*clientOut, error) {
+func (a *App) patchClient(ctx context.Context, in *updateClientOrgIn) (*clientOut, error) {
 	b := &in.Body
 	if b.Name.Null {
 		return nil, httpx.NotNullable("name")

@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-type enterIn struct {
+type createClientTokenIn struct {
 	ClientID
 	Body *struct {
 		Role string `json:"role,omitempty" enum:"viewer,member,admin" default:"admin" doc:"Role to act in"`
@@ -19,18 +19,18 @@ type enterIn struct {
 
 // staffToken is a token that allows its holder to act in a client's org. It cannot be refreshed.
 type staffToken struct {
-	AccessToken string    `json:"access_token"`
-	TokenType   string    `json:"token_type" enum:"Bearer"`
+	AccessToken string    `json:"access_token" doc:"JWT to send as Authorization: Bearer"`
+	TokenType   string    `json:"token_type" enum:"Bearer" doc:"Scheme of the Authorization header"`
 	ExpiresIn   int       `json:"expires_in" doc:"Seconds until the token expires"`
 	AccessID    id.ID     `json:"access_id" format:"uuid" doc:"ID of this access in the client's audit log"`
-	Org         orgName   `json:"org" doc:"The client org"`
-	Role        auth.Role `json:"role" enum:"viewer,member,admin"`
+	Org         orgName   `json:"org" doc:"The client organization in which the token acts"`
+	Role        auth.Role `json:"role" enum:"viewer,member,admin" doc:"Role in which the token acts"`
 }
 
 type staffTokenOut struct{ Body staffToken }
 
 // enterClient issues a staff token. The client's audit log records the access and every action made with the token.
-func (a *App) enterClient(ctx context.Context, in *enterIn) (*staffTokenOut, error) {
+func (a *App) enterClient(ctx context.Context, in *createClientTokenIn) (*staffTokenOut, error) {
 	w, role := httpx.Who(ctx), auth.Admin
 	if in.Body != nil && in.Body.Role != "" {
 		role = auth.Role(in.Body.Role)

@@ -35,16 +35,25 @@ func (a *App) mountCompanies() {
 	const tag = "Companies"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "companies.create",
 			Method: http.MethodPost, Path: companiesPath, Need: httpx.Member, Tag: tag, Title: "Create a company",
 			Status: http.StatusCreated, Writes: []string{"company.created"},
-		}, createHandler(n, (*newCompany).patch))
+		}, createHandler(n, (*createCompanyRequest).patch))
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: companiesPath, Need: httpx.Viewer, Tag: tag, Title: "List companies"},
+		httpx.Op{
+			ID:     "companies.list",
+			Method: http.MethodGet,
+			Path:   companiesPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List companies",
+		},
 		a.listCompanies,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "companies.upsert_batch",
 			Method: http.MethodPost, Path: companiesPath + "/batch", Need: httpx.Member, Tag: tag,
 			Title: "Create or update up to 1000 companies", MaxBody: httpx.BatchBodyBytes, ByRow: true,
 			Writes: []string{"company.created", "company.updated"},
@@ -52,6 +61,7 @@ func (a *App) mountCompanies() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "companies.get",
 			Method: http.MethodGet,
 			Path:   companiesPath + "/{id}",
 			Need:   httpx.Viewer,
@@ -62,20 +72,23 @@ func (a *App) mountCompanies() {
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "companies.update",
 			Method: http.MethodPatch,
 			Path:   companiesPath + "/{id}",
 			Need:   httpx.Member,
 			Tag:    tag,
 			Title:  "Update a company",
 			Writes: []string{"company.updated"},
-		}, updateHandler(n, (*companyPatch).patch))
+		}, updateHandler(n, (*updateCompanyRequest).patch))
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "companies.archive",
 			Method: http.MethodDelete, Path: companiesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Archive a company", Status: http.StatusNoContent, Writes: []string{"company.archived"},
 		}, n.archived)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "companies.restore",
 			Method: http.MethodPost, Path: companiesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived company", Writes: []string{"company.restored"},
 		}, n.restored)
@@ -88,10 +101,10 @@ func announceCompany(ctx context.Context, tx *postgres.Tx, ch *companies.Change)
 // CompanyFields are the members common to every company body.
 type CompanyFields struct {
 	Domain   httpx.Optional[string] `json:"domain" required:"false"`
-	Website  httpx.Optional[string] `json:"website" required:"false" doc:"Up to 2000 characters"`
-	Industry httpx.Optional[string] `json:"industry" required:"false" doc:"Up to 200 characters"`
+	Website  httpx.Optional[string] `json:"website" required:"false"`
+	Industry httpx.Optional[string] `json:"industry" required:"false" doc:"Industry, free text up to 200 characters"`
 	Size     httpx.Optional[string] `json:"size" required:"false" doc:"Free text, such as 11-50; up to 50 characters"`
-	Phone    httpx.Optional[string] `json:"phone" required:"false" doc:"Free text, up to 50 characters"`
+	Phone    httpx.Optional[string] `json:"phone" required:"false" doc:"Phone number, free text up to 50 characters"`
 	OwnerID  httpx.Optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the company"`
 
 	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
@@ -101,7 +114,8 @@ type CompanyFields struct {
 // Descriptions implements wire.Describer.
 func (CompanyFields) Descriptions() map[string]string {
 	return map[string]string{
-		"domain": "Such as example.com; stored in lower-case ASCII. One live company per domain",
+		"domain":  "Such as example.com; stored in lower-case ASCII. One live company per domain",
+		"website": "Address of the website, up to 2000 characters",
 	}
 }
 
@@ -119,34 +133,34 @@ func (f *CompanyFields) patch(name httpx.Optional[string], readOnly map[string]h
 	return p
 }
 
-// newCompany is the body of a create request.
-type newCompany struct {
-	Name httpx.Optional[string] `json:"name" doc:"1 to 200 characters"`
+// createCompanyRequest is the body of a create request.
+type createCompanyRequest struct {
+	Name httpx.Optional[string] `json:"name" doc:"Name of the company, 1 to 200 characters"`
 	CompanyFields
 	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
 	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
-func (b *newCompany) patch() companies.Patch {
+func (b *createCompanyRequest) patch() companies.Patch {
 	return b.CompanyFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
-// companyPatch is the body of a PATCH request.
-type companyPatch struct {
-	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+// updateCompanyRequest is the body of a PATCH request.
+type updateCompanyRequest struct {
+	Name httpx.Optional[string] `json:"name" required:"false" doc:"Name of the company, 1 to 200 characters; not null"`
 	CompanyFields
 	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
 	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
-func (b *companyPatch) patch() companies.Patch {
+func (b *updateCompanyRequest) patch() companies.Patch {
 	return b.CompanyFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 // companyRow is one row of a batch request.
 type companyRow struct {
 	ID   httpx.Optional[string] `json:"id" required:"false"`
-	Name httpx.Optional[string] `json:"name" required:"false"`
+	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters; required for a new company"`
 	CompanyFields
 	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new company"`
 }
@@ -159,15 +173,15 @@ func (companyRow) Descriptions() map[string]string {
 	}
 }
 
-// companyBatchBody is the body of a batch request, for the API document.
-type companyBatchBody struct {
+// companyBatchRequest is the body of a batch request, for the API document.
+type companyBatchRequest struct {
 	Companies []companyRow `json:"companies" minItems:"1" maxItems:"1000" doc:"In order; an invalid row fails alone"`
 }
 
 func (a *App) batchCompanies(ctx context.Context, in *struct {
-	Body batchRows[companyBatchBody]
+	Body batchRows[companyBatchRequest]
 },
-) (*recordBatchAnswer, error) {
+) (*recordBatchResultsOut, error) {
 	sent, wrong, err := rowsOf[companyRow](a, &in.Body)
 	if err != nil {
 		return nil, err
@@ -189,10 +203,17 @@ type companyQuery struct {
 	httpx.Page
 	CountQuery
 	Q        string `query:"q" maxLength:"200" doc:"Words, each a prefix of a word in name or domain"`
-	Domain   string `query:"domain" maxLength:"253"`
-	OwnerID  string `query:"owner_id" format:"uuid"`
+	Domain   string `query:"domain" maxLength:"253" doc:"Only the company with this domain, such as example.com"`
+	OwnerID  string `query:"owner_id" format:"uuid" doc:"Only companies of this owner, a user's ID"`
 	Sort     string `query:"sort" enum:"-created_at,created_at,name" default:"-created_at"`
 	Archived bool   `query:"archived" doc:"List archived companies instead of live ones"`
+}
+
+// Descriptions implements wire.Describer.
+func (companyQuery) Descriptions() map[string]string {
+	return map[string]string{
+		"sort": "Order of the list; a leading minus is descending",
+	}
 }
 
 func (q *companyQuery) filter() (f *companies.Filter, err error) {

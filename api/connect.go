@@ -25,16 +25,19 @@ func (a *App) mountConnect() {
 	for _, f := range families {
 		kind := f.kind
 		httpx.Route(a.Server, httpx.Op{
+			ID:     f.noun + ".connect",
 			Method: http.MethodPost, Path: f.path + "/{platform}/connect", Need: httpx.Admin, Tag: accountTag,
 			Title: "Start to connect " + f.one, Secret: true,
 		}, func(ctx context.Context, in *connectIn) (*connectOut, error) { return a.connect(ctx, kind, in) })
 	}
 	pending := socialPath + "/pending/{id}"
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "pending_logins.get",
 		Method: http.MethodGet, Path: pending, Need: httpx.Admin, Tag: accountTag,
 		Title: "Get the accounts which a login offers",
 	}, a.getPending)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "pending_logins.select",
 		Method: http.MethodPost, Path: pending + "/select", Need: httpx.Admin, Tag: accountTag,
 		Title:  "Connect accounts of a login",
 		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
@@ -44,7 +47,7 @@ func (a *App) mountConnect() {
 type connectIn struct {
 	Platform string `path:"platform" maxLength:"50"`
 	Origin   string `header:"Origin"`
-	Body     *connectBody
+	Body     *connectAccountRequest
 }
 
 // Descriptions implements wire.Describer.
@@ -57,13 +60,13 @@ func (connectIn) Descriptions() map[string]string {
 	}
 }
 
-type connectBody struct {
+type connectAccountRequest struct {
 	RedirectURL *string `json:"redirect_url,omitempty" maxLength:"2000"`
 	AccountID   *id.ID  `json:"account_id,omitempty" format:"uuid"`
 }
 
 // Descriptions implements wire.Describer.
-func (connectBody) Descriptions() map[string]string {
+func (connectAccountRequest) Descriptions() map[string]string {
 	return map[string]string{
 		"redirect_url": "Where the browser is sent at the end, with status and pending_id in the query. Its origin " +
 			"must be this service's or an allowed one. If absent, a page of this service",
@@ -73,10 +76,10 @@ func (connectBody) Descriptions() map[string]string {
 
 type connectOut struct {
 	Cookie string `header:"Set-Cookie" doc:"From this service's own origin: binds the connection to the browser"`
-	Body   connection
+	Body   accountLogin
 }
 
-type connection struct {
+type accountLogin struct {
 	AuthorizeURL string    `json:"authorize_url" doc:"Address to open in the person's browser"`
 	State        string    `json:"state" doc:"Part of authorize_url"`
 	ExpiresAt    wire.Time `json:"expires_at" format:"date-time" doc:"Deadline for the provider's redirect"`
@@ -130,7 +133,7 @@ func (a *App) begin(ctx context.Context, start social.Start) (*connectOut, error
 		}
 		return &connectOut{
 			Cookie: a.connectCookie(b.State, b.Cookie, social.StateLife),
-			Body:   connection{AuthorizeURL: b.AuthorizeURL, State: b.State, ExpiresAt: b.ExpiresAt},
+			Body:   accountLogin{AuthorizeURL: b.AuthorizeURL, State: b.State, ExpiresAt: b.ExpiresAt},
 		}, nil
 	})
 }
@@ -213,23 +216,23 @@ func (a *App) secure() bool { return strings.HasPrefix(a.PublicURL, "https://") 
 
 // PendingID is the path parameter of one pending connection.
 type PendingID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the pending connection: pending_id of the redirect"`
 }
 
 type pendingOut struct{ Body pendingLogin }
 
 type pendingLogin struct {
-	ID        id.ID          `json:"id" format:"uuid"`
-	Platform  string         `json:"platform"`
-	AccountID *id.ID         `json:"account_id" format:"uuid" nullable:"true" doc:"The account to reconnect; null: any"`
-	Accounts  []social.Offer `json:"accounts" nullable:"false" doc:"The accounts which the login reaches"`
-	ExpiresAt wire.Time      `json:"expires_at" format:"date-time" doc:"When the login is discarded"`
+	ID        id.ID                   `json:"id" format:"uuid" doc:"ID of the pending connection"`
+	Platform  string                  `json:"platform" doc:"Platform of the login, such as facebook or google_ads"`
+	AccountID *id.ID                  `json:"account_id" format:"uuid" nullable:"true" doc:"To reconnect; null: any"`
+	Accounts  []social.OfferedAccount `json:"accounts" nullable:"false" doc:"The accounts which the login reaches"`
+	ExpiresAt wire.Time               `json:"expires_at" format:"date-time" doc:"When the login is discarded"`
 }
 
 func showPending(p *social.Pending) *pendingOut {
 	return &pendingOut{pendingLogin{
 		ID: p.ID, Platform: p.Platform, AccountID: p.Account,
-		Accounts: append([]social.Offer{}, p.Offers...), ExpiresAt: p.ExpiresAt,
+		Accounts: append([]social.OfferedAccount{}, p.Offers...), ExpiresAt: p.ExpiresAt,
 	}}
 }
 
@@ -266,7 +269,7 @@ func (a *App) ask(ctx context.Context, org id.ID, p *social.Pending) error {
 	return a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Social.Offer(ctx, tx, p, reached) })
 }
 
-type selectIn struct {
+type selectAccountsIn struct {
 	PendingID
 	Body struct {
 		AccountIDs []string `json:"account_ids" maxItems:"1000"`
@@ -274,25 +277,25 @@ type selectIn struct {
 }
 
 // Descriptions implements wire.Describer.
-func (selectIn) Descriptions() map[string]string {
+func (selectAccountsIn) Descriptions() map[string]string {
 	return map[string]string{
 		"account_ids": "external_account_id of each account to connect; all or none are connected",
 	}
 }
 
-type selectOut struct {
+type connectedAccountsOut struct {
 	Body struct {
-		Data []social.Account `json:"data"`
+		Data []social.Account `json:"data" doc:"The accounts that are connected now"`
 	}
 }
 
-func (a *App) selectAccounts(ctx context.Context, in *selectIn) (*selectOut, error) {
-	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*selectOut, error) {
+func (a *App) selectAccounts(ctx context.Context, in *selectAccountsIn) (*connectedAccountsOut, error) {
+	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*connectedAccountsOut, error) {
 		all, err := a.Social.Connect(ctx, tx, in.ID, actorOf(httpx.Who(ctx)), in.Body.AccountIDs)
 		if err != nil {
 			return nil, err
 		}
-		out := &selectOut{}
+		out := &connectedAccountsOut{}
 		out.Body.Data = make([]social.Account, len(all))
 		for i, v := range all {
 			out.Body.Data[i] = v.Account
@@ -307,7 +310,7 @@ func (a *App) selectAccounts(ctx context.Context, in *selectIn) (*selectOut, err
 
 // fits adds to f how many of the chosen accounts the limit still allows. It reads the usage again, since the refusal
 // counted accounts that were rolled back.
-func (a *App) fits(ctx context.Context, in *selectIn, f *fault.Fault) error {
+func (a *App) fits(ctx context.Context, in *selectAccountsIn, f *fault.Fault) error {
 	chosen, fit := int64(len(in.Body.AccountIDs)), int64(0)
 	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) error {
 		p, err := a.Social.Pending(ctx, tx, in.ID, actorOf(httpx.Who(ctx)))

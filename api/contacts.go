@@ -19,12 +19,14 @@ func (a *App) mountContacts() {
 	quota := quotaannounce.Kind.Name()
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.create",
 			Method: http.MethodPost, Path: contactsPath, Need: httpx.Member, Tag: "Contacts", Title: "Create a contact",
 			Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota},
 		}, a.createContact)
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "contacts.list",
 			Method: http.MethodGet,
 			Path:   contactsPath,
 			Need:   httpx.Viewer,
@@ -35,6 +37,7 @@ func (a *App) mountContacts() {
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.upsert_batch",
 			Method: http.MethodPost, Path: contactsPath + "/batch", Need: httpx.Member, Tag: "Contacts",
 			Title: "Create or update up to 1000 contacts", MaxBody: httpx.BatchBodyBytes, ByRow: true,
 			Writes: []string{"contact.created", "contact.updated", "contact.tagged", "lead.score", quota},
@@ -42,40 +45,47 @@ func (a *App) mountContacts() {
 		a.batchContacts)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.get",
 			Method: http.MethodGet, Path: contactsPath + "/{id}", Need: httpx.Viewer, Tag: "Contacts",
 			Title: "Get a contact",
 		}, a.getContact)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.update",
 			Method: http.MethodPatch, Path: contactsPath + "/{id}", Need: httpx.Member, Tag: "Contacts",
 			Title: "Update a contact", Writes: []string{"contact.updated", "contact.tagged", "lead.score"},
 		},
 		a.patchContact)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.archive",
 			Method: http.MethodDelete, Path: contactsPath + "/{id}", Need: httpx.Member, Tag: "Contacts",
 			Title: "Archive a contact", Status: http.StatusNoContent, Writes: []string{"contact.archived"},
 		},
 		a.archiveContact)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.restore",
 			Method: http.MethodPost, Path: contactsPath + "/{id}/restore", Need: httpx.Member, Tag: "Contacts",
 			Title: "Restore an archived contact", Writes: []string{"contact.restored", "lead.score", quota},
 		},
 		a.restoreContact)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.purge",
 			Method: http.MethodPost, Path: contactsPath + "/{id}/purge", Need: httpx.Member, Tag: "Contacts",
 			Title: "Permanently erase a contact", Status: http.StatusNoContent, Writes: []string{"contact.purged"},
 		},
 		a.purgeContact)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.export_data",
 			Method: http.MethodGet, Path: contactsPath + "/{id}/data-export", Need: httpx.Viewer, Tag: "Contacts",
 			Title: "Export all data held on a contact",
 		}, a.exportContact)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.get_score",
 			Method: http.MethodGet, Path: contactsPath + "/{id}/score", Need: httpx.Viewer, Tag: "Contacts",
 			Title: "Explain a contact's lead score",
 		}, a.explainScore)
@@ -83,7 +93,7 @@ func (a *App) mountContacts() {
 
 // ContactID is the path parameter of one contact.
 type ContactID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the contact"`
 }
 
 type contactAnswer struct {
@@ -101,7 +111,7 @@ type contactCreated struct {
 	Body     contacts.Contact
 }
 
-func (a *App) createContact(ctx context.Context, in *struct{ Body newContact }) (*contactCreated, error) {
+func (a *App) createContact(ctx context.Context, in *struct{ Body createContactRequest }) (*contactCreated, error) {
 	patch, rate := in.Body.patch(), a.rate(ctx)
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*contactCreated, error) {
 		row, err := contacts.Create(tx, &patch, rate)
@@ -142,7 +152,7 @@ func (a *App) getContact(ctx context.Context, in *struct {
 func (a *App) patchContact(ctx context.Context, in *struct {
 	ContactID
 	httpx.IfMatch
-	Body contactPatch
+	Body updateContactRequest
 },
 ) (*contactAnswer, error) {
 	patch, rate := in.Body.patch(), a.rate(ctx)

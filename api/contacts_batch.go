@@ -14,38 +14,54 @@ import (
 
 type contactBatch struct{ Body contactRows }
 
-// rowError is the error of one row. Its members are those of a problem.
-type rowError struct {
-	Code       string        `json:"code"`
-	Detail     string        `json:"detail"`
-	Errors     []fault.Field `json:"errors,omitempty"`
-	ExistingID string        `json:"existing_id,omitempty" format:"uuid"`
-	Limit      *int64        `json:"limit,omitempty" doc:"With plan_limit_reached: the limit"`
-	Used       *int64        `json:"used,omitempty" doc:"With plan_limit_reached: the usage"`
-	UpgradeTo  string        `json:"upgrade_to,omitempty" doc:"The next plan with a higher limit"`
+// batchRowError is the error of one row. Its members are those of a problem.
+type batchRowError struct {
+	Code       string             `json:"code" doc:"Code of the error, one of those that a problem may have"`
+	Detail     string             `json:"detail" doc:"What is wrong with the row and what to do about it, for people"`
+	Errors     []fault.FieldError `json:"errors,omitempty"`
+	ExistingID string             `json:"existing_id,omitempty" format:"uuid"`
+	Limit      *int64             `json:"limit,omitempty" doc:"With plan_limit_reached: the limit"`
+	Used       *int64             `json:"used,omitempty" doc:"With plan_limit_reached: the usage"`
+	UpgradeTo  string             `json:"upgrade_to,omitempty"`
 }
 
-// batchResult is the outcome of one row.
-type batchResult struct {
-	Index     int       `json:"index" doc:"Index of the row in the request, from 0"`
-	ID        *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"null if the row is invalid"`
-	Result    string    `json:"result" enum:"created,updated,unchanged,error"`
-	LeadScore *float64  `json:"lead_score" doc:"null if the row is invalid"`
-	Error     *rowError `json:"error,omitempty"`
-}
-
-type batchAnswer struct {
-	Body struct {
-		Data []batchResult `json:"data" doc:"One per row, in the order sent"`
+// Descriptions implements wire.Describer.
+func (batchRowError) Descriptions() map[string]string {
+	return map[string]string{
+		"errors":      "The invalid members of the row; pointers begin at the row's array",
+		"existing_id": "With contact_exists and other conflicts: ID of the row that is in the way",
+		"upgrade_to":  "With plan_limit_reached: key of the next plan with a higher limit",
 	}
 }
 
-func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*batchAnswer, error) {
+// contactBatchResult is the outcome of one row.
+type contactBatchResult struct {
+	Index     int            `json:"index" doc:"Index of the row in the request, from 0"`
+	ID        *id.ID         `json:"id" format:"uuid" nullable:"true" doc:"null if the row is invalid"`
+	Result    string         `json:"result" enum:"created,updated,unchanged,error"`
+	LeadScore *float64       `json:"lead_score" doc:"null if the row is invalid"`
+	Error     *batchRowError `json:"error,omitempty" doc:"Why the row failed; absent for any other result"`
+}
+
+// Descriptions implements wire.Describer.
+func (contactBatchResult) Descriptions() map[string]string {
+	return map[string]string{
+		"result": "created, updated, unchanged (the row changed nothing) or error (see error)",
+	}
+}
+
+type contactBatchResultsOut struct {
+	Body struct {
+		Data []contactBatchResult `json:"data" doc:"One per row, in the order sent"`
+	}
+}
+
+func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*contactBatchResultsOut, error) {
 	rows, err := a.rows(&in.Body)
 	if err != nil {
 		return nil, err
 	}
-	var out *batchAnswer
+	var out *contactBatchResultsOut
 	for range roomTries {
 		out, err = a.upsert(ctx, rows)
 		if a.Plans.Refused(err) == nil {
@@ -59,9 +75,9 @@ func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*batchAnswer
 // has read.
 const roomTries = 4
 
-func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer, error) {
+func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*contactBatchResultsOut, error) {
 	rate := a.rate(ctx)
-	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*batchAnswer, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*contactBatchResultsOut, error) {
 		space, err := a.Plans.Room(ctx, tx, plans.Contacts)
 		if err != nil {
 			return nil, err
@@ -74,8 +90,8 @@ func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*batchAnswer,
 		if err := announceBatch(ctx, tx, made, altered); err != nil {
 			return nil, err
 		}
-		out := &batchAnswer{}
-		out.Body.Data = make([]batchResult, len(outcomes))
+		out := &contactBatchResultsOut{}
+		out.Body.Data = make([]contactBatchResult, len(outcomes))
 		for i := range outcomes {
 			out.Body.Data[i] = showOutcome(i, &outcomes[i])
 		}
@@ -103,10 +119,10 @@ func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contact
 	return enqueueScoring(ctx, tx, score...)
 }
 
-func showOutcome(index int, o *contacts.Outcome) batchResult {
-	r := batchResult{Index: index, Result: o.Result}
+func showOutcome(index int, o *contacts.Outcome) contactBatchResult {
+	r := contactBatchResult{Index: index, Result: o.Result}
 	if o.Fault != nil {
-		r.Error = &rowError{
+		r.Error = &batchRowError{
 			Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields,
 			ExistingID: o.Fault.ExistingID,
 		}

@@ -10,13 +10,13 @@ import (
 
 // ContactFields are the members common to every contact body.
 type ContactFields struct {
-	Phone     httpx.Optional[string]          `json:"phone" required:"false" doc:"Up to 50 characters; blanks collapse"`
-	JobTitle  httpx.Optional[string]          `json:"job_title" required:"false" doc:"Up to 200 characters"`
-	Source    httpx.Optional[string]          `json:"source" required:"false" doc:"Its origin, up to 200 characters"`
+	Phone     httpx.Optional[string]          `json:"phone" required:"false"`
+	JobTitle  httpx.Optional[string]          `json:"job_title" required:"false" doc:"Job title, up to 200 characters"`
+	Source    httpx.Optional[string]          `json:"source" required:"false"`
 	TimeZone  httpx.Optional[string]          `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
 	CompanyID httpx.Optional[string]          `json:"company_id" required:"false" doc:"Any UUID; linked if it exists"`
 	OwnerID   httpx.Optional[string]          `json:"owner_id" required:"false" doc:"ID of the owner, a user"`
-	Stage     httpx.Optional[string]          `json:"stage" required:"false" doc:"A stage of the org; default lead"`
+	Stage     httpx.Optional[string]          `json:"stage" required:"false"`
 	Tag       httpx.Optional[httpx.OneOrMore] `json:"tag" required:"false"`
 	Segment   httpx.Optional[httpx.OneOrMore] `json:"segment" required:"false"`
 
@@ -35,33 +35,37 @@ func (ContactFields) Descriptions() map[string]string {
 		"segment": "Keys of static segments, created if new; replaces the contact's static segments",
 		"attributes": "Values of custom fields: string, number, boolean or date (YYYY-MM-DD). The first value " +
 			"defines a new key; null removes a value",
+		"phone":  "Phone number, up to 50 characters; blanks collapse",
+		"source": "Where the contact came from, up to 200 characters",
+		"stage":  "A stage of the organization; default lead",
 	}
 }
 
-// newContact is the body of a create request.
-type newContact struct {
+// createContactRequest is the body of a create request.
+type createContactRequest struct {
 	Email     httpx.Optional[string] `json:"email" doc:"Compared case-folded; one live contact per address"`
-	FirstName httpx.Optional[string] `json:"first_name" doc:"1 to 200 characters"`
-	LastName  httpx.Optional[string] `json:"last_name" doc:"1 to 200 characters"`
+	FirstName httpx.Optional[string] `json:"first_name" doc:"First name, 1 to 200 characters"`
+	LastName  httpx.Optional[string] `json:"last_name" doc:"Last name, 1 to 200 characters"`
 	ContactFields
 	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
 	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
-// contactPatch is the body of a PATCH request.
-type contactPatch struct {
+// updateContactRequest is the body of a PATCH request.
+type updateContactRequest struct {
 	Email     httpx.Optional[string] `json:"email" required:"false"`
-	FirstName httpx.Optional[string] `json:"first_name" required:"false" doc:"1 to 200 characters"`
-	LastName  httpx.Optional[string] `json:"last_name" required:"false" doc:"1 to 200 characters"`
+	FirstName httpx.Optional[string] `json:"first_name" required:"false"`
+	LastName  httpx.Optional[string] `json:"last_name" required:"false" doc:"Last name, 1 to 200 characters; not null"`
 	ContactFields
 	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
 	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
-func (contactPatch) Descriptions() map[string]string {
+func (updateContactRequest) Descriptions() map[string]string {
 	return map[string]string{
-		"email": "Stored as sent, compared case-folded; one live contact per address",
+		"email":      "Stored as sent, compared case-folded; one live contact per address",
+		"first_name": "First name, 1 to 200 characters; not null",
 	}
 }
 
@@ -78,7 +82,10 @@ type contactRow struct {
 // Descriptions implements wire.Describer.
 func (contactRow) Descriptions() map[string]string {
 	return map[string]string{
-		"id": "Contact to change; if absent, the live one with this email; else a new one",
+		"id":         "Contact to change; if absent, the live one with this email; else a new one",
+		"email":      "Compared case-folded; identifies the contact if there is no id; required for a new contact",
+		"first_name": "1 to 200 characters; required for a new contact",
+		"last_name":  "1 to 200 characters; required for a new contact",
 	}
 }
 
@@ -105,12 +112,12 @@ func (f *ContactFields) patch(
 	return p
 }
 
-func (b *newContact) patch() contacts.Patch {
+func (b *createContactRequest) patch() contacts.Patch {
 	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName,
 		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
-func (b *contactPatch) patch() contacts.Patch {
+func (b *updateContactRequest) patch() contacts.Patch {
 	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName,
 		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }

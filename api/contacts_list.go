@@ -25,13 +25,13 @@ type contactQuery struct {
 	Tag           string    `query:"tag" doc:"Tags, separated by commas; matches any"`
 	Segment       string    `query:"segment" doc:"Keys of segments, separated by commas; matches any"`
 	Q             string    `query:"q" maxLength:"200" doc:"Words, each a prefix of one in name, email or company name"`
-	CompanyID     string    `query:"company_id" format:"uuid"`
-	OwnerID       string    `query:"owner_id" format:"uuid"`
+	CompanyID     string    `query:"company_id" format:"uuid" doc:"Only contacts of this company"`
+	OwnerID       string    `query:"owner_id" format:"uuid" doc:"Only contacts of this owner, a user's ID"`
 	MinScore      float64   `query:"min_score" minimum:"0" maximum:"100" doc:"Minimum lead score"`
-	CreatedAfter  time.Time `query:"created_after" doc:"Exclusive"`
-	CreatedBefore time.Time `query:"created_before" doc:"Exclusive"`
+	CreatedAfter  time.Time `query:"created_after" doc:"Only contacts created after this time (RFC 3339), exclusive"`
+	CreatedBefore time.Time `query:"created_before" doc:"Only contacts created before this time (RFC 3339), exclusive"`
 	Filter        string    `query:"filter" maxLength:"65536"`
-	Sort          sortOrder `query:"sort" default:"-created_at"`
+	Sort          sortOrder `query:"sort" default:"-created_at" doc:"Order of the list; a leading minus is descending"`
 	Archived      bool      `query:"archived" doc:"List archived contacts instead of live ones"`
 	Count         string    `query:"count" enum:"estimate,exact"`
 }

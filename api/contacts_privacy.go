@@ -76,17 +76,17 @@ func eraseFiles(tx *postgres.Tx, i id.ID) {
 	tx.Queue(`UPDATE contact_export SET status = 'expired' WHERE org_id = $1 AND status = 'completed'`, tx.Org())
 }
 
-// contactHeld is all data held on a contact.
-type contactHeld struct {
+// contactDataExport is all data held on a contact.
+type contactDataExport struct {
 	contacts.Held
-	Timeline []shownEntry  `json:"timeline" doc:"All events of the contact, oldest first"`
-	Merges   []merge.Merge `json:"merges" doc:"Merges in which it survived or was merged"`
-	Deals    []deals.Deal  `json:"deals" doc:"Including archived ones, as are notes and tasks"`
+	Timeline []timelineEntry `json:"timeline" doc:"All events of the contact, oldest first"`
+	Merges   []merge.Merge   `json:"merges" doc:"Merges in which it survived or was merged"`
+	Deals    []deals.Deal    `json:"deals" doc:"Including archived ones, as are notes and tasks"`
 	activities.About
 }
 
 type contactExport struct {
-	Body contactHeld
+	Body contactDataExport
 }
 
 func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport, error) {
@@ -99,9 +99,9 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		if err != nil {
 			return err
 		}
-		out.Body.Timeline = make([]shownEntry, len(entries))
+		out.Body.Timeline = make([]timelineEntry, len(entries))
 		for i, e := range entries {
-			out.Body.Timeline[i] = shownEntry{e}
+			out.Body.Timeline[i] = timelineEntry{e}
 		}
 		if out.Body.Merges, err = merge.Of(ctx, tx, in.ID); err != nil {
 			return err

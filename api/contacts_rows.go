@@ -2,12 +2,12 @@ package api
 
 import "github.com/funnelwork/funnelwork/internal/contacts"
 
-// contactBatchBody is the body of a batch request, for the API document.
-type contactBatchBody struct {
+// contactBatchRequest is the body of a batch request, for the API document.
+type contactBatchRequest struct {
 	Contacts []contactRow `json:"contacts" minItems:"1" maxItems:"1000" doc:"In order; an invalid row fails alone"`
 }
 
-type contactRows = batchRows[contactBatchBody]
+type contactRows = batchRows[contactBatchRequest]
 
 // rows validates the body against the API document; see rowsOf.
 func (a *App) rows(body *contactRows) ([]contacts.Upsert, error) {

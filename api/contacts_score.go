@@ -18,15 +18,23 @@ type scoreReason struct {
 
 type scoreAnswer struct {
 	httpx.Tagged
-	Body scoreBody
+	Body scoreExplanation
 }
 
-type scoreBody struct {
+type scoreExplanation struct {
 	Score        float64       `json:"score" doc:"100 x probability, two decimals; the contact's lead_score"`
-	Probability  float64       `json:"probability"`
+	Probability  float64       `json:"probability" doc:"Probability that the contact's deal is won, 0 to 1"`
 	Confidence   string        `json:"confidence" enum:"prior,learning,learned"`
 	ModelVersion string        `json:"model_version"`
 	Reasons      []scoreReason `json:"reasons" doc:"Base first, then by descending magnitude of points"`
+}
+
+// Descriptions implements wire.Describer.
+func (scoreExplanation) Descriptions() map[string]string {
+	return map[string]string{
+		"confidence":    "prior: the shipped model; learning: the org's outcomes adjust it; learned: they dominate",
+		"model_version": "Version of the model, such as prior-1; see GET /api/v1/ai/score-model",
+	}
 }
 
 // explainScore explains the score by the org's current model. After a change of models this may be newer than the model
@@ -43,7 +51,7 @@ func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, er
 		}
 		seen := scoring.Of(&row.Contact)
 		score, reasons := model.Explain(&seen, make([]scoring.Reason, 0, 16))
-		out := &scoreAnswer{Tagged: httpx.ETag(row.Edit, row.Computed), Body: scoreBody{
+		out := &scoreAnswer{Tagged: httpx.ETag(row.Edit, row.Computed), Body: scoreExplanation{
 			Score: score.Lead, Probability: score.Probability, Confidence: string(score.Confidence),
 			ModelVersion: score.Version, Reasons: make([]scoreReason, len(reasons)),
 		}}

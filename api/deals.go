@@ -32,40 +32,59 @@ func (a *App) mountDeals() {
 	}
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "deals.create",
 			Method: http.MethodPost, Path: dealsPath, Need: httpx.Member, Tag: tag, Title: "Create a deal",
 			Status: http.StatusCreated,
 			Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score", scoretrain.Kind.Name()},
 		},
-		createHandler(n, (*newDeal).patch))
+		createHandler(n, (*createDealRequest).patch))
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: dealsPath, Need: httpx.Viewer, Tag: tag, Title: "List deals"},
+		httpx.Op{
+			ID:     "deals.list",
+			Method: http.MethodGet,
+			Path:   dealsPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List deals",
+		},
 		a.listDeals,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "deals.upsert_batch",
 			Method: http.MethodPost, Path: dealsPath + "/batch", Need: httpx.Member, Tag: tag,
 			Title: "Create or update up to 1000 deals", MaxBody: httpx.BatchBodyBytes, ByRow: true,
 			Writes: append([]string{"deal.created"}, moves...),
 		}, a.batchDeals)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: dealsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a deal"},
+		httpx.Op{
+			ID:     "deals.get",
+			Method: http.MethodGet,
+			Path:   dealsPath + "/{id}",
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a deal",
+		},
 		n.shown,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "deals.update",
 			Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update, win, lose or reopen a deal", Writes: moves,
 		},
-		updateHandler(n, (*dealPatch).patch))
+		updateHandler(n, (*updateDealRequest).patch))
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "deals.archive",
 			Method: http.MethodDelete, Path: dealsPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a deal",
 			Status: http.StatusNoContent, Writes: []string{"deal.archived"},
 		}, n.archived)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "deals.restore",
 			Method: http.MethodPost, Path: dealsPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived deal", Writes: []string{"deal.restored"},
 		}, n.restored)
@@ -101,7 +120,10 @@ func enqueueTraining(ctx context.Context, tx *postgres.Tx, wanted bool) error {
 	return scoretrain.Kind.Add(ctx, tx, args, args.Ask()...)
 }
 
-func (a *App) batchDeals(ctx context.Context, in *struct{ Body batchRows[dealBatchBody] }) (*recordBatchAnswer, error) {
+func (a *App) batchDeals(
+	ctx context.Context,
+	in *struct{ Body batchRows[dealBatchRequest] },
+) (*recordBatchResultsOut, error) {
 	sent, wrong, err := rowsOf[dealRow](a, &in.Body)
 	if err != nil {
 		return nil, err
@@ -154,16 +176,16 @@ func unique(ids []id.ID) (out []id.ID) {
 type dealQuery struct {
 	httpx.Page
 	CountQuery
-	PipelineID   string    `query:"pipeline_id" format:"uuid"`
-	StageID      string    `query:"stage_id" format:"uuid"`
-	Status       string    `query:"status" enum:"open,won,lost"`
-	ContactID    string    `query:"contact_id" format:"uuid"`
-	CompanyID    string    `query:"company_id" format:"uuid"`
-	OwnerID      string    `query:"owner_id" format:"uuid"`
+	PipelineID   string    `query:"pipeline_id" format:"uuid" doc:"Only deals in this pipeline"`
+	StageID      string    `query:"stage_id" format:"uuid" doc:"Only deals in this stage"`
+	Status       string    `query:"status" enum:"open,won,lost" doc:"Only deals with this status"`
+	ContactID    string    `query:"contact_id" format:"uuid" doc:"Only deals of this contact"`
+	CompanyID    string    `query:"company_id" format:"uuid" doc:"Only deals of this company"`
+	OwnerID      string    `query:"owner_id" format:"uuid" doc:"Only deals of this owner, a user's ID"`
 	MinAmount    int64     `query:"min_amount" minimum:"0" doc:"Minimum amount, in minor units of any currency"`
 	MaxAmount    int64     `query:"max_amount" minimum:"0" maximum:"9007199254740992" default:"9007199254740992"`
-	ClosedAfter  time.Time `query:"closed_after" doc:"Exclusive"`
-	ClosedBefore time.Time `query:"closed_before" doc:"Exclusive"`
+	ClosedAfter  time.Time `query:"closed_after" doc:"Only deals won or lost after this time (RFC 3339), exclusive"`
+	ClosedBefore time.Time `query:"closed_before" doc:"Only deals won or lost before this time (RFC 3339), exclusive"`
 	Sort         string    `query:"sort" enum:"-created_at,created_at,-amount,expected_close_on" default:"-created_at"`
 	Archived     bool      `query:"archived" doc:"List archived deals instead of live ones"`
 }

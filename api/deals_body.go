@@ -15,10 +15,11 @@ type DealFields struct {
 	StageID         httpx.Optional[string] `json:"stage_id" required:"false" format:"uuid"`
 	Status          httpx.Optional[string] `json:"status" required:"false"`
 	Amount          httpx.Optional[int64]  `json:"amount" required:"false" minimum:"0" maximum:"9007199254740992"`
-	Currency        httpx.Optional[string] `json:"currency" required:"false" doc:"ISO 4217; default USD"`
+	Currency        httpx.Optional[string] `json:"currency" required:"false" doc:"ISO 4217, such as EUR; default USD"`
 	LostReason      httpx.Optional[string] `json:"lost_reason" required:"false" doc:"If lost; up to 500 characters"`
 	ExpectedCloseOn httpx.Optional[string] `json:"expected_close_on" required:"false" doc:"YYYY-MM-DD"`
 	OwnerID         httpx.Optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the deal"`
+	Position        httpx.Optional[string] `json:"position" required:"false"`
 
 	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
@@ -32,6 +33,10 @@ func (DealFields) Descriptions() map[string]string {
 		"status": "open, won or lost; moves the deal to the first stage of that kind, or back to its last open " +
 			"stage",
 		"amount": "Minor units of the currency, at least 0; default 0",
+		"position": "Place in its stage, in byte order: digits and lower-case letters, the last not 0. " +
+			"Default: above " +
+			"all deals of the stage that it is created in or moved to. To move a deal, before_id and " +
+			"after_id are simpler",
 	}
 }
 
@@ -40,7 +45,7 @@ func (f *DealFields) patch(name httpx.Optional[string], readOnly map[string]http
 		Name: name.Field, ContactID: f.ContactID.Field, CompanyID: f.CompanyID.Field, PipelineID: f.PipelineID.Field,
 		StageID: f.StageID.Field,
 		Status:  f.Status.Field, Amount: f.Amount.Field, Currency: f.Currency.Field, LostReason: f.LostReason.Field,
-		ExpectedCloseOn: f.ExpectedCloseOn.Field, OwnerID: f.OwnerID.Field,
+		ExpectedCloseOn: f.ExpectedCloseOn.Field, OwnerID: f.OwnerID.Field, Position: f.Position.Field,
 	}
 	p.Refuse("updated_at", json.RawMessage(f.UpdatedAt))
 	p.Refuse("archived_at", json.RawMessage(f.ArchivedAt))
@@ -50,9 +55,9 @@ func (f *DealFields) patch(name httpx.Optional[string], readOnly map[string]http
 	return p
 }
 
-// newDeal is the body of a create request.
-type newDeal struct {
-	Name httpx.Optional[string] `json:"name" doc:"1 to 200 characters"`
+// createDealRequest is the body of a create request.
+type createDealRequest struct {
+	Name httpx.Optional[string] `json:"name" doc:"Name of the deal, 1 to 200 characters"`
 	DealFields
 	ClosedAt  httpx.Optional[string] `json:"closed_at" required:"false"`
 	ID        httpx.RawJSON          `json:"id" required:"false" readOnly:"true"`
@@ -60,36 +65,50 @@ type newDeal struct {
 }
 
 // Descriptions implements wire.Describer.
-func (newDeal) Descriptions() map[string]string {
+func (createDealRequest) Descriptions() map[string]string {
 	return map[string]string{
 		"closed_at": "RFC 3339, for a won or lost deal: when it was closed, for imported history; default now",
 	}
 }
 
-func (b *newDeal) patch() deals.Patch {
+func (b *createDealRequest) patch() deals.Patch {
 	p := b.DealFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 	p.ClosedAt = b.ClosedAt.Field
 	return p
 }
 
-// dealPatch is the body of a PATCH request.
-type dealPatch struct {
-	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+// updateDealRequest is the body of a PATCH request.
+type updateDealRequest struct {
+	Name httpx.Optional[string] `json:"name" required:"false" doc:"Name of the deal, 1 to 200 characters; not null"`
 	DealFields
-	ID        httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
-	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
-	ClosedAt  httpx.RawJSON `json:"closed_at" required:"false" readOnly:"true"`
+	BeforeID  httpx.Optional[string] `json:"before_id" required:"false"`
+	AfterID   httpx.Optional[string] `json:"after_id" required:"false"`
+	ID        httpx.RawJSON          `json:"id" required:"false" readOnly:"true"`
+	CreatedAt httpx.RawJSON          `json:"created_at" required:"false" readOnly:"true"`
+	ClosedAt  httpx.RawJSON          `json:"closed_at" required:"false" readOnly:"true"`
 }
 
-func (b *dealPatch) patch() deals.Patch {
-	return b.DealFields.patch(b.Name,
+// Descriptions implements wire.Describer.
+func (updateDealRequest) Descriptions() map[string]string {
+	return map[string]string{
+		"before_id": "Move the deal directly before this one, in the stage that it is in after the " +
+			"change. The service " +
+			"computes the position",
+		"after_id": "Move the deal directly after this one, likewise",
+	}
+}
+
+func (b *updateDealRequest) patch() deals.Patch {
+	p := b.DealFields.patch(b.Name,
 		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt, "closed_at": b.ClosedAt})
+	p.BeforeID, p.AfterID = b.BeforeID.Field, b.AfterID.Field
+	return p
 }
 
 // dealRow is one row of a batch request.
 type dealRow struct {
 	ID   httpx.Optional[string] `json:"id" required:"false" doc:"Deal to change; if absent, a new one is created"`
-	Name httpx.Optional[string] `json:"name" required:"false"`
+	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters; required for a new deal"`
 	DealFields
 	ClosedAt  httpx.Optional[string] `json:"closed_at" required:"false" doc:"RFC 3339; for a won or lost deal"`
 	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new deal"`
@@ -101,7 +120,7 @@ func (b *dealRow) upsert() deals.Upsert {
 	return u
 }
 
-// dealBatchBody is the body of a batch request, for the API document.
-type dealBatchBody struct {
+// dealBatchRequest is the body of a batch request, for the API document.
+type dealBatchRequest struct {
 	Deals []dealRow `json:"deals" minItems:"1" maxItems:"1000" doc:"In order; an invalid row fails alone"`
 }

@@ -28,12 +28,12 @@ type domainOut struct{ Body customDomain }
 type customDomain struct {
 	Domain     string                      `json:"domain" doc:"Lower case, punycode"`
 	Status     branding.Status             `json:"status" enum:"pending_dns,verified,active,degraded,suspended"`
-	Records    []branding.Record           `json:"records"`
+	Records    []branding.DNSRecord        `json:"records"`
 	LastError  httpx.Nullable[domainError] `json:"last_error" doc:"The error of the last check; null if there was none"`
 	CheckedAt  *wire.Time                  `json:"checked_at" format:"date-time" nullable:"true" doc:"The last check"`
 	VerifiedAt *wire.Time                  `json:"verified_at" format:"date-time" nullable:"true"`
 	ExpiresAt  *wire.Time                  `json:"expires_at" format:"date-time" nullable:"true"`
-	CreatedAt  wire.Time                   `json:"created_at" format:"date-time"`
+	CreatedAt  wire.Time                   `json:"created_at" format:"date-time" doc:"When the domain was claimed"`
 }
 
 // Descriptions implements wire.Describer.
@@ -50,8 +50,8 @@ func (customDomain) Descriptions() map[string]string {
 }
 
 type domainError struct {
-	Code   branding.Reason `json:"code"`
-	Detail string          `json:"detail"`
+	Code   branding.Reason `json:"code" doc:"What the last check found wrong"`
+	Detail string          `json:"detail" doc:"What is wrong and which record to set, for people"`
 }
 
 // TransformSchema adds the codes to the schema.
@@ -71,6 +71,7 @@ func (a *App) mountDomains() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "domain.get",
 			Method: http.MethodGet,
 			Path:   domainPath,
 			Need:   httpx.Viewer,
@@ -81,17 +82,20 @@ func (a *App) mountDomains() {
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "domain.claim",
 			Method: http.MethodPut, Path: domainPath, Need: httpx.Admin, Tag: brandTag, Title: "Claim a custom domain",
 			Feature: feature,
 		}, a.putDomain)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "domain.verify",
 			Method: http.MethodPost, Path: domainPath + "/verify", Need: httpx.Admin, Tag: brandTag,
 			Title: "Check the custom domain's DNS records now", Feature: feature, Writes: verify,
 		}, a.verifyDomain)
 	// Removal requires no feature, so that a domain can be removed after a downgrade.
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "domain.remove",
 			Method: http.MethodDelete,
 			Path:   domainPath,
 			Need:   httpx.Admin,
@@ -161,13 +165,13 @@ func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
 	return out, err
 }
 
-type putDomainIn struct {
+type claimDomainIn struct {
 	Body struct {
 		Domain string `json:"domain" maxLength:"300" doc:"Such as crm.example.com; no public suffix or platform domain"`
 	}
 }
 
-func (a *App) putDomain(ctx context.Context, in *putDomainIn) (*domainOut, error) {
+func (a *App) putDomain(ctx context.Context, in *claimDomainIn) (*domainOut, error) {
 	host, err := a.Domains.Host(in.Body.Domain)
 	if err == nil {
 		err = a.Domains.Held(ctx, host, httpx.Who(ctx).Org)

@@ -67,7 +67,7 @@ func startHub(t *testing.T) *hub {
 
 type domainBody struct {
 	Domain, Status string
-	Records        []branding.Record
+	Records        []branding.DNSRecord
 	LastError      *struct{ Code, Detail string } `json:"last_error"`
 	CheckedAt      *time.Time                     `json:"checked_at"`
 	VerifiedAt     *time.Time                     `json:"verified_at"`
@@ -103,7 +103,7 @@ func (c *caller) claim(host string) domainBody {
 }
 
 // set sets the records of both resolvers: TXT and CNAME, only TXT, or none.
-func (h *hub) set(records []branding.Record, n int) {
+func (h *hub) set(records []branding.DNSRecord, n int) {
 	for i, r := range records {
 		for _, server := range []*testkit.NameServer{h.A, h.B} {
 			if i < n {
@@ -144,7 +144,7 @@ func TestACustomDomainFromItsClaimToItsEnd(t *testing.T) {
 	}
 	claimed := b
 	claimed.Domain, claimed.Status = "crm.acme.test", "pending_dns"
-	claimed.Records = []branding.Record{
+	claimed.Records = []branding.DNSRecord{
 		{Type: "TXT", Name: "_funnelwork.crm.acme.test", Value: b.Records[0].Value},
 		{Type: "CNAME", Name: "crm.acme.test", Value: domainsTarget},
 	}

@@ -16,23 +16,28 @@ const duplicatesPath = contactsPath + "/duplicates"
 func (a *App) mountDuplicates() {
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodGet, Path: duplicatesPath, Need: httpx.Viewer, Tag: "Contacts",
+			ID:     "duplicates.list",
+			Method: http.MethodGet, Path: duplicatesPath, Need: httpx.Viewer, Tag: "Duplicates",
 			Title: "List contacts that may be duplicates",
 		}, a.listDuplicates)
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodPost, Path: duplicatesPath + "/search", Need: httpx.Member, Tag: "Contacts",
+			ID:     "duplicates.search",
+			Method: http.MethodPost, Path: duplicatesPath + "/search", Need: httpx.Member, Tag: "Duplicates",
 			Title: "Search for duplicate contacts", Status: http.StatusAccepted,
 			Writes: []string{contactduplicates.Kind.Name()},
 		}, a.searchDuplicates)
 }
 
-type searchBody struct {
+type duplicateSearch struct {
 	AskedAt     *wire.Time `json:"asked_at" format:"date-time" doc:"When the last search was requested; null: never"`
 	CompletedAt *wire.Time `json:"completed_at" format:"date-time" doc:"End of the listed results' search; null: never"`
 }
 
-type searchAnswer struct{ Body searchBody }
+type searchAnswer struct {
+	Location string `header:"Location" doc:"Address of the results, and of the times of the last search"`
+	Body     duplicateSearch
+}
 
 // searchDuplicates enqueues a search, unless one is waiting already.
 func (a *App) searchDuplicates(ctx context.Context, _ *struct{}) (*searchAnswer, error) {
@@ -43,18 +48,25 @@ func (a *App) searchDuplicates(ctx context.Context, _ *struct{}) (*searchAnswer,
 		}
 		now := wire.Now()
 		duplicates.Ask(tx)
-		return &searchAnswer{Body: searchBody{AskedAt: &now, CompletedAt: completed}},
+		return &searchAnswer{Location: duplicatesPath, Body: duplicateSearch{AskedAt: &now, CompletedAt: completed}},
 			contactduplicates.Kind.Add(ctx, tx, contactduplicates.Args{}, contactduplicates.Args{}.Ask())
 	})
 }
 
-type duplicateList struct {
+type duplicateListOut struct {
 	Body struct {
 		Data        []duplicates.Group `json:"data" nullable:"false"`
-		HasMore     bool               `json:"has_more"`
+		HasMore     bool               `json:"has_more" doc:"Whether another page follows"`
 		NextCursor  *string            `json:"next_cursor" doc:"null on the last page"`
 		AskedAt     *wire.Time         `json:"asked_at" format:"date-time" doc:"When last requested; null: never"`
 		CompletedAt *wire.Time         `json:"completed_at" format:"date-time" doc:"End of their search; null: never"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (duplicateListOut) Descriptions() map[string]string {
+	return map[string]string{
+		"data": "Groups of contacts that may be one person, ordered by reason",
 	}
 }
 
@@ -62,13 +74,13 @@ func (a *App) listDuplicates(ctx context.Context, in *struct {
 	httpx.Page
 	Reason string `query:"reason" enum:"email,name_company,phone" doc:"Only groups with this in common"`
 },
-) (*duplicateList, error) {
+) (*duplicateListOut, error) {
 	from, err := httpx.After[duplicates.Place](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*duplicateList, error) {
-		out := &duplicateList{}
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*duplicateListOut, error) {
+		out := &duplicateListOut{}
 		var err error
 		if out.Body.AskedAt, out.Body.CompletedAt, err = duplicates.Searched(ctx, tx); err != nil {
 			return nil, err

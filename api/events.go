@@ -3,10 +3,9 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -17,20 +16,34 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
+
+const eventsPath = "/api/v1/events"
 
 func (a *App) mountEvents() {
 	const tag = "Events"
 	httpx.Route(a.Server,
 		httpx.Op{
-			Method: http.MethodGet, Path: "/api/v1/events", Need: httpx.Viewer, Tag: tag,
-			Title: "List the events of the last 30 days, oldest first",
+			ID:     "events.list",
+			Method: http.MethodGet, Path: eventsPath, Need: httpx.Viewer, Tag: tag,
+			Title: "List the events of the last 30 days",
 		}, a.listEvents)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "events.stream",
+		Method: http.MethodGet, Path: eventsPath + "/stream", Need: httpx.Viewer, Tag: tag,
+		Title: "Stream events as they happen", Gives: []string{"text/event-stream"},
+	}, a.streamEvents)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "events.get",
+		Method: http.MethodGet, Path: eventsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get an event",
+	}, a.getEvent)
 	all := keepEventTypes()
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "event_types.list",
 			Method: http.MethodGet,
 			Path:   "/api/v1/event-types",
 			Need:   httpx.Viewer,
@@ -50,7 +63,7 @@ type shownEvent struct{ *events.Stored }
 // Schema returns the schema of the envelope. huma cannot derive the type of data from the Go type any.
 func (shownEvent) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[events.Envelope](), true, "Event")
-	data := r.SchemaFromRef(r.Schema(reflect.TypeFor[events.Data](), true, "Data").Ref)
+	data := r.SchemaFromRef(r.Schema(reflect.TypeFor[events.EnvelopeData](), true, "Data").Ref)
 	for _, name := range []string{"object", "previous"} {
 		data.Properties[name].Type, data.Properties[name].AdditionalProperties = huma.TypeObject, true
 	}
@@ -61,17 +74,18 @@ func (shownEvent) Schema(r huma.Registry) *huma.Schema {
 type listEventsIn struct {
 	httpx.Page
 	Type string `query:"type" doc:"Event types, separated by commas; all if absent"`
+	Sort string `query:"sort" enum:"seq,-seq" default:"seq" doc:"-seq: newest first. Only seq can be polled"`
 }
 
-type listEventsOut struct {
+type eventListOut struct {
 	Body struct {
-		Data       []shownEvent `json:"data"`
-		HasMore    bool         `json:"has_more"`
+		Data       []shownEvent `json:"data" doc:"Events in feed order, oldest first"`
+		HasMore    bool         `json:"has_more" doc:"Whether more events are available now"`
 		NextCursor string       `json:"next_cursor" doc:"Always present: store it and poll with it for later events"`
 	}
 }
 
-func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut, error) {
+func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*eventListOut, error) {
 	types, err := typesOf("type", in.Type)
 	if err != nil {
 		return nil, err
@@ -80,16 +94,19 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 	if err != nil {
 		return nil, err
 	}
-	seen := int64(0)
+	read, seen := events.Feed, int64(0)
+	if in.Sort == "-seq" {
+		read, seen = events.Latest, math.MaxInt64
+	}
 	if from != nil {
 		seen = *from
 	}
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*listEventsOut, error) {
-		rows, err := events.Feed(ctx, tx, seen, types, in.Limit+1)
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*eventListOut, error) {
+		rows, err := read(ctx, tx, seen, types, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		out := &listEventsOut{}
+		out := &eventListOut{}
 		if out.Body.HasMore = len(rows) > in.Limit; out.Body.HasMore {
 			rows = rows[:in.Limit]
 		}
@@ -97,16 +114,28 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*listEventsOut,
 		for i, e := range rows {
 			out.Body.Data[i], seen = shownEvent{e}, e.Seq
 		}
-		plain, err := json.Marshal(seen)
+		out.Body.NextCursor, err = httpx.SealCursor(a.Server, seen, httpx.CursorOf(ctx))
+		return out, err
+	})
+}
+
+type eventIn struct {
+	ID id.ID `path:"id" format:"uuid" doc:"The event's id"`
+}
+
+type eventOut struct {
+	httpx.Tagged
+	Body shownEvent
+}
+
+func (a *App) getEvent(ctx context.Context, in *eventIn) (*eventOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*eventOut, error) {
+		e, err := events.Get(ctx, tx, in.ID)
 		if err != nil {
-			return nil, fmt.Errorf("encode cursor: %w", err)
+			return nil, err
 		}
-		sealed, err := a.Box.Seal(plain, httpx.CursorOf(ctx))
-		if err != nil {
-			return nil, fmt.Errorf("seal cursor: %w", err)
-		}
-		out.Body.NextCursor = base64.RawURLEncoding.EncodeToString(sealed)
-		return out, nil
+		tag, err := httpx.Digest(shownEvent{e})
+		return &eventOut{tag, shownEvent{e}}, err
 	})
 }
 
@@ -126,10 +155,10 @@ func typesOf(parameter, list string) ([]string, error) {
 }
 
 type eventType struct {
-	Type        string         `json:"type"`
+	Type        string         `json:"type" doc:"Name of the event type, as webhooks subscribe to it"`
 	Description string         `json:"description" doc:"When the event is emitted"`
 	Schema      map[string]any `json:"schema" doc:"JSON Schema 2020-12 of the whole envelope"`
-	Sample      shownEvent     `json:"sample"`
+	Sample      shownEvent     `json:"sample" doc:"An event of this type as it is delivered"`
 	Live        bool           `json:"live" doc:"false: reserved; subscribable and testable, but not emitted yet"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -23,6 +24,7 @@ type Route struct {
 	JSON         bool       // takes a JSON body
 	Part         httpx.Part // required part
 	Secret       bool       // the response contains a secret
+	Console      bool       // honours the console's cookie, and takes no other pages' requests
 }
 
 // Routes returns all mounted operations.
@@ -30,16 +32,36 @@ func (a *App) Routes() []Route {
 	var all []Route
 	for _, o := range a.Ops {
 		all = append(all,
-			Route{o.Method, o.Path, o.Need.Role, o.Need.NoKeys, o.Status, o.Writes, o.TakesJSON, o.Part, o.Secret})
+			Route{
+				o.Method, o.Path, o.Need.Role, o.Need.NoKeys, o.Status, o.Writes, o.TakesJSON, o.Part, o.Secret,
+				o.Console,
+			})
 	}
 	return all
 }
+
+// Comment sets the interval between the comments of a stream. It must be called before the first one.
+func (a *App) Comment(every time.Duration) { a.comments = every }
+
+// Followed returns the number of feeds that are polled for streams.
+func (a *App) Followed() int { return a.tails.Feeds() }
 
 // Negotiate is negotiate, for tests.
 var Negotiate = httpx.Negotiate
 
 // NewWithThings is New with the routes of things_test.go.
 func NewWithThings(d Deps) *App { return build(d, mountThings) }
+
+// NewWithID is New with one more operation, of the given id.
+func NewWithID(d Deps, operation string) *App {
+	return build(d, func(a *App) {
+		httpx.Route(
+			a.Server,
+			httpx.Op{ID: operation, Method: http.MethodGet, Path: "/api/v1/test/id", Tag: "Test", Title: "An id"},
+			func(context.Context, *struct{}) (*struct{}, error) { return &struct{}{}, nil },
+		)
+	})
+}
 
 // NewWithHosted is New with a hosted page that shows its org.
 func NewWithHosted(d Deps) *App {
@@ -51,6 +73,7 @@ func NewWithHosted(d Deps) *App {
 		}
 		httpx.Route(a.Server,
 			httpx.Op{
+				ID:     "hosted.get",
 				Method: http.MethodGet,
 				Path:   "/api/v1/test/hosted",
 				Need:   httpx.Public,

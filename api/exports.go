@@ -24,12 +24,14 @@ const exportsPath = contactsPath + "/exports"
 func (a *App) mountExports() {
 	const tag = "Exports"
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "exports.create",
 		Method: http.MethodPost, Path: exportsPath, Need: httpx.Viewer, Tag: tag, Title: "Export contacts to a file",
 		Secret: true, Status: http.StatusAccepted, Open: true,
 		Writes: []string{contactexport.Kind.Name()}, May: []int{http.StatusBadRequest},
 	}, a.startExport)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "exports.list",
 			Method: http.MethodGet,
 			Path:   exportsPath,
 			Need:   httpx.Viewer,
@@ -39,12 +41,13 @@ func (a *App) mountExports() {
 		}, a.listExports)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "exports.get",
 			Method: http.MethodGet, Path: exportsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get an export",
 			Secret: true,
 		}, a.getExport)
 }
 
-type exportIn struct {
+type createExportIn struct {
 	Body struct {
 		Format   string        `json:"format" enum:"csv,ndjson"`
 		Filter   httpx.RawJSON `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
@@ -54,15 +57,16 @@ type exportIn struct {
 }
 
 // Descriptions implements wire.Describer.
-func (exportIn) Descriptions() map[string]string {
+func (createExportIn) Descriptions() map[string]string {
 	return map[string]string{
 		"fields": "Columns in order: fields of a contact, attributes.KEY for custom fields; NDJSON also has " +
 			"attributes as a whole. Default: all fields an import accepts, the score and the times",
+		"format": "csv with a header row, or ndjson: one JSON object per line",
 	}
 }
 
-// shownExport is the public form of an export.
-type shownExport struct {
+// exportState is the public form of an export.
+type exportState struct {
 	exports.Export
 	Filter asAsked `json:"filter" doc:"As requested; null: all contacts"`
 }
@@ -91,12 +95,12 @@ func (asAsked) Schema(huma.Registry) *huma.Schema {
 
 type exportStarted struct {
 	Location string `header:"Location" doc:"Address of the progress"`
-	Body     shownExport
+	Body     exportState
 }
 
 type exportAnswer struct {
 	httpx.Tagged
-	Body shownExport
+	Body exportState
 }
 
 // showExport includes the hour in the tag, since the download link changes over time.
@@ -105,11 +109,11 @@ func (a *App) showExport(ctx context.Context, e exports.Export) *exportAnswer {
 	e.Show(a.PublicURL+filesPath, httpx.Who(ctx).Org, now)
 	return &exportAnswer{
 		Tagged: httpx.ETag(1, e.Computed+int(now.Sub(e.CreatedAt.Time)/time.Hour)),
-		Body:   shownExport{e, asAsked(e.Filter)},
+		Body:   exportState{e, asAsked(e.Filter)},
 	}
 }
 
-func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, error) {
+func (a *App) startExport(ctx context.Context, in *createExportIn) (*exportStarted, error) {
 	if err := httpx.NoNulls(map[string]httpx.Flag{"archived": in.Body.Archived}); err != nil {
 		return nil, err
 	}
@@ -122,13 +126,13 @@ func (a *App) startExport(ctx context.Context, in *exportIn) (*exportStarted, er
 		if err != nil {
 			return nil, filterInBody(err)
 		}
-		return &exportStarted{Location: exportsPath + "/" + e.ID.String(), Body: shownExport{e, asAsked(e.Filter)}},
+		return &exportStarted{Location: exportsPath + "/" + e.ID.String(), Body: exportState{e, asAsked(e.Filter)}},
 			contactexport.Kind.Add(ctx, tx, contactexport.Args{Export: e.ID})
 	})
 }
 
 type exportList struct {
-	Body httpx.List[shownExport]
+	Body httpx.List[exportState]
 }
 
 func (a *App) listExports(ctx context.Context, in *httpx.PageInput) (*exportList, error) {
@@ -142,7 +146,7 @@ func (a *App) listExports(ctx context.Context, in *httpx.PageInput) (*exportList
 			return nil, err
 		}
 		out := &exportList{}
-		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(e exports.Export) shownExport {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(e exports.Export) exportState {
 			return a.showExport(ctx, e).Body
 		}, func(e exports.Export) id.ID { return e.ID })
 		if err == nil {
@@ -154,7 +158,7 @@ func (a *App) listExports(ctx context.Context, in *httpx.PageInput) (*exportList
 
 // ExportID is the path parameter of one export.
 type ExportID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the export"`
 }
 
 func (a *App) getExport(ctx context.Context, in *ExportID) (*exportAnswer, error) {

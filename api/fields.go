@@ -16,6 +16,7 @@ func (a *App) mountFields() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "custom_fields.list",
 			Method: http.MethodGet,
 			Path:   fieldsPath,
 			Need:   httpx.Viewer,
@@ -26,21 +27,31 @@ func (a *App) mountFields() {
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "filter_fields.list",
+			Method: http.MethodGet, Path: "/api/v1/crm/filter-fields", Need: httpx.Viewer, Tag: "Custom fields",
+			Title: "List the fields and operators that a filter over contacts may use",
+		}, a.listFilterFields)
+	httpx.Route(a.Server,
+		httpx.Op{
+			ID:     "custom_fields.create",
 			Method: http.MethodPost, Path: fieldsPath, Need: httpx.Admin, Tag: "Custom fields",
 			Title: "Define a custom field", Status: http.StatusCreated,
 		}, a.defineField)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "custom_fields.get",
 			Method: http.MethodGet, Path: fieldsPath + "/{key}", Need: httpx.Viewer, Tag: "Custom fields",
 			Title: "Get a custom field",
 		}, a.getField)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "custom_fields.update",
 			Method: http.MethodPatch, Path: fieldsPath + "/{key}", Need: httpx.Admin, Tag: "Custom fields",
 			Title: "Change a custom field's label",
 		}, a.patchField)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "custom_fields.archive",
 			Method: http.MethodDelete, Path: fieldsPath + "/{key}", Need: httpx.Admin, Tag: "Custom fields",
 			Title: "Archive a custom field and remove its values from all contacts", Status: http.StatusNoContent,
 		},
@@ -49,7 +60,7 @@ func (a *App) mountFields() {
 
 // FieldKey is the path parameter of one custom field.
 type FieldKey struct {
-	Key string `path:"key"`
+	Key string `path:"key" doc:"Key of the custom field"`
 }
 
 type fieldAnswer struct {
@@ -100,11 +111,11 @@ func (a *App) defineField(ctx context.Context, in *struct {
 	Body struct {
 		Key   string `json:"key" doc:"1 to 64 printable characters, no slash, not . or .."`
 		Label string `json:"label,omitempty" doc:"Display name; default: the key"`
-		Type  string `json:"type" enum:"string,number,boolean,date"`
+		Type  string `json:"type" enum:"string,number,boolean,date" doc:"Of the values; cannot be changed"`
 
 		CreatedAt httpx.Optional[string] `json:"created_at" required:"false" readOnly:"true"`
 		UpdatedAt httpx.Optional[string] `json:"updated_at" required:"false" readOnly:"true"`
-	}
+	} `nameHint:"CreateCustomFieldRequest"`
 },
 ) (*fieldCreated, error) {
 	b := &in.Body
@@ -141,12 +152,12 @@ func (a *App) patchField(ctx context.Context, in *struct {
 	FieldKey
 	httpx.IfMatch
 	Body struct {
-		Label     httpx.Optional[string] `json:"label" required:"false"`
+		Label     httpx.Optional[string] `json:"label" required:"false" doc:"Display name, 1 to 200 characters"`
 		Key       httpx.Optional[string] `json:"key" required:"false" readOnly:"true"`
 		Type      httpx.Optional[string] `json:"type" required:"false" readOnly:"true"`
 		CreatedAt httpx.Optional[string] `json:"created_at" required:"false" readOnly:"true"`
 		UpdatedAt httpx.Optional[string] `json:"updated_at" required:"false" readOnly:"true"`
-	}
+	} `nameHint:"UpdateCustomFieldRequest"`
 },
 ) (*fieldAnswer, error) {
 	b := &in.Body
@@ -176,5 +187,19 @@ func (a *App) archiveField(ctx context.Context, in *struct {
 ) (*noContact, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
 		return &noContact{}, contacts.Undefine(ctx, tx, in.Key, in.Check)
+	})
+}
+
+type filterFieldListOut struct {
+	Body struct {
+		Data []contacts.FilterField `json:"data" nullable:"false" doc:"Fields of each contact, then custom fields"`
+	}
+}
+
+func (a *App) listFilterFields(ctx context.Context, _ *struct{}) (*filterFieldListOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (out *filterFieldListOut, err error) {
+		out = &filterFieldListOut{}
+		out.Body.Data, err = contacts.FilterFields(ctx, tx)
+		return out, err
 	})
 }

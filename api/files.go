@@ -22,6 +22,7 @@ const filesPath = "/api/v1/files/"
 
 func (a *App) mountFiles() {
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "files.download",
 		Method: http.MethodGet, Path: filesPath + "{token}", Need: httpx.Public, Tag: "Files",
 		Title: "Download a file with a signed link", Signed: true,
 		Gives: []string{"text/csv", "application/x-ndjson"},

@@ -90,6 +90,7 @@ func NewWithForms(d Deps) *App {
 		httpx.Route(
 			a.Server,
 			httpx.Op{
+				ID:     "forms.create",
 				Method: http.MethodPost,
 				Path:   "/api/v1/test/forms",
 				Need:   httpx.Public,

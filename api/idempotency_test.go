@@ -194,8 +194,10 @@ func TestAProcessKilledInTheMiddleMakesOneRowInTheEnd(t *testing.T) {
 		done <- err
 	}()
 	for s.count("pg_stat_activity WHERE wait_event = 'PgSleep'") == 0 {
-		if t.Context().Err() != nil {
-			t.Fatal("the insert never began")
+		select {
+		case err := <-done:
+			t.Fatalf("the request ended before its insert was seen: %v", err)
+		default:
 		}
 	}
 	c.do("POST", things, map[string]any{"name": "slow"}, "Idempotency-Key", "k").want(t, 409, "idempotency_in_flight")

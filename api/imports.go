@@ -24,6 +24,7 @@ const (
 func (a *App) mountImports() {
 	const tag = "Imports"
 	httpx.Route(a.Server, httpx.Op{
+		ID:      "imports.create",
 		Method:  http.MethodPost,
 		Path:    importsPath,
 		Need:    httpx.Member,
@@ -38,6 +39,7 @@ func (a *App) mountImports() {
 	}, a.startImport)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "imports.list",
 			Method: http.MethodGet,
 			Path:   importsPath,
 			Need:   httpx.Viewer,
@@ -47,10 +49,12 @@ func (a *App) mountImports() {
 		}, a.listImports)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "imports.get",
 			Method: http.MethodGet, Path: importsPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get an import",
 			Secret: true,
 		}, a.getImport)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "imports.undo",
 		Method: http.MethodPost, Path: importsPath + "/{id}/undo", Need: httpx.Member, Tag: tag,
 		Title: "Undo an import within 30 days", Secret: true, Status: http.StatusAccepted,
 		Writes: []string{contactimportundo.Kind.Name()},
@@ -79,20 +83,20 @@ func importForm() *huma.Schema {
 	}
 }
 
-// shownImport is the public form of an import.
-type shownImport struct {
+// importState is the public form of an import.
+type importState struct {
 	imports.Import
 	Undo httpx.Nullable[imports.Undo] `json:"undo" doc:"null until requested"`
 }
 
 type importStarted struct {
 	Location string `header:"Location" doc:"Address of the progress"`
-	Body     shownImport
+	Body     importState
 }
 
 type importAnswer struct {
 	httpx.Tagged
-	Body shownImport
+	Body importState
 }
 
 // showImport includes the hour in the tag, since the link to the failed rows changes over time.
@@ -101,7 +105,7 @@ func (a *App) showImport(ctx context.Context, i imports.Import) *importAnswer {
 	i.Show(a.PublicURL+filesPath, httpx.Who(ctx).Org, now)
 	return &importAnswer{
 		Tagged: httpx.ETag(1, i.Computed+int(now.Sub(i.CreatedAt.Time)/time.Hour)),
-		Body:   shownImport{i, httpx.Nullable[imports.Undo]{Value: i.Undo}},
+		Body:   importState{i, httpx.Nullable[imports.Undo]{Value: i.Undo}},
 	}
 }
 
@@ -124,7 +128,7 @@ func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, err
 		if err != nil {
 			return nil, err
 		}
-		return &importStarted{Location: importsPath + "/" + i.ID.String(), Body: shownImport{Import: i}},
+		return &importStarted{Location: importsPath + "/" + i.ID.String(), Body: importState{Import: i}},
 			contactimport.Kind.Add(ctx, tx, contactimport.Args{Import: i.ID})
 	})
 	if err != nil || r.Replayed {
@@ -134,7 +138,7 @@ func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, err
 }
 
 type importList struct {
-	Body httpx.List[shownImport]
+	Body httpx.List[importState]
 }
 
 func (a *App) listImports(ctx context.Context, in *httpx.PageInput) (*importList, error) {
@@ -148,7 +152,7 @@ func (a *App) listImports(ctx context.Context, in *httpx.PageInput) (*importList
 			return nil, err
 		}
 		out := &importList{}
-		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(i imports.Import) shownImport {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(i imports.Import) importState {
 			return a.showImport(ctx, i).Body
 		}, func(i imports.Import) id.ID { return i.ID })
 		if err == nil {
@@ -160,7 +164,7 @@ func (a *App) listImports(ctx context.Context, in *httpx.PageInput) (*importList
 
 // ImportID is the path parameter of one import.
 type ImportID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the import"`
 }
 
 func (a *App) getImport(ctx context.Context, in *ImportID) (*importAnswer, error) {
@@ -173,7 +177,7 @@ func (a *App) getImport(ctx context.Context, in *ImportID) (*importAnswer, error
 	})
 }
 
-type importUndone struct{ Body shownImport }
+type importUndone struct{ Body importState }
 
 func (a *App) undoImport(ctx context.Context, in *ImportID) (*importUndone, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*importUndone, error) {

@@ -14,23 +14,30 @@ import (
 
 // me describes the caller as the service sees it.
 type me struct {
-	User   *auth.User `json:"user,omitempty" doc:"Absent for an API key"`
-	APIKey *keyName   `json:"api_key,omitempty" doc:"Absent for a user"`
-	Org    orgName    `json:"org"`
-	Role   auth.Role  `json:"role" enum:"viewer,member,admin,owner"`
-	Plan   string     `json:"plan" doc:"The plan's key; client for an agency's client org"`
+	User   *auth.User  `json:"user,omitempty" doc:"The user; absent for an API key"`
+	APIKey *apiKeyName `json:"api_key,omitempty" doc:"The API key; absent for a user"`
+	Org    orgName     `json:"org" doc:"The organization in which the caller acts"`
+	Role   auth.Role   `json:"role" enum:"viewer,member,admin,owner"`
+	Plan   string      `json:"plan" doc:"The plan's key; client for an agency's client org"`
 
 	StaffOf *id.ID `json:"staff_of,omitempty" format:"uuid" doc:"The agency of the staff acting in this client org"`
 }
 
-type keyName struct {
-	ID   id.ID  `json:"id" format:"uuid"`
-	Name string `json:"name"`
+// Descriptions implements wire.Describer.
+func (me) Descriptions() map[string]string {
+	return map[string]string{
+		"role": "The caller's role in that organization, of the user or the API key",
+	}
+}
+
+type apiKeyName struct {
+	ID   id.ID  `json:"id" format:"uuid" doc:"ID of the API key, not the key itself"`
+	Name string `json:"name" doc:"Name that the key was given"`
 }
 
 type meOut struct{ Body me }
 
-type mePatchIn struct {
+type updateMeIn struct {
 	Body struct {
 		FirstName httpx.Optional[string] `json:"first_name" required:"false" doc:"At most 100 characters"`
 		LastName  httpx.Optional[string] `json:"last_name" required:"false" doc:"At most 100 characters"`
@@ -41,6 +48,7 @@ func (a *App) mountMe() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "me.get",
 			Method: http.MethodGet,
 			Path:   "/api/v1/auth/me",
 			Need:   httpx.Viewer,
@@ -50,6 +58,7 @@ func (a *App) mountMe() {
 		a.me,
 	)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "me.update",
 		Method: http.MethodPatch, Path: authPath + "me", Need: httpx.Persons(auth.Viewer), Tag: authTag,
 		Title: "Change your own names", Open: true,
 	}, a.patchMe)
@@ -68,7 +77,7 @@ func (a *App) me(ctx context.Context, _ *struct{}) (*meOut, error) {
 			if err != nil {
 				return nil, refuseGone(err, fault.InvalidToken)
 			}
-			out.Body.APIKey = &keyName{k.ID, k.Name}
+			out.Body.APIKey = &apiKeyName{k.ID, k.Name}
 			return out, nil
 		}
 		home := w.Org
@@ -98,7 +107,7 @@ func refuseGone(err error, code fault.Code) error {
 }
 
 // patchMe changes the caller's names, which are the same in all the caller's orgs.
-func (a *App) patchMe(ctx context.Context, in *mePatchIn) (*meOut, error) {
+func (a *App) patchMe(ctx context.Context, in *updateMeIn) (*meOut, error) {
 	first, last := in.Body.FirstName, in.Body.LastName
 	if first.Null {
 		return nil, httpx.NotNullable("first_name")

@@ -21,7 +21,7 @@ const (
 )
 
 type memberOut struct {
-	Location string `header:"Location"`
+	Location string `header:"Location" doc:"Address of the member"`
 	httpx.Tagged
 	Body org.Member
 }
@@ -31,7 +31,7 @@ type membersOut struct{ Body httpx.List[org.Member] }
 // invitedOut is an invitation as shown to its sender.
 type invitedOut struct {
 	Status   int
-	Location string `header:"Location"`
+	Location string `header:"Location" doc:"Address of the member or invitation"`
 	httpx.Tagged
 	Body invitedMember
 }
@@ -52,10 +52,18 @@ func (invitedMember) Descriptions() map[string]string {
 	}
 }
 
-type inviteIn struct {
+type inviteMemberIn struct {
 	Body struct {
 		Email string `json:"email" minLength:"3" maxLength:"254"`
 		Role  string `json:"role" enum:"viewer,member,admin,owner"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (inviteMemberIn) Descriptions() map[string]string {
+	return map[string]string{
+		"email": "Address to invite; inviting a pending address again returns the same invitation",
+		"role":  "Role of the new member; only an owner may invite an owner",
 	}
 }
 
@@ -65,19 +73,33 @@ type MemberID struct {
 	ID id.ID `path:"id" format:"uuid" doc:"ID of the member or the invitation"`
 }
 
-type memberPatchIn struct {
+type updateMemberIn struct {
 	MemberID
 	httpx.IfMatch
 	Body struct {
 		Role      httpx.Optional[string] `json:"role" required:"false" enum:"viewer,member,admin,owner"`
 		ID        httpx.Optional[string] `json:"id" required:"false" doc:"Cannot be changed"`
-		Email     httpx.Optional[string] `json:"email" required:"false" doc:"Cannot be changed"`
-		FirstName httpx.Optional[string] `json:"first_name" required:"false" doc:"Cannot be changed here"`
-		LastName  httpx.Optional[string] `json:"last_name" required:"false" doc:"Cannot be changed here"`
-		Status    httpx.Optional[string] `json:"status" required:"false" doc:"Cannot be changed"`
-		CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"Cannot be changed"`
-		UpdatedAt httpx.Optional[string] `json:"updated_at" required:"false" doc:"Cannot be changed"`
-		ExpiresAt httpx.Optional[string] `json:"expires_at" required:"false" doc:"Cannot be changed"`
+		Email     httpx.Optional[string] `json:"email" required:"false"`
+		FirstName httpx.Optional[string] `json:"first_name" required:"false"`
+		LastName  httpx.Optional[string] `json:"last_name" required:"false"`
+		Status    httpx.Optional[string] `json:"status" required:"false"`
+		CreatedAt httpx.Optional[string] `json:"created_at" required:"false"`
+		UpdatedAt httpx.Optional[string] `json:"updated_at" required:"false"`
+		ExpiresAt httpx.Optional[string] `json:"expires_at" required:"false"`
+	}
+}
+
+// Descriptions implements wire.Describer.
+func (updateMemberIn) Descriptions() map[string]string {
+	return map[string]string{
+		"role":       "The new role; only an owner may grant or take the role owner, and one owner must remain",
+		"email":      "Read-only: only the current value is accepted",
+		"first_name": "Read-only: each user changes their own names",
+		"last_name":  "Read-only: each user changes their own names",
+		"status":     "Read-only: only the current value is accepted",
+		"created_at": "Read-only: only the current value is accepted",
+		"updated_at": "Read-only: only the current value is accepted",
+		"expires_at": "Read-only: only the current value is accepted",
 	}
 }
 
@@ -90,10 +112,12 @@ type memberDeleteIn struct {
 func (a *App) mountMembers() {
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "members.list",
 			Method: http.MethodGet, Path: membersPath, Need: httpx.Persons(auth.Viewer), Tag: memberTag,
 			Title: "List members and open invitations",
 		}, a.listMembers)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "members.invite",
 		Method: http.MethodPost, Path: membersPath, Need: httpx.Members(auth.Admin), Tag: memberTag,
 		Title:  "Invite a person by mail, or repeat an invitation",
 		Status: http.StatusCreated, Also: []int{http.StatusOK}, Secret: true,
@@ -101,15 +125,18 @@ func (a *App) mountMembers() {
 	}, a.invite)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "members.get",
 			Method: http.MethodGet, Path: membersPath + "/{id}", Need: httpx.Persons(auth.Viewer), Tag: memberTag,
 			Title: "Get a member",
 		}, a.readMember)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "members.update",
 			Method: http.MethodPatch, Path: membersPath + "/{id}", Need: httpx.Members(auth.Admin), Tag: memberTag,
 			Title: "Change a member's role",
 		}, a.patchMember)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "members.remove",
 		Method: http.MethodDelete, Path: membersPath + "/{id}", Need: httpx.Members(auth.Admin), Tag: memberTag,
 		Title: "Remove a member or revoke an invitation", Status: http.StatusNoContent,
 		Writes: []string{"user.removed"},
@@ -160,7 +187,7 @@ func (a *App) readMember(ctx context.Context, in *MemberID) (*memberOut, error) 
 	})
 }
 
-func (a *App) invite(ctx context.Context, in *inviteIn) (*invitedOut, error) {
+func (a *App) invite(ctx context.Context, in *inviteMemberIn) (*invitedOut, error) {
 	email := strings.TrimSpace(in.Body.Email)
 	if err := auth.CheckEmail("email", email); err != nil {
 		return nil, err
@@ -212,7 +239,7 @@ func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name
 	return out, err
 }
 
-func (a *App) patchMember(ctx context.Context, in *memberPatchIn) (*memberOut, error) {
+func (a *App) patchMember(ctx context.Context, in *updateMemberIn) (*memberOut, error) {
 	w, b := httpx.Who(ctx), &in.Body
 	if b.Role.Null {
 		return nil, httpx.NotNullable("role")

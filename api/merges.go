@@ -23,6 +23,7 @@ func (a *App) mountMerges() {
 	const tag = "Merges"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.merge",
 			Method: http.MethodPost, Path: contactsPath + "/{id}/merge", Need: httpx.Member, Tag: tag,
 			Title:  "Merge other contacts into this one",
 			Writes: []string{"contact.merged", "contact.updated", "contact.tagged", "lead.score"},
@@ -30,6 +31,7 @@ func (a *App) mountMerges() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "merges.list",
 			Method: http.MethodGet,
 			Path:   mergesPath,
 			Need:   httpx.Viewer,
@@ -41,6 +43,7 @@ func (a *App) mountMerges() {
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "merges.get",
 			Method: http.MethodGet,
 			Path:   mergesPath + "/{id}",
 			Need:   httpx.Viewer,
@@ -51,6 +54,7 @@ func (a *App) mountMerges() {
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "merges.undo",
 			Method: http.MethodPost, Path: mergesPath + "/{id}/undo", Need: httpx.Member, Tag: tag,
 			Title: "Undo a merge within 30 days",
 			Writes: []string{
@@ -68,13 +72,13 @@ func nouns() []merge.Noun {
 	}
 }
 
-// mergeBody is a merge with its surviving contact.
-type mergeBody struct {
+// mergeResult is a merge with its surviving contact.
+type mergeResult struct {
 	merge.Merge
 	Contact contacts.Contact `json:"contact" doc:"The surviving contact"`
 }
 
-type mergeAnswer struct{ Body mergeBody }
+type mergeAnswer struct{ Body mergeResult }
 
 // MergePath is the path of a merge: the survivor. It also describes the body.
 type MergePath struct{ ContactID }
@@ -91,7 +95,7 @@ func (a *App) mergeContacts(ctx context.Context, in *struct {
 	MergePath
 	Body struct {
 		LoserIDs []string `json:"loser_ids" minItems:"1" maxItems:"50"`
-	}
+	} `nameHint:"MergeContactsRequest"`
 },
 ) (*mergeAnswer, error) {
 	losers := make([]id.ID, len(in.Body.LoserIDs))
@@ -133,12 +137,12 @@ func merged(ctx context.Context, tx *postgres.Tx, fn func() (merge.Result, error
 			score = append(score, ch.ID)
 		}
 	}
-	return &mergeAnswer{mergeBody{got.Merge, got.Survivor.Contact}}, enqueueScoring(ctx, tx, score...)
+	return &mergeAnswer{mergeResult{got.Merge, got.Survivor.Contact}}, enqueueScoring(ctx, tx, score...)
 }
 
 // MergeID is the path parameter of one merge.
 type MergeID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the merge"`
 }
 
 type mergeShown struct {

@@ -29,37 +29,55 @@ func (a *App) mountNotes() {
 	const tag = "Notes"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "notes.create",
 			Method: http.MethodPost, Path: notesPath, Need: httpx.Member, Tag: tag, Title: "Create a note",
 			Status: http.StatusCreated, Writes: []string{"activity.logged"},
-		}, createHandler(n, (*newNote).patch))
+		}, createHandler(n, (*createNoteRequest).patch))
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: notesPath, Need: httpx.Viewer, Tag: tag, Title: "List notes"},
+		httpx.Op{
+			ID:     "notes.list",
+			Method: http.MethodGet,
+			Path:   notesPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List notes",
+		},
 		a.listNotes,
 	)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: notesPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a note"},
+		httpx.Op{
+			ID:     "notes.get",
+			Method: http.MethodGet,
+			Path:   notesPath + "/{id}",
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a note",
+		},
 		n.shown,
 	)
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "notes.update",
 			Method: http.MethodPatch,
 			Path:   notesPath + "/{id}",
 			Need:   httpx.Member,
 			Tag:    tag,
 			Title:  "Update a note",
 		},
-		updateHandler(n, (*notePatch).patch),
+		updateHandler(n, (*updateNoteRequest).patch),
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "notes.archive",
 			Method: http.MethodDelete, Path: notesPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a note",
 			Status: http.StatusNoContent,
 		}, n.archived)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "notes.restore",
 			Method: http.MethodPost, Path: notesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived note",
 		}, n.restored)
@@ -100,26 +118,26 @@ func (f *SubjectFields) refuse(put func(string, json.RawMessage)) {
 	}
 }
 
-type newNote struct {
-	Body httpx.Optional[string] `json:"body" doc:"Up to 64 KiB"`
+type createNoteRequest struct {
+	Body httpx.Optional[string] `json:"body" doc:"Text of the note, up to 64 KiB"`
 	SubjectFields
 	AuthorID httpx.RawJSON `json:"author_id" required:"false" readOnly:"true"`
 }
 
-func (b *newNote) patch() activities.NotePatch {
+func (b *createNoteRequest) patch() activities.NotePatch {
 	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects()}
 	b.refuse(p.Refuse)
 	p.Refuse("author_id", json.RawMessage(b.AuthorID))
 	return p
 }
 
-type notePatch struct {
-	Body httpx.Optional[string] `json:"body" required:"false" doc:"Up to 64 KiB"`
+type updateNoteRequest struct {
+	Body httpx.Optional[string] `json:"body" required:"false" doc:"Text of the note, up to 64 KiB; not null"`
 	SubjectFields
 	AuthorID httpx.RawJSON `json:"author_id" required:"false" readOnly:"true"`
 }
 
-func (b *notePatch) patch() activities.NotePatch {
+func (b *updateNoteRequest) patch() activities.NotePatch {
 	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects()}
 	b.refuse(p.Refuse)
 	p.Refuse("author_id", json.RawMessage(b.AuthorID))
@@ -128,9 +146,9 @@ func (b *notePatch) patch() activities.NotePatch {
 
 // SubjectQuery is embedded by the input of a list of records with a subject.
 type SubjectQuery struct {
-	ContactID string `query:"contact_id" format:"uuid"`
-	CompanyID string `query:"company_id" format:"uuid"`
-	DealID    string `query:"deal_id" format:"uuid"`
+	ContactID string `query:"contact_id" format:"uuid" doc:"Only records about this contact"`
+	CompanyID string `query:"company_id" format:"uuid" doc:"Only records about this company"`
+	DealID    string `query:"deal_id" format:"uuid" doc:"Only records about this deal"`
 }
 
 func (q *SubjectQuery) read(contact, company, deal **id.ID) (err error) {
@@ -148,8 +166,8 @@ func (a *App) listNotes(ctx context.Context, in *struct {
 	httpx.Page
 	CountQuery
 	SubjectQuery
-	AuthorID string `query:"author_id" format:"uuid"`
-	Sort     string `query:"sort" enum:"-created_at,created_at" default:"-created_at"`
+	AuthorID string `query:"author_id" format:"uuid" doc:"Only notes of this user"`
+	Sort     string `query:"sort" enum:"-created_at,created_at" default:"-created_at" doc:"-created_at: newest first"`
 	Archived bool   `query:"archived" doc:"List archived notes instead of live ones"`
 },
 ) (*recordList[activities.Note], error) {

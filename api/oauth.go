@@ -22,6 +22,7 @@ import (
 
 func (a *App) mountOAuth() {
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "oauth.callback",
 		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: httpx.Public, Foreign: true, Tag: accountTag,
 		Title:  "Handle the redirect from a platform's login",
 		Also:   []int{http.StatusSeeOther},
@@ -39,12 +40,12 @@ const (
 )
 
 type callbackIn struct {
-	Platform    string `path:"platform" maxLength:"50"`
+	Platform    string `path:"platform" maxLength:"50" doc:"Platform whose login ends here, as in connect"`
 	State       string `query:"state" maxLength:"200" doc:"As returned by connect"`
 	Code        string `query:"code" maxLength:"4000" doc:"Authorization code"`
 	AuthCode    string `query:"auth_code" maxLength:"4000" doc:"Authorization code of TikTok's ads platform"`
 	Error       string `query:"error" maxLength:"2000" doc:"Reason of a refusal"`
-	ErrorReason string `query:"error_reason" maxLength:"2000"`
+	ErrorReason string `query:"error_reason" maxLength:"2000" doc:"Details of a refusal, as some platforms send them"`
 	OAuthToken  string `query:"oauth_token" maxLength:"1000" doc:"OAuth 1.0a: the connection's request token"`
 	Verifier    string `query:"oauth_verifier" maxLength:"4000" doc:"OAuth 1.0a: the verifier"`
 	Denied      string `query:"denied" maxLength:"1000" doc:"OAuth 1.0a: the request token that was refused"`
@@ -68,7 +69,7 @@ func (in *callbackIn) query() url.Values {
 type callbackOut struct {
 	Status   int
 	Location string `header:"Location" doc:"redirect_url with status, and pending_id, account_id or code"`
-	Cookie   string `header:"Set-Cookie"`
+	Cookie   string `header:"Set-Cookie" doc:"Removes the cookie that bound the connection to the browser"`
 	Kind     string `header:"Content-Type" hidden:"true"`
 	Policy   string `header:"Content-Security-Policy" hidden:"true"`
 	Body     []byte

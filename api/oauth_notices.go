@@ -22,10 +22,10 @@ type noticeIn struct {
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
-type erasureOut struct {
+type erasureReceiptOut struct {
 	Body struct {
 		URL  string `json:"url" doc:"Address of the erasure's progress"`
-		Code string `json:"confirmation_code"`
+		Code string `json:"confirmation_code" doc:"Code that identifies the erasure, part of url"`
 	}
 }
 
@@ -36,34 +36,36 @@ func (a *App) mountOAuthNotices() {
 		platform, name := meta.platform, meta.name
 		path, writes := "/oauth/"+platform, []string{accountnotice.Kind.Name()}
 		signed := httpx.Op{
+			ID:     platform + ".receive_deauthorization",
 			Method: http.MethodPost, Path: path + "/deauthorize", Need: httpx.Public, Signed: true, Tag: accountTag,
 			MaxBody: noticeBytes, Writes: writes,
 			Title: "Receive a notice from " + name + " that a person removed the application",
 		}
-		httpx.Route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*receivedOut, error) {
+		httpx.Route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*noticeReceiptOut, error) {
 			if _, err := a.notice(ctx, platform, social.Deauthorize, in); err != nil {
 				return nil, err
 			}
-			out := &receivedOut{}
+			out := &noticeReceiptOut{}
 			out.Body.Received = true
 			return out, nil
 		})
-		signed.Path, signed.Title = path+"/data-deletion",
-			"Take a person's wish from "+name+" that their data are erased"
-		httpx.Route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*erasureOut, error) {
+		signed.ID, signed.Path = platform+".receive_erasure_request", path+"/data-deletion"
+		signed.Title = "Take a person's wish from " + name + " that their data are erased"
+		httpx.Route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*erasureReceiptOut, error) {
 			n, err := a.notice(ctx, platform, social.Erase, in)
 			if err != nil {
 				return nil, err
 			}
-			out := &erasureOut{}
+			out := &erasureReceiptOut{}
 			out.Body.URL, out.Body.Code = a.Social.ErasureURL(platform, n.Code), n.Code
 			return out, nil
 		})
 		httpx.Route(a.Server, httpx.Op{
+			ID:     platform + ".get_erasure",
 			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: httpx.Public, Tag: accountTag,
-			Title: "Show the progress of an erasure that " + name + " requested",
+			Title: "Show the progress of an erasure that " + name + " requested", Gives: []string{"text/html"},
 		}, func(ctx context.Context, in *struct {
-			Code string `path:"code" maxLength:"100"`
+			Code string `path:"code" maxLength:"100" doc:"confirmation_code of the erasure"`
 		},
 		) (*pageOut, error) {
 			return a.erasure(ctx, platform, in.Code)

@@ -80,6 +80,66 @@ func TestTheDocumentIsValid(t *testing.T) {
 	}
 }
 
+func TestProblemsAreDocumentedByReference(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(bare(t).Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if got := op.Responses.Default(); got == nil || got.Ref != "#/components/responses/Problem" {
+				t.Errorf("%s %s: the default response is not the shared problem", method, path)
+			}
+			for status, response := range op.Responses.Map() {
+				if status[0] >= '4' && !strings.HasPrefix(response.Ref, "#/components/responses/") {
+					t.Errorf("%s %s: the response %s is not a shared problem", method, path, status)
+				}
+			}
+			if op.Security == nil {
+				t.Errorf("%s %s: does not say which credential it needs", method, path)
+			}
+		}
+	}
+}
+
+func TestTheDocumentNamesItsServer(t *testing.T) {
+	t.Parallel()
+	for publicURL, want := range map[string]string{"": "/", "https://api.example.com": "https://api.example.com"} {
+		var doc struct {
+			Servers []struct{ URL string }
+			Info    struct{ Contact struct{ Name string } }
+		}
+		app := api.New(api.Deps{Log: testkit.Log(t), PublicURL: publicURL})
+		if err := json.Unmarshal(app.Document(), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if len(doc.Servers) != 1 || doc.Servers[0].URL != want {
+			t.Errorf("servers %v, want %q alone", doc.Servers, want)
+		}
+		if doc.Info.Contact.Name == "" {
+			t.Errorf("public URL %q: no contact", publicURL)
+		}
+	}
+}
+
+func TestAnOperationIsNotMountedWithoutAnIDOfItsOwn(t *testing.T) {
+	t.Parallel()
+	panics := func(operation string) (said any) {
+		defer func() { said = recover() }()
+		api.NewWithID(api.Deps{Log: testkit.Log(t)}, operation)
+		return nil
+	}
+	for _, wrong := range []string{"", "contacts", "contacts.create", "contacts.Create", "get-contacts", "a.b.c"} {
+		if panics(wrong) == nil {
+			t.Errorf("an operation with the id %q was mounted", wrong)
+		}
+	}
+	if said := panics("test_ids.get_one"); said != nil {
+		t.Error(said)
+	}
+}
+
 func TestTheEffectsOfEveryRouteAreTheReviewedOnes(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -16,35 +16,48 @@ type orgOut struct {
 	Body org.Org
 }
 
-// orgPatch has the members that may change, and the read-only members which a caller may send back unchanged.
-type orgPatch struct {
+// updateOrgRequest has the members that may change, and the read-only members which a caller may send back unchanged.
+type updateOrgRequest struct {
 	Name      httpx.Optional[string]         `json:"name" required:"false" maxLength:"200"`
 	Settings  httpx.Optional[map[string]any] `json:"settings" required:"false"`
-	ID        httpx.Optional[string]         `json:"id" required:"false" doc:"Cannot be changed"`
-	Plan      httpx.Optional[string]         `json:"plan" required:"false" doc:"Cannot be changed here"`
-	CreatedAt httpx.Optional[string]         `json:"created_at" required:"false" doc:"Cannot be changed"`
-	UpdatedAt httpx.Optional[string]         `json:"updated_at" required:"false" doc:"Cannot be changed"`
+	ID        httpx.Optional[string]         `json:"id" required:"false"`
+	Plan      httpx.Optional[string]         `json:"plan" required:"false"`
+	CreatedAt httpx.Optional[string]         `json:"created_at" required:"false"`
+	UpdatedAt httpx.Optional[string]         `json:"updated_at" required:"false"`
 }
 
 // Descriptions implements wire.Describer.
-func (orgPatch) Descriptions() map[string]string {
+func (updateOrgRequest) Descriptions() map[string]string {
 	return map[string]string{
-		"settings": "Merged per member. stages and time_zone are validated, other members are free; 16 KiB in total",
+		"settings":   "Merged per member. stages and time_zone are validated, other members are free; 16 KiB in total",
+		"name":       "New name: 1 to 200 characters, not null",
+		"id":         "Read-only: only the current value is accepted",
+		"plan":       "Read-only here: the plan changes by /billing/change-plan",
+		"created_at": "Read-only: only the current value is accepted",
+		"updated_at": "Read-only: only the current value is accepted",
 	}
 }
 
 type orgPatchIn struct {
 	httpx.IfMatch
-	Body orgPatch
+	Body updateOrgRequest
 }
 
 func (a *App) mountOrg() {
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: "/api/v1/org", Need: httpx.Viewer, Tag: orgTag, Title: "Get the org"},
+		httpx.Op{
+			ID:     "org.get",
+			Method: http.MethodGet,
+			Path:   "/api/v1/org",
+			Need:   httpx.Viewer,
+			Tag:    orgTag,
+			Title:  "Get the org",
+		},
 		a.readOrg,
 	)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "org.update",
 		Method: http.MethodPatch, Path: "/api/v1/org", Need: httpx.Admin, Tag: orgTag,
 		Title:  "Change the org's name or settings",
 		Writes: []string{"organization.updated"},

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"sync"
@@ -72,6 +73,7 @@ var standings = []standing{
 // are the same for every org.
 func named(b []byte) bool {
 	b = bytes.ReplaceAll(b, []byte("urn:funnelwork:problem:"), nil)
+	b = bytes.ReplaceAll(b, []byte("X-Funnelwork-Console"), nil)
 	return bytes.Contains(bytes.ToLower(b), []byte("funnelwork"))
 }
 
@@ -87,6 +89,9 @@ func (c *caller) each(t *testing.T, look func(name string, own, platform bool)) 
 
 // resolver replaces the API's brand cache, so that a test need not wait a second.
 func resolver(d *api.Deps) { d.Brands = api.BrandsOf(*d) }
+
+// shellBrand finds the parts of the console's HTML that show a brand.
+var shellBrand = regexp.MustCompile(`<title>.*</title>|<meta name="brand"[^>]*>|<style>.*</style>`)
 
 // TestEveryPageBearsTheBrandThatThePlanAllows compares golden files of each page: with the brand, hidden without a
 // name, and as the platform's after a downgrade, which loses no settings.
@@ -113,6 +118,9 @@ func TestEveryPageBearsTheBrandThatThePlanAllows(t *testing.T) {
 			}
 			if surface == "openapi.json" {
 				continue // only its title differs
+			}
+			if surface == "login.html" { // the rest of it is the build's
+				got.Body = bytes.Join(shellBrand.FindAll(got.Body, -1), []byte("\n"))
 			}
 			if surface == "webhooks.html" || surface == "guide.html" { // other tests cover their content
 				got.Body = regexp.MustCompile(`(?s)<main>.*</main>`).ReplaceAll(got.Body, []byte("<main></main>"))
@@ -184,7 +192,9 @@ func TestThePageOfAnotherHostIsThePlatforms(t *testing.T) {
 		want(t, 200, ""); bytes.Contains(got.Body, []byte("Acme")) {
 		t.Error("anybody may say which host they came to")
 	}
-	c.stranger().do("GET", "/login?x=1", nil).want(t, 400, "invalid_parameter")
+	for _, path := range []string{"/login", "/docs", "/docs/webhooks", "/openapi.json"} {
+		c.stranger().do("GET", path+"?utm_source=mail&x=1", nil).want(t, 200, "")
+	}
 	c.stranger().do("POST", "/login", "{}").want(t, 405, "method_not_allowed")
 }
 
@@ -214,7 +224,7 @@ func TestTheBrandOfAHostIsPublic(t *testing.T) {
 func TestAPagesPolicyFitsThePage(t *testing.T) {
 	t.Parallel()
 	c := acme(t)
-	for _, path := range []string{"/login", "/docs/webhooks", "/docs/guides/billing"} {
+	for _, path := range []string{"/docs/webhooks", "/docs/guides/billing"} {
 		for _, host := range []string{acmeHost, "api.test"} {
 			got := c.stranger().do("GET", path, nil, "Host", host).want(t, 200, "")
 			policy := got.Header.Get("Content-Security-Policy")
@@ -225,7 +235,7 @@ func TestAPagesPolicyFitsThePage(t *testing.T) {
 			}
 			for tag, directive := range map[string]string{"style": "style-src", "script": "script-src"} {
 				found := regexp.MustCompile(`(?s)<`+tag+`>(.*?)</`+tag+`>`).FindAllSubmatch(got.Body, -1)
-				if want := map[bool]int{true: 1, false: 0}[tag == "style" || path == "/login"]; len(found) != want {
+				if want := map[bool]int{true: 1, false: 0}[tag == "style"]; len(found) != want {
 					t.Errorf("%s has %d of <%s>", path, len(found), tag)
 				}
 				for _, f := range found {
@@ -279,4 +289,39 @@ func TestAPageCostsNoQueryWhileItIsFresh(t *testing.T) {
 	// written as another process would
 	c.state(plans.State{Plan: "solo_pro", Interval: "month", Status: plans.Active, Quantity: 1})
 	c.eventually(func() bool { return strings.Contains(page(), "Funnelwork") })
+}
+
+func TestTheRootLeadsBrowsersToTheConsole(t *testing.T) {
+	t.Parallel()
+	c := acme(t).stranger()
+	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for accept, want := range map[string]int{
+		"text/html,application/xhtml+xml,*/*;q=0.8": 302, "application/json, Text/HTML ; q=0.1": 302,
+		"": 404, "*/*": 404, "application/json": 404, "text/html;q=0": 404, "text/htmlx": 404,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", accept)
+		res, err := plain.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want || want == 302 && res.Header.Get("Location") != "/app/" {
+			t.Errorf("Accept %q: %d %q, want %d", accept, res.StatusCode, res.Header.Get("Location"), want)
+		}
+	}
+	c.do("GET", "/", nil).want(t, 404, "not_found")
+	robots := c.do("GET", "/robots.txt", nil).want(t, 200, "")
+	if string(robots.Body) != "User-agent: *\nAllow: /docs\nDisallow: /\n" {
+		t.Errorf("robots.txt: %s", robots.Body)
+	}
+	own := c.do("GET", "/favicon.ico", nil).want(t, 200, "")
+	theirs := c.do("GET", "/favicon.ico", nil, "Host", acmeHost).want(t, 200, "")
+	if string(own.Body) == string(theirs.Body) || own.Header.Get("Content-Type") != "image/png" {
+		t.Error("the icon is not the brand's")
+	}
+	c.do("GET", "/favicon.ico", nil, "Host", "unknown.test").want(t, 421, "")
 }

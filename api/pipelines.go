@@ -25,17 +25,20 @@ func (a *App) mountPipelines() {
 	const tag = "Pipelines"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "pipelines.create",
 			Method: http.MethodPost, Path: pipelinesPath, Need: httpx.Member, Tag: tag, Title: "Create a pipeline",
 			Status: http.StatusCreated,
-		}, createHandler(n, (*newPipeline).patch))
+		}, createHandler(n, (*createPipelineRequest).patch))
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "pipelines.list",
 			Method: http.MethodGet, Path: pipelinesPath, Need: httpx.Viewer, Tag: tag,
 			Title: "List pipelines, oldest first",
 		}, a.listPipelines)
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "pipelines.get",
 			Method: http.MethodGet,
 			Path:   pipelinesPath + "/{id}",
 			Need:   httpx.Viewer,
@@ -46,23 +49,26 @@ func (a *App) mountPipelines() {
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "pipelines.update",
 			Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update a pipeline and its stages",
-		}, updateHandler(n, (*pipelinePatch).patch))
+		}, updateHandler(n, (*updatePipelineRequest).patch))
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "pipelines.archive",
 			Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent,
 		}, n.archived)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "pipelines.restore",
 			Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived pipeline",
 		}, n.restored)
 }
 
-// stageBody is one stage in a request.
-type stageBody struct {
+// pipelineStageInput is one stage in a request.
+type pipelineStageInput struct {
 	ID          httpx.Optional[string] `json:"id" required:"false" doc:"ID of an existing stage; absent for a new one"`
 	Name        httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters, unique"`
 	Kind        httpx.Optional[string] `json:"kind" required:"false" doc:"open, won or lost; required for a new stage"`
@@ -70,7 +76,7 @@ type stageBody struct {
 }
 
 // Descriptions implements wire.Describer.
-func (stageBody) Descriptions() map[string]string {
+func (pipelineStageInput) Descriptions() map[string]string {
 	return map[string]string{
 		"probability": "Percent, default 50; 100 for a won stage, 0 for a lost one",
 	}
@@ -78,8 +84,8 @@ func (stageBody) Descriptions() map[string]string {
 
 // PipelineFields are the members common to every pipeline body.
 type PipelineFields struct {
-	Default httpx.Optional[bool]        `json:"default" required:"false" doc:"Of new deals without a pipeline"`
-	Stages  httpx.Optional[[]stageBody] `json:"stages" required:"false"`
+	Default httpx.Optional[bool]                 `json:"default" required:"false"`
+	Stages  httpx.Optional[[]pipelineStageInput] `json:"stages" required:"false"`
 
 	ID         httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
 	CreatedAt  httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
@@ -92,6 +98,7 @@ func (PipelineFields) Descriptions() map[string]string {
 	return map[string]string{
 		"stages": "All stages in order, at most 50, with at least one open, one won and one lost. Default: five " +
 			"common stages",
+		"default": "Whether deals without a pipeline go here",
 	}
 }
 
@@ -113,19 +120,19 @@ func (f *PipelineFields) patch(name httpx.Optional[string]) deals.PipelinePatch 
 	return p
 }
 
-type newPipeline struct {
-	Name httpx.Optional[string] `json:"name" doc:"1 to 200 characters"`
+type createPipelineRequest struct {
+	Name httpx.Optional[string] `json:"name" doc:"Display name, 1 to 200 characters"`
 	PipelineFields
 }
 
-func (b *newPipeline) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
+func (b *createPipelineRequest) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
 
-type pipelinePatch struct {
-	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+type updatePipelineRequest struct {
+	Name httpx.Optional[string] `json:"name" required:"false" doc:"Display name, 1 to 200 characters; not null"`
 	PipelineFields
 }
 
-func (b *pipelinePatch) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
+func (b *updatePipelineRequest) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
 
 func (a *App) listPipelines(ctx context.Context, in *struct {
 	httpx.Page

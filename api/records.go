@@ -29,7 +29,7 @@ type records[T, P any] struct {
 
 // RecordID is the path parameter of one record.
 type RecordID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the record, a UUID"`
 }
 
 type recordRead struct {
@@ -207,17 +207,24 @@ func announceAll(ctx context.Context, tx *postgres.Tx, all []events.Event) error
 	return nil
 }
 
-// recordResult is the outcome of one row of a batch.
-type recordResult struct {
-	Index  int       `json:"index" doc:"Index of the row in the request, from 0"`
-	ID     *id.ID    `json:"id" format:"uuid" nullable:"true" doc:"null if the row is invalid"`
-	Result string    `json:"result" enum:"created,updated,unchanged,error"`
-	Error  *rowError `json:"error,omitempty"`
+// recordBatchResult is the outcome of one row of a batch.
+type recordBatchResult struct {
+	Index  int            `json:"index" doc:"Index of the row in the request, from 0"`
+	ID     *id.ID         `json:"id" format:"uuid" nullable:"true" doc:"null if the row is invalid"`
+	Result string         `json:"result" enum:"created,updated,unchanged,error"`
+	Error  *batchRowError `json:"error,omitempty" doc:"Why the row failed; absent for any other result"`
 }
 
-type recordBatchAnswer struct {
+// Descriptions implements wire.Describer.
+func (recordBatchResult) Descriptions() map[string]string {
+	return map[string]string{
+		"result": "created, updated, unchanged (the row changed nothing) or error (see error)",
+	}
+}
+
+type recordBatchResultsOut struct {
 	Body struct {
-		Data []recordResult `json:"data" doc:"One per row, in the order sent"`
+		Data []recordBatchResult `json:"data" doc:"One per row, in the order sent"`
 	}
 }
 
@@ -225,8 +232,8 @@ type recordBatchAnswer struct {
 func batched[T any](ctx context.Context, a *App,
 	upsert func(*postgres.Tx) ([]record.Outcome, []record.Change[T], error),
 	tell func(context.Context, *postgres.Tx, *record.Change[T]) error,
-) (*recordBatchAnswer, error) {
-	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*recordBatchAnswer, error) {
+) (*recordBatchResultsOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*recordBatchResultsOut, error) {
 		outcomes, changed, err := upsert(tx)
 		if err != nil {
 			return nil, err
@@ -236,14 +243,14 @@ func batched[T any](ctx context.Context, a *App,
 				return nil, err
 			}
 		}
-		out := &recordBatchAnswer{}
-		out.Body.Data = make([]recordResult, len(outcomes))
+		out := &recordBatchResultsOut{}
+		out.Body.Data = make([]recordBatchResult, len(outcomes))
 		for i := range outcomes {
 			o := &outcomes[i]
-			r := recordResult{Index: i, Result: o.Result}
+			r := recordBatchResult{Index: i, Result: o.Result}
 			if r.ID = &o.ID; o.Fault != nil {
 				r.ID, r.Error = nil,
-					&rowError{
+					&batchRowError{
 						Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields,
 						ExistingID: o.Fault.ExistingID,
 					}

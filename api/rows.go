@@ -88,7 +88,7 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 			var zero R
 			kind, at, _ := httpx.MisfitOf(err.Error())
 			rows[i], wrong[i] = zero, fault.New(fault.ValidationFailed, "The row has invalid fields.")
-			wrong[i].Fields = []fault.Field{
+			wrong[i].Fields = []fault.FieldError{
 				httpx.Complaint("", fmt.Sprintf("%s%s:%s[%d].%s", httpx.Misfit, kind, name, i, at),
 					sent, httpx.Shape{}),
 			}

@@ -49,14 +49,24 @@ func (s *schemas) hold(method, route string, status int, contentType string, bod
 	return schema.Validate(v)
 }
 
+// of returns the schema of a response body, or nil.
 func (s *schemas) of(method, route string, status int, kind string) (*jsonschema.Schema, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	pointer := []string{"paths", route, strings.ToLower(method), "responses", fmt.Sprint(status)}
+	pointer := []string{"paths", route, strings.ToLower(method), "responses"}
+	if name := fmt.Sprint(status); at(s.doc, append(pointer, name)...) != nil {
+		pointer = append(pointer, name)
+	} else {
+		pointer = append(pointer, "default")
+	}
 	if to, ok := at(s.doc, append(pointer, "$ref")...).(string); ok {
 		pointer = strings.Split(strings.TrimPrefix(to, "#/"), "/")
 	}
-	pointer = append(pointer, "content", kind, "schema")
+	return s.compile(append(pointer, "content", kind, "schema"))
+}
+
+// compile returns the schema at a pointer, or nil if there is none.
+func (s *schemas) compile(pointer []string) (*jsonschema.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	name := "#"
 	for _, part := range pointer {
 		name += "/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(part)

@@ -25,28 +25,33 @@ func (a *App) mountScoreModel() {
 	const tag = "AI"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "score_model.get",
 			Method: http.MethodGet, Path: scoreModelPath, Need: httpx.Viewer, Tag: tag,
 			Title: "Get the model that scores the organization's contacts",
 		}, a.showScoreModel)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "score_model.train",
 			Method: http.MethodPost, Path: scoreModelPath + "/train", Need: httpx.Member, Tag: tag,
 			Title: "Train a scoring model now", Status: http.StatusAccepted,
 			Writes: []string{scoretrain.Kind.Name()},
 		}, a.trainScoreModel)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "score_model.rollback",
 			Method: http.MethodPost, Path: scoreModelPath + "/rollback", Need: httpx.Admin, Tag: tag,
 			Title: "Switch to another version of the scoring model", Writes: []string{leadrescore.Kind.Name()},
 		},
 		a.rollbackScoreModel)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "score_model.list_versions",
 			Method: http.MethodGet, Path: scoreModelPath + "/versions", Need: httpx.Viewer, Tag: tag,
 			Title: "List the versions of the scoring model",
 		}, a.listScoreModels)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "score_model.get_version",
 			Method: http.MethodGet, Path: scoreModelPath + "/versions/{version}", Need: httpx.Viewer, Tag: tag,
 			Title: "Get a version of the scoring model",
 		}, a.getScoreModel)
@@ -56,55 +61,58 @@ func (a *App) mountScoreModel() {
 type scoreWeight struct {
 	Feature string  `json:"feature" doc:"A field of the contact, email_domain or attributes.KEY"`
 	Value   string  `json:"value" doc:"* and other match every value without its own weight"`
-	Weight  float64 `json:"weight" doc:"Log odds"`
+	Weight  float64 `json:"weight" doc:"Contribution of this value to the log odds"`
 	Prior   float64 `json:"prior" doc:"Log odds before training"`
 	Count   int     `json:"count" doc:"Training outcomes with this value"`
 	Won     int     `json:"won" doc:"The number of them that were won"`
 }
 
-// ModelSummary is a model version in a list.
-type ModelSummary struct {
-	Version    string             `json:"version"`
+// ScoreModelSummary is a model version in a list.
+type ScoreModelSummary struct {
+	Version    string             `json:"version" doc:"Name of the version, such as prior-1 or v7"`
 	Confidence string             `json:"confidence" enum:"prior,learning,learned"`
-	InUse      bool               `json:"in_use"`
+	InUse      bool               `json:"in_use" doc:"Whether scores are computed by this version"`
 	Outcomes   int                `json:"outcomes" doc:"Won and lost deals used for training"`
-	Won        int                `json:"won"`
+	Won        int                `json:"won" doc:"Won deals among outcomes"`
 	Metrics    map[string]float64 `json:"metrics"`
 	Contest    *learn.Comparison  `json:"contest,omitempty"`
-	CreatedAt  *wire.Time         `json:"created_at" format:"date-time" doc:"null for the built-in prior"`
-	PromotedAt *wire.Time         `json:"promoted_at" format:"date-time" doc:"null if never used for scoring"`
+	CreatedAt  *wire.Time         `json:"created_at" format:"date-time"`
+	PromotedAt *wire.Time         `json:"promoted_at" format:"date-time"`
 }
 
 // Descriptions implements wire.Describer.
-func (ModelSummary) Descriptions() map[string]string {
+func (ScoreModelSummary) Descriptions() map[string]string {
 	return map[string]string{
 		"metrics": "auc, log_loss, brier and ece on outcomes later than the training data, and their number; empty " +
 			"below 200 outcomes",
 		"contest": "Predictions of later outcomes compared with the version then in use; promoted if its log loss " +
 			"was not higher",
+		"confidence":  "prior: the shipped model; learning: the org's outcomes adjust it; learned: they dominate",
+		"created_at":  "When the version was trained; null for the shipped prior",
+		"promoted_at": "When scores were first computed by it; null: never",
 	}
 }
 
-type modelBody struct {
-	ModelSummary
-	Intercept   float64             `json:"intercept" doc:"Log odds of a contact without data"`
-	Features    []scoreWeight       `json:"features"`
-	Reliability []learn.Bin         `json:"reliability" doc:"Predicted and actual rates, by tenths of later outcomes"`
-	Quarantined []learn.Quarantined `json:"quarantined" doc:"Features that leak the outcome and are not used"`
-	Slope       float64             `json:"slope" doc:"Slope of the calibration, included in the weights; 1 is none"`
-	LearnedFrom *wire.Time          `json:"learned_from" format:"date-time" doc:"Creation of the oldest training deal"`
-	LearnedTo   *wire.Time          `json:"learned_to" format:"date-time" doc:"Creation of the newest training deal"`
+type scoreModel struct {
+	ScoreModelSummary
+	Intercept   float64                    `json:"intercept" doc:"Log odds of a contact without data"`
+	Features    []scoreWeight              `json:"features" doc:"Weights of all values of all features"`
+	Reliability []learn.CalibrationBin     `json:"reliability" doc:"Predicted and actual rates, by tenths"`
+	Quarantined []learn.QuarantinedFeature `json:"quarantined" doc:"Features that leak the outcome and are not used"`
+	Slope       float64                    `json:"slope" doc:"Slope of the calibration, in the weights; 1 is none"`
+	LearnedFrom *wire.Time                 `json:"learned_from" format:"date-time" doc:"Creation of the oldest deal"`
+	LearnedTo   *wire.Time                 `json:"learned_to" format:"date-time" doc:"Creation of the newest deal"`
 }
 
-type modelAnswer struct{ Body modelBody }
+type modelAnswer struct{ Body scoreModel }
 
 type versionAnswer struct {
 	httpx.Tagged
-	Body modelBody
+	Body scoreModel
 }
 
-func summaryOf(v *models.Version, inUse int) ModelSummary {
-	s := ModelSummary{
+func summaryOf(v *models.Version, inUse int) ScoreModelSummary {
+	s := ScoreModelSummary{
 		Version: models.Name(v.Number), Confidence: string(v.Model.Confidence),
 		InUse: v.Number == inUse, Outcomes: v.Outcomes, Metrics: map[string]float64{}, PromotedAt: v.PromotedAt,
 	}
@@ -121,9 +129,9 @@ func summaryOf(v *models.Version, inUse int) ModelSummary {
 }
 
 func showVersion(v *models.Version, inUse int) *modelAnswer {
-	b := modelBody{
-		ModelSummary: summaryOf(v, inUse), Intercept: v.Model.Intercept, Features: []scoreWeight{},
-		Reliability: []learn.Bin{}, Quarantined: []learn.Quarantined{}, Slope: 1,
+	b := scoreModel{
+		ScoreModelSummary: summaryOf(v, inUse), Intercept: v.Model.Intercept, Features: []scoreWeight{},
+		Reliability: []learn.CalibrationBin{}, Quarantined: []learn.QuarantinedFeature{}, Slope: 1,
 	}
 	if r := v.Report; r != nil {
 		b.Slope, b.Quarantined = r.Slope, append(b.Quarantined, r.Quarantined...)
@@ -157,21 +165,30 @@ func (a *App) showScoreModel(ctx context.Context, _ *struct{}) (*modelAnswer, er
 	})
 }
 
-type trainAnswer struct {
-	Body struct {
+type scoreModelTrainingOut struct {
+	Location string `header:"Location" doc:"Address of the training's progress"`
+	Body     struct {
 		Status   string `json:"status" enum:"queued"`
 		Outcomes int    `json:"outcomes" doc:"Won and lost deals available for training"`
 	}
 }
 
-func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*trainAnswer, error) {
-	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*trainAnswer, error) {
+// Descriptions implements wire.Describer.
+func (scoreModelTrainingOut) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "The training is a job; a new version appears if it is at least as good",
+	}
+}
+
+func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*scoreModelTrainingOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*scoreModelTrainingOut, error) {
 		now, _, err := models.Grown(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
-		out := &trainAnswer{}
+		out := &scoreModelTrainingOut{}
 		out.Body.Status, out.Body.Outcomes = "queued", now
+		out.Location = jobsPath + "/" + models.AskTraining(tx).String()
 		args := scoretrain.Args{Anyway: true}
 		return out, scoretrain.Kind.Add(ctx, tx, args, args.Ask()...)
 	})
@@ -180,7 +197,7 @@ func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*trainAnswer, e
 func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 	Body struct {
 		Version string `json:"version" maxLength:"20" doc:"Any existing version, including prior-1"`
-	}
+	} `nameHint:"RollbackScoreModelRequest"`
 },
 ) (*modelAnswer, error) {
 	number, ok := models.Number(in.Body.Version)
@@ -207,7 +224,7 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 	})
 }
 
-type modelList struct{ Body httpx.List[ModelSummary] }
+type modelList struct{ Body httpx.List[ScoreModelSummary] }
 
 func (a *App) listScoreModels(ctx context.Context, in *httpx.PageInput) (*modelList, error) {
 	below, err := httpx.After[int](ctx, a.Server, in.Page)
@@ -227,7 +244,7 @@ func (a *App) listScoreModels(ctx context.Context, in *httpx.PageInput) (*modelL
 			return nil, err
 		}
 		out := &modelList{}
-		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, all, func(v models.Version) ModelSummary {
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, all, func(v models.Version) ScoreModelSummary {
 			return summaryOf(&v, used.Number)
 		},
 			func(v models.Version) int { return v.Number })
@@ -239,7 +256,7 @@ func (a *App) listScoreModels(ctx context.Context, in *httpx.PageInput) (*modelL
 }
 
 func (a *App) getScoreModel(ctx context.Context, in *struct {
-	Version string `path:"version" maxLength:"20"`
+	Version string `path:"version" maxLength:"20" doc:"Name of a version, as the list shows it"`
 },
 ) (*versionAnswer, error) {
 	number, ok := models.Number(in.Version)

@@ -17,31 +17,49 @@ func (a *App) mountSegments() {
 	const tag, segment = "Segments", segmentsPath + "/{id}"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "segments.create",
 			Method: http.MethodPost, Path: segmentsPath, Need: httpx.Member, Tag: tag, Title: "Create a segment",
 			Status: http.StatusCreated,
 		}, a.createSegment)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "segments.list",
 			Method: http.MethodGet, Path: segmentsPath, Need: httpx.Viewer, Tag: tag,
 			Title: "List segments, newest first",
 		}, a.listSegments)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: segment, Need: httpx.Viewer, Tag: tag, Title: "Get a segment"},
+		httpx.Op{
+			ID:     "segments.get",
+			Method: http.MethodGet,
+			Path:   segment,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a segment",
+		},
 		a.getSegment,
 	)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodPatch, Path: segment, Need: httpx.Member, Tag: tag, Title: "Update a segment"},
+		httpx.Op{
+			ID:     "segments.update",
+			Method: http.MethodPatch,
+			Path:   segment,
+			Need:   httpx.Member,
+			Tag:    tag,
+			Title:  "Update a segment",
+		},
 		a.patchSegment,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "segments.archive",
 			Method: http.MethodDelete, Path: segment, Need: httpx.Member, Tag: tag, Title: "Archive a segment",
 			Status: http.StatusNoContent,
 		}, a.archiveSegment)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "segments.restore",
 			Method: http.MethodPost, Path: segment + "/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived segment",
 		}, a.restoreSegment)
@@ -49,7 +67,7 @@ func (a *App) mountSegments() {
 
 // SegmentID is the path parameter of one segment.
 type SegmentID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the segment"`
 }
 
 type segmentAnswer struct {
@@ -61,16 +79,16 @@ func showSegment(r *segments.Row) *segmentAnswer {
 	return &segmentAnswer{Tagged: httpx.ETag(r.Edit, r.Computed), Body: r.Segment}
 }
 
-type newSegment struct {
+type createSegmentRequest struct {
 	Key    string        `json:"key,omitempty" maxLength:"64"`
-	Name   string        `json:"name" doc:"1 to 200 characters"`
+	Name   string        `json:"name" doc:"Display name, 1 to 200 characters"`
 	Kind   string        `json:"kind,omitempty" enum:"static,dynamic" doc:"dynamic if there is a filter, else static"`
 	Filter httpx.RawJSON `json:"filter,omitempty" doc:"Which contacts: a filter on any field but segment"`
 	SegmentComputed
 }
 
 // Descriptions implements wire.Describer.
-func (newSegment) Descriptions() map[string]string {
+func (createSegmentRequest) Descriptions() map[string]string {
 	return map[string]string{
 		"key": "1 to 64 characters, no comma; derived from the name if absent. Cannot be changed later",
 	}
@@ -99,7 +117,7 @@ type segmentCreated struct {
 	Body     segments.Segment
 }
 
-func (a *App) createSegment(ctx context.Context, in *struct{ Body newSegment }) (*segmentCreated, error) {
+func (a *App) createSegment(ctx context.Context, in *struct{ Body createSegmentRequest }) (*segmentCreated, error) {
 	if err := httpx.CheckUnchangedJSON(struct{}{}, in.Body.sent()); err != nil {
 		return nil, err
 	}
@@ -175,8 +193,8 @@ func (a *App) getSegment(ctx context.Context, in *struct {
 	})
 }
 
-type segmentPatch struct {
-	Name   httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters"`
+type updateSegmentRequest struct {
+	Name   httpx.Optional[string] `json:"name" required:"false" doc:"Display name, 1 to 200 characters; not null"`
 	Filter httpx.RawJSON          `json:"filter" required:"false" doc:"status is building until it is applied"`
 	Key    httpx.RawJSON          `json:"key" required:"false" readOnly:"true"`
 	Kind   httpx.RawJSON          `json:"kind" required:"false" readOnly:"true"`
@@ -186,7 +204,7 @@ type segmentPatch struct {
 func (a *App) patchSegment(ctx context.Context, in *struct {
 	SegmentID
 	httpx.IfMatch
-	Body segmentPatch
+	Body updateSegmentRequest
 },
 ) (*segmentAnswer, error) {
 	b := &in.Body

@@ -21,27 +21,33 @@ type SessionID struct {
 
 type myOrgsOut struct{ Body httpx.List[auth.Membership] }
 
-type switchIn struct {
-	Body struct {
-		OrgID string `json:"org_id" format:"uuid" doc:"One of your organizations"`
-	}
+type switchOrgIn struct {
+	Body switchOrgRequest
+}
+
+type switchOrgRequest struct {
+	OrgID string `json:"org_id" format:"uuid" doc:"One of your organizations"`
 }
 
 func (a *App) mountSessions() {
 	const sessions = authPath + "sessions"
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "sessions.list",
 		Method: http.MethodGet, Path: sessions, Need: httpx.Members(auth.Viewer), Tag: authTag,
 		Title: "List your open sessions, newest first",
 	}, a.listSessions)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "sessions.end",
 		Method: http.MethodDelete, Path: sessions + "/{id}", Need: httpx.Members(auth.Viewer), Tag: authTag,
 		Title: "End one of your sessions", Status: http.StatusNoContent, Open: true,
 	}, a.endSession)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "me.list_orgs",
 		Method: http.MethodGet, Path: authPath + "orgs", Need: httpx.Persons(auth.Viewer), Tag: authTag,
 		Title: "List your organizations",
 	}, a.myOrgs)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "auth.switch_org",
 		Method: http.MethodPost, Path: authPath + "switch", Need: httpx.Members(auth.Viewer), Tag: authTag,
 		Title: "Start a session in another of your organizations", Secret: true, Open: true,
 	}, a.switchOrg)
@@ -83,7 +89,7 @@ func (a *App) myOrgs(ctx context.Context, in *struct{ httpx.Page }) (*myOrgsOut,
 	return &myOrgsOut{l}, err
 }
 
-func (a *App) switchOrg(ctx context.Context, in *switchIn) (*tokenOut, error) {
+func (a *App) switchOrg(ctx context.Context, in *switchOrgIn) (*tokenOut, error) {
 	at, err := id.Parse(in.Body.OrgID)
 	if err != nil {
 		return nil, fault.Invalid("org_id", "invalid_format", "Want a UUID.")

@@ -14,9 +14,9 @@ type stripeIn struct {
 	RawBody   []byte
 }
 
-type receivedOut struct {
+type noticeReceiptOut struct {
 	Body struct {
-		Received bool `json:"received"`
+		Received bool `json:"received" doc:"Always true: the event is stored and will be processed"`
 	}
 }
 
@@ -25,11 +25,14 @@ type receivedOut struct {
 func (a *App) mountStripe() {
 	events := sync.New(a.Billing)
 	for _, connect := range []bool{false, true} {
-		path, title := "/billing/stripe/webhook", "Take an event of the payment processor"
+		name, path := "stripe.receive_event", "/billing/stripe/webhook"
+		title := "Take an event of the payment processor"
 		if connect {
-			path, title = "/billing/stripe/connect-webhook", "Take an event of a connected account"
+			name, path = "stripe.receive_connect_event", "/billing/stripe/connect-webhook"
+			title = "Take an event of a connected account"
 		}
 		httpx.Route(a.Server, httpx.Op{
+			ID:      name,
 			Method:  http.MethodPost,
 			Path:    path,
 			Need:    httpx.Public,
@@ -39,11 +42,11 @@ func (a *App) mountStripe() {
 			Title:   title,
 			MaxBody: sync.EventBytes,
 			Writes:  []string{"stripe.event"},
-		}, func(ctx context.Context, in *stripeIn) (*receivedOut, error) {
+		}, func(ctx context.Context, in *stripeIn) (*noticeReceiptOut, error) {
 			if err := events.Intake(ctx, in.RawBody, in.Signature, connect); err != nil {
 				return nil, err
 			}
-			out := &receivedOut{}
+			out := &noticeReceiptOut{}
 			out.Body.Received = true
 			return out, nil
 		})

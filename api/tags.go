@@ -24,11 +24,13 @@ func (a *App) mountTags() {
 	a.Fiber.Use(tagsPath+"/", namedTag)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "tags.list",
 			Method: http.MethodGet, Path: tagsPath, Need: httpx.Viewer, Tag: tag,
 			Title: "List the tags of contacts, by name",
 		}, a.listTags)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "tags.rename",
 			Method: http.MethodPatch, Path: one, Need: httpx.Member, Tag: tag,
 			Title:  "Rename a tag; renaming it to an existing tag merges the two",
 			Status: http.StatusAccepted, Writes: writes,
@@ -36,6 +38,7 @@ func (a *App) mountTags() {
 		a.renameTag)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "tags.remove",
 			Method: http.MethodDelete, Path: one, Need: httpx.Member, Tag: tag, Title: "Remove a tag from all contacts",
 			Status: http.StatusAccepted, Writes: writes,
 		}, a.deleteTag)
@@ -97,7 +100,7 @@ func (a *App) renameTag(ctx context.Context, in *struct {
 	TagName
 	Body struct {
 		Name string `json:"name" doc:"1 to 64 characters, no comma"`
-	}
+	} `nameHint:"RenameTagRequest"`
 },
 ) (*bulkStarted, error) {
 	name, err := contacts.Keys([]string{in.Body.Name}, "name", 1)

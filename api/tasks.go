@@ -27,33 +27,51 @@ func (a *App) mountTasks() {
 	const tag = "Tasks"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "tasks.create",
 			Method: http.MethodPost, Path: tasksPath, Need: httpx.Member, Tag: tag, Title: "Create a task",
 			Status: http.StatusCreated, Writes: []string{"task.created", "task.completed"},
 		},
-		createHandler(n, (*newTask).patch))
+		createHandler(n, (*createTaskRequest).patch))
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: tasksPath, Need: httpx.Viewer, Tag: tag, Title: "List tasks"},
+		httpx.Op{
+			ID:     "tasks.list",
+			Method: http.MethodGet,
+			Path:   tasksPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List tasks",
+		},
 		a.listTasks,
 	)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: tasksPath + "/{id}", Need: httpx.Viewer, Tag: tag, Title: "Get a task"},
+		httpx.Op{
+			ID:     "tasks.get",
+			Method: http.MethodGet,
+			Path:   tasksPath + "/{id}",
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a task",
+		},
 		n.shown,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "tasks.update",
 			Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update or complete a task", Writes: []string{"task.completed"},
 		},
-		updateHandler(n, (*taskPatch).patch))
+		updateHandler(n, (*updateTaskRequest).patch))
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "tasks.archive",
 			Method: http.MethodDelete, Path: tasksPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a task",
 			Status: http.StatusNoContent,
 		}, n.archived)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "tasks.restore",
 			Method: http.MethodPost, Path: tasksPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived task",
 		}, n.restored)
@@ -61,13 +79,21 @@ func (a *App) mountTasks() {
 
 // TaskFields are the members common to every task body.
 type TaskFields struct {
-	Description httpx.Optional[string] `json:"description" required:"false" doc:"Up to 10000 characters"`
+	Description httpx.Optional[string] `json:"description" required:"false"`
 	Status      httpx.Optional[string] `json:"status" required:"false" doc:"open or done; default open"`
 	Priority    httpx.Optional[string] `json:"priority" required:"false" doc:"low, normal or high; default normal"`
-	DueAt       httpx.Optional[string] `json:"due_at" required:"false" doc:"RFC 3339"`
+	DueAt       httpx.Optional[string] `json:"due_at" required:"false"`
 	AssigneeID  httpx.Optional[string] `json:"assignee_id" required:"false" doc:"ID of the user who is to do it"`
 	SubjectFields
 	CompletedAt httpx.RawJSON `json:"completed_at" required:"false" readOnly:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (TaskFields) Descriptions() map[string]string {
+	return map[string]string{
+		"description": "Details, up to 10000 characters; null clears them",
+		"due_at":      "When the task is due, RFC 3339; null: no deadline",
+	}
 }
 
 func (f *TaskFields) patch(title httpx.Optional[string]) activities.TaskPatch {
@@ -81,28 +107,28 @@ func (f *TaskFields) patch(title httpx.Optional[string]) activities.TaskPatch {
 	return p
 }
 
-type newTask struct {
-	Title httpx.Optional[string] `json:"title" doc:"1 to 200 characters"`
+type createTaskRequest struct {
+	Title httpx.Optional[string] `json:"title" doc:"What is to be done, 1 to 200 characters"`
 	TaskFields
 }
 
-func (b *newTask) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
+func (b *createTaskRequest) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
 
-type taskPatch struct {
-	Title httpx.Optional[string] `json:"title" required:"false" doc:"1 to 200 characters"`
+type updateTaskRequest struct {
+	Title httpx.Optional[string] `json:"title" required:"false" doc:"What is to be done, 1 to 200 characters; not null"`
 	TaskFields
 }
 
-func (b *taskPatch) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
+func (b *updateTaskRequest) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
 
 type taskQuery struct {
 	httpx.Page
 	CountQuery
 	SubjectQuery
-	AssigneeID string    `query:"assignee_id" format:"uuid"`
-	Status     string    `query:"status" enum:"open,done"`
-	DueAfter   time.Time `query:"due_after" doc:"Exclusive"`
-	DueBefore  time.Time `query:"due_before" doc:"Exclusive"`
+	AssigneeID string    `query:"assignee_id" format:"uuid" doc:"Only tasks of this user"`
+	Status     string    `query:"status" enum:"open,done" doc:"Only open tasks, or only done ones"`
+	DueAfter   time.Time `query:"due_after" doc:"Only tasks due after this time (RFC 3339), exclusive"`
+	DueBefore  time.Time `query:"due_before" doc:"Only tasks due before this time (RFC 3339), exclusive"`
 	Sort       string    `query:"sort" enum:"-created_at,created_at,due_at" default:"-created_at"`
 	Archived   bool      `query:"archived" doc:"List archived tasks instead of live ones"`
 }

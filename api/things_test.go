@@ -59,22 +59,38 @@ func mountThings(a *App) {
 	const path = "/api/v1/test/things"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "things.create",
 			Method: http.MethodPost, Path: path, Need: httpx.Member, Tag: "test", Title: "Make a thing",
 			Status: http.StatusCreated,
 		}, a.makeThing)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: path, Need: httpx.Viewer, Tag: "test", Title: "List things"},
+		httpx.Op{
+			ID:     "things.list",
+			Method: http.MethodGet,
+			Path:   path,
+			Need:   httpx.Viewer,
+			Tag:    "test",
+			Title:  "List things",
+		},
 		a.listThings,
 	)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: path + "/{id}", Need: httpx.Viewer, Tag: "test", Title: "A thing"},
+		httpx.Op{
+			ID:     "things.get",
+			Method: http.MethodGet,
+			Path:   path + "/{id}",
+			Need:   httpx.Viewer,
+			Tag:    "test",
+			Title:  "A thing",
+		},
 		a.getThing,
 	)
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "things.update",
 			Method: http.MethodPatch,
 			Path:   path + "/{id}",
 			Need:   httpx.Member,
@@ -85,17 +101,20 @@ func mountThings(a *App) {
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "things.delete",
 			Method: http.MethodDelete, Path: path + "/{id}", Need: httpx.Admin, Tag: "test", Title: "Drop a thing",
 			Status: http.StatusNoContent,
 		}, a.dropThing)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "things.create_secret",
 			Method: http.MethodPost, Path: "/api/v1/test/secrets", Need: httpx.Persons(httpx.Owner.Role), Tag: "test",
 			Title: "A secret", Secret: true,
 		}, a.makeSecret)
 	httpx.Route(
 		a.Server,
 		httpx.Op{
+			ID:     "things.fail",
 			Method: http.MethodGet,
 			Path:   "/api/v1/test/trouble",
 			Need:   httpx.Viewer,
@@ -104,10 +123,13 @@ func mountThings(a *App) {
 		},
 		a.trouble,
 	)
-	httpx.Route(a.Server, httpx.Op{Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"},
+	httpx.Route(
+		a.Server,
+		httpx.Op{ID: "things.open", Method: http.MethodPost, Path: "/api/v1/test/open", Tag: "test", Title: "Public"},
 		func(context.Context, *struct{ Body newThing }) (*struct{}, error) {
 			return &struct{}{}, nil
-		})
+		},
+	)
 }
 
 func (a *App) makeThing(ctx context.Context, in *struct{ Body newThing }) (*thingOut, error) {

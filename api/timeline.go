@@ -18,17 +18,18 @@ import (
 func (a *App) mountTimeline() {
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "contacts.list_timeline",
 			Method: http.MethodGet, Path: contactsPath + "/{id}/timeline", Need: httpx.Viewer, Tag: "Contacts",
 			Title: "List the events of a contact, newest first",
 		}, a.listTimeline)
 }
 
-// shownEntry is a timeline entry. Its changes may hold any value, including null, which huma cannot derive from the Go
-// type any.
-type shownEntry struct{ events.TimelineEntry }
+// timelineEntry is a timeline entry. Its changes may hold any value, including null, which huma cannot derive from the
+// Go type any.
+type timelineEntry struct{ events.TimelineEntry }
 
 // Schema returns the schema of events.TimelineEntry.
-func (shownEntry) Schema(r huma.Registry) *huma.Schema {
+func (timelineEntry) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[events.TimelineEntry](), true, "TimelineEntry")
 	r.SchemaFromRef(s.Ref).Properties["object"].AdditionalProperties = true
 	change := r.SchemaFromRef(r.Schema(reflect.TypeFor[events.TimelineChange](), true, "TimelineChange").Ref)
@@ -45,7 +46,7 @@ func (shownEntry) Schema(r huma.Registry) *huma.Schema {
 }
 
 type timelineList struct {
-	Body httpx.List[shownEntry]
+	Body httpx.List[timelineEntry]
 }
 
 // listTimeline finds an archived contact under the same conditions as GET of the contact. It includes the entries of
@@ -78,8 +79,8 @@ func (a *App) listTimeline(ctx context.Context, in *struct {
 			return nil, err
 		}
 		out := &timelineList{}
-		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(e events.TimelineEntry) shownEntry {
-			return shownEntry{e}
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(e events.TimelineEntry) timelineEntry {
+			return timelineEntry{e}
 		}, func(e events.TimelineEntry) id.ID { return e.ID })
 		return out, err
 	})

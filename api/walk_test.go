@@ -37,6 +37,7 @@ func (c *caller) filled() found {
 	for _, suffix := range []string{"", "/score", "/timeline", "/data-export"} {
 		known["/api/v1/crm/contacts/{id}"+suffix] = ada + suffix
 	}
+	known["/api/v1/events/{id}"] = "/api/v1/events/" + c.first("/api/v1/events")
 	contact := one(ada)
 	known["/api/v1/crm/fields/{key}"] = "/api/v1/crm/fields/shoe_size"
 	known["/api/v1/ai/score-model/versions/{version}"] = "/api/v1/ai/score-model/versions/prior-1"
@@ -78,6 +79,9 @@ func (c *caller) filled() found {
 	known["/api/v1/social/pending/{id}"] = "/api/v1/social/pending/" +
 		c.offered("social", "linkedin", "Ada Lovelace").ID
 	known["/api/v1/crm/pipelines/{id}"] = "/api/v1/crm/pipelines/" + c.first("/api/v1/crm/pipelines")
+	known["/api/v1/crm/pipelines/{id}/board"] = known["/api/v1/crm/pipelines/{id}"] + "/board"
+	known["/api/v1/jobs/{id}"] = "/api/v1/jobs/" + c.first("/api/v1/jobs")
+	known["/api/v1/search"] = "/api/v1/search?q=ada"
 	for _, family := range []string{"facebook", "instagram"} {
 		_, secret := oauth.Client(family)
 		signed := consent.SignedRequest(secret, "nobody of the walk", time.Now())

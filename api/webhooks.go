@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/events"
@@ -26,63 +25,100 @@ func (a *App) mountWebhooks() {
 	const tag, hook = "Webhooks", hooksPath + "/{id}"
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "webhooks.create",
 			Method: http.MethodPost, Path: hooksPath, Need: httpx.Admin, Tag: tag, Title: "Create a webhook",
 			Status: http.StatusCreated, Secret: true, Writes: quota,
 		}, a.createHook)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: hooksPath, Need: httpx.Viewer, Tag: tag, Title: "List webhooks"},
+		httpx.Op{
+			ID:     "webhooks.list",
+			Method: http.MethodGet,
+			Path:   hooksPath,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "List webhooks",
+		},
 		a.listHooks,
 	)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodGet, Path: hook, Need: httpx.Viewer, Tag: tag, Title: "Get a webhook"},
+		httpx.Op{
+			ID:     "webhooks.get",
+			Method: http.MethodGet,
+			Path:   hook,
+			Need:   httpx.Viewer,
+			Tag:    tag,
+			Title:  "Get a webhook",
+		},
 		a.getHook,
 	)
 	httpx.Route(
 		a.Server,
-		httpx.Op{Method: http.MethodPatch, Path: hook, Need: httpx.Admin, Tag: tag, Title: "Update a webhook"},
+		httpx.Op{
+			ID:     "webhooks.update",
+			Method: http.MethodPatch,
+			Path:   hook,
+			Need:   httpx.Admin,
+			Tag:    tag,
+			Title:  "Update a webhook",
+		},
 		a.patchHook,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "webhooks.archive",
 			Method: http.MethodDelete, Path: hook, Need: httpx.Admin, Tag: tag, Title: "Archive a webhook",
 			Status: http.StatusNoContent,
 		}, a.archiveHook)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "webhooks.restore",
 			Method: http.MethodPost, Path: hook + "/restore", Need: httpx.Admin, Tag: tag,
 			Title: "Restore an archived webhook", Writes: quota,
 		}, a.restoreHook)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "webhooks.test",
 		Method: http.MethodPost, Path: hook + "/test", Need: httpx.Admin, Tag: tag, Title: "Send a sample event",
 		Status: http.StatusAccepted, Writes: []string{events.DeliverKind},
 	}, a.testHook)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "webhooks.rotate_secret",
 		Method: http.MethodPost, Path: hook + "/rotate-secret", Need: httpx.Admin, Tag: tag,
 		Title: "Rotate a webhook's secret", Secret: true,
 	}, a.rotateSecret)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "webhooks.replay",
 		Method: http.MethodPost, Path: hook + "/replay", Need: httpx.Admin, Tag: tag,
 		Title: "Replay a range of events", Status: http.StatusAccepted,
 		Writes: []string{webhookreplay.Kind.Name()},
 	}, a.replayHook)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "webhooks.get_replay",
 			Method: http.MethodGet, Path: hook + "/replays/{replay}", Need: httpx.Viewer, Tag: tag,
 			Title: "Get a replay's progress",
 		}, a.getReplay)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "webhooks.list_deliveries",
 			Method: http.MethodGet, Path: hook + "/deliveries", Need: httpx.Viewer, Tag: tag,
 			Title: "List a webhook's deliveries",
 		}, a.listDeliveries)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "webhook_deliveries.list",
+			Method: http.MethodGet, Path: deliveriesPath, Need: httpx.Viewer, Tag: tag,
+			Title: "List the deliveries of all webhooks, newest first",
+		}, a.listAllDeliveries)
+	httpx.Route(a.Server,
+		httpx.Op{
+			ID:     "webhook_deliveries.get",
 			Method: http.MethodGet, Path: deliveriesPath + "/{id}", Need: httpx.Viewer, Tag: tag,
 			Title: "Get a delivery with its attempts",
 		}, a.getDelivery)
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "webhook_deliveries.redeliver",
 		Method: http.MethodPost, Path: deliveriesPath + "/{id}/redeliver", Need: httpx.Admin, Tag: tag,
 		Title: "Redeliver a delivery's event", Status: http.StatusAccepted,
 		Writes: []string{events.DeliverKind},
@@ -91,7 +127,7 @@ func (a *App) mountWebhooks() {
 
 // HookID is the path parameter of one webhook.
 type HookID struct {
-	ID id.ID `path:"id" format:"uuid"`
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the webhook, or of the delivery on delivery paths"`
 }
 
 type hookOut struct {
@@ -103,28 +139,35 @@ func hookAnswer(v webhooks.Versioned) *hookOut {
 	return &hookOut{Tagged: httpx.ETag(v.Edit, v.Computed), Body: v.Endpoint}
 }
 
-type newHook struct {
-	URL         string   `json:"url" doc:"A public https address"`
+type createWebhookRequest struct {
+	URL         string   `json:"url" doc:"A public https address that takes POST requests"`
 	Events      []string `json:"events" nullable:"false" doc:"Event types, or [\"*\"] for all"`
 	Secret      *string  `json:"secret,omitempty" doc:"16 to 128 characters to sign deliveries; generated if absent"`
-	Description *string  `json:"description,omitempty" nullable:"true" doc:"At most 500 characters"`
-	RateLimit   *int     `json:"rate_limit,omitempty" nullable:"true" doc:"Deliveries per second"`
-	Enabled     *bool    `json:"enabled,omitempty" doc:"Default true"`
+	Description *string  `json:"description,omitempty" nullable:"true" doc:"Free text, at most 500 characters"`
+	RateLimit   *int     `json:"rate_limit,omitempty" nullable:"true"`
+	Enabled     *bool    `json:"enabled,omitempty" doc:"Whether events are delivered; default true"`
 }
 
-// madeHook is the response to the creation of a webhook. Only it and the response to a rotation show the secret.
-type madeHook struct {
+// Descriptions implements wire.Describer.
+func (createWebhookRequest) Descriptions() map[string]string {
+	return map[string]string{
+		"rate_limit": "Deliveries per second, 1 to 10000; null or absent: no limit",
+	}
+}
+
+// createdWebhook is the response to the creation of a webhook. Only it and the response to a rotation show the secret.
+type createdWebhook struct {
 	webhooks.Endpoint
 	Secret string `json:"secret" doc:"Shown only once; store it to verify signatures"`
 }
 
 type createHookOut struct {
 	httpx.Tagged
-	Location string `header:"Location"`
-	Body     madeHook
+	Location string `header:"Location" doc:"Address of the webhook"`
+	Body     createdWebhook
 }
 
-func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*createHookOut, error) {
+func (a *App) createHook(ctx context.Context, in *struct{ Body createWebhookRequest }) (*createHookOut, error) {
 	n := webhooks.New{URL: in.Body.URL, Events: in.Body.Events, RateLimit: in.Body.RateLimit, Enabled: true}
 	if in.Body.Description != nil {
 		n.Description = *in.Body.Description
@@ -145,7 +188,7 @@ func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*crea
 		auditHook(ctx, tx, "webhook.created", v.ID)
 		return &createHookOut{
 			Tagged: httpx.ETag(v.Edit, v.Computed), Location: hooksPath + "/" + v.ID.String(),
-			Body: madeHook{v.Endpoint, shown},
+			Body: createdWebhook{v.Endpoint, shown},
 		}, nil
 	})
 }
@@ -153,7 +196,14 @@ func (a *App) createHook(ctx context.Context, in *struct{ Body newHook }) (*crea
 type listHooksIn struct {
 	httpx.Page
 	Archived bool   `query:"archived" doc:"List archived webhooks instead of live ones"`
-	Count    string `query:"count" enum:"estimate,exact" doc:"Add total"`
+	Count    string `query:"count" enum:"estimate,exact"`
+}
+
+// Descriptions implements wire.Describer.
+func (listHooksIn) Descriptions() map[string]string {
+	return map[string]string{
+		"count": "Add total, the number of webhooks; both values count exactly",
+	}
 }
 
 func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
@@ -195,8 +245,8 @@ func (a *App) getHook(ctx context.Context, in *getHookIn) (*hookOut, error) {
 	})
 }
 
-type hookPatch struct {
-	URL         httpx.Optional[string]   `json:"url" required:"false"`
+type updateWebhookRequest struct {
+	URL         httpx.Optional[string]   `json:"url" required:"false" doc:"A public https address; not null"`
 	Events      httpx.Optional[[]string] `json:"events" required:"false"`
 	Description httpx.Optional[string]   `json:"description" required:"false"`
 	RateLimit   httpx.Optional[int]      `json:"rate_limit" required:"false"`
@@ -209,8 +259,18 @@ type hookPatch struct {
 	ArchivedAt     httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
+// Descriptions implements wire.Describer.
+func (updateWebhookRequest) Descriptions() map[string]string {
+	return map[string]string{
+		"events":      "Event types, or * alone for all; replaces the list, not null",
+		"description": "At most 500 characters; null or empty removes it",
+		"rate_limit":  "Deliveries per second, 1 to 10000; null: no limit",
+		"enabled":     "false stops deliveries; true starts them again and clears disabled_reason",
+	}
+}
+
 // readOnly returns an error for read-only members, unless they equal the current values.
-func (p *hookPatch) readOnly(e webhooks.Endpoint) error {
+func (p *updateWebhookRequest) readOnly(e webhooks.Endpoint) error {
 	return httpx.CheckUnchangedJSON(e, map[string]httpx.RawJSON{
 		"id": p.ID, "disabled_reason": p.DisabledReason, "created_at": p.CreatedAt, "updated_at": p.UpdatedAt,
 		"archived_at": p.ArchivedAt,
@@ -220,7 +280,7 @@ func (p *hookPatch) readOnly(e webhooks.Endpoint) error {
 type patchHookIn struct {
 	HookID
 	httpx.IfMatch
-	Body hookPatch
+	Body updateWebhookRequest
 }
 
 func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) {
@@ -274,7 +334,7 @@ func (a *App) restoreHook(ctx context.Context, in *HookID) (*hookOut, error) {
 	})
 }
 
-type testHookIn struct {
+type testWebhookIn struct {
 	HookID
 	Body struct {
 		Type string `json:"type" doc:"Any event type of GET /api/v1/event-types, live or reserved"`
@@ -282,11 +342,11 @@ type testHookIn struct {
 }
 
 type testHookOut struct {
-	Location string `header:"Location"`
+	Location string `header:"Location" doc:"Address of the delivery"`
 	Body     webhooks.Delivery
 }
 
-func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error) {
+func (a *App) testHook(ctx context.Context, in *testWebhookIn) (*testHookOut, error) {
 	t, ok := events.Lookup(in.Body.Type)
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*testHookOut, error) {
 		if !ok {
@@ -300,52 +360,6 @@ func (a *App) testHook(ctx context.Context, in *testHookIn) (*testHookOut, error
 			return nil, err
 		}
 		return &testHookOut{Location: deliveriesPath + "/" + d.ID.String(), Body: d}, nil
-	})
-}
-
-type listDeliveriesIn struct {
-	HookID
-	httpx.Page
-	Status        string    `query:"status" enum:"pending,delivered,failed,exhausted,discarded"`
-	EventType     string    `query:"event_type" maxLength:"100" doc:"Only this event type"`
-	CreatedAfter  time.Time `query:"created_after" doc:"Exclusive"`
-	CreatedBefore time.Time `query:"created_before" doc:"Exclusive"`
-	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total"`
-}
-
-func (in *listDeliveriesIn) filter() (webhooks.Filter, error) {
-	if _, ok := events.Lookup(in.EventType); !ok && in.EventType != "" {
-		return webhooks.Filter{}, fault.Parameter("event_type", "unknown_event_type", events.Unknown(in.EventType))
-	}
-	return webhooks.Filter{
-		Status: webhooks.Status(in.Status), EventType: in.EventType, CreatedAfter: in.CreatedAfter,
-		CreatedBefore: in.CreatedBefore,
-	}, nil
-}
-
-func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*struct {
-	Body httpx.List[webhooks.Delivery]
-}, error,
-) {
-	filter, err := in.filter()
-	if err != nil {
-		return nil, err
-	}
-	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
-	if err != nil {
-		return nil, err
-	}
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[webhooks.Delivery] }, error) {
-		rows, err := a.Hooks.ListDeliveries(ctx, tx, in.ID, filter, orZero(before), in.Limit+1)
-		if err != nil {
-			return nil, err
-		}
-		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
-			func(d webhooks.Delivery) webhooks.Delivery { return d }, func(d webhooks.Delivery) id.ID { return d.ID })
-		if err == nil && in.Count != "" {
-			l.Total, err = a.Hooks.CountDeliveries(ctx, tx, in.ID, filter)
-		}
-		return &struct{ Body httpx.List[webhooks.Delivery] }{l}, err
 	})
 }
 

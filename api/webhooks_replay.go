@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
-type replayIn struct {
+type replayWebhookIn struct {
 	HookID
 	Body struct {
 		From       wire.Time  `json:"from" format:"date-time" doc:"Start, inclusive; at most 30 days ago"`
@@ -27,7 +27,7 @@ type replayOut struct {
 	Body     webhooks.Replay
 }
 
-func (a *App) replayHook(ctx context.Context, in *replayIn) (*replayOut, error) {
+func (a *App) replayHook(ctx context.Context, in *replayWebhookIn) (*replayOut, error) {
 	if err := httpx.NoNulls(
 		map[string]httpx.Flag{"only_failed": in.Body.OnlyFailed, "dry_run": in.Body.DryRun},
 	); err != nil {
@@ -54,7 +54,7 @@ func (a *App) replayHook(ctx context.Context, in *replayIn) (*replayOut, error) 
 
 type getReplayIn struct {
 	HookID
-	Replay id.ID `path:"replay" format:"uuid"`
+	Replay id.ID `path:"replay" format:"uuid" doc:"ID of the replay"`
 }
 
 type getReplayOut struct {

@@ -15,23 +15,23 @@ import (
 
 type rotateSecretIn struct {
 	HookID
-	Body *rotation
+	Body *rotateSecretRequest
 }
 
-type rotation struct {
+type rotateSecretRequest struct {
 	Secret       *string `json:"secret,omitempty" doc:"16 to 128 characters, not the current one; generated if absent"`
 	OverlapHours *int    `json:"overlap_hours,omitempty" doc:"Hours the old secret also signs: 0 to 168; default 24"`
 }
 
-// rotatedHook shows the new secret, as madeHook does.
-type rotatedHook struct {
+// rotatedWebhook shows the new secret, as madeHook does.
+type rotatedWebhook struct {
 	webhooks.Endpoint
 	Secret string     `json:"secret" doc:"Shown only once; store it to verify signatures"`
 	Until  *wire.Time `json:"previous_secret_expires_at" format:"date-time"`
 }
 
 // Descriptions implements wire.Describer.
-func (rotatedHook) Descriptions() map[string]string {
+func (rotatedWebhook) Descriptions() map[string]string {
 	return map[string]string{
 		"previous_secret_expires_at": "Until then each delivery has two signatures, of the new secret first and of " +
 			"the previous one second; null with overlap_hours 0. A rotation within the overlap ends it: the secret " +
@@ -41,7 +41,7 @@ func (rotatedHook) Descriptions() map[string]string {
 
 type rotateSecretOut struct {
 	httpx.Tagged
-	Body rotatedHook
+	Body rotatedWebhook
 }
 
 func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecretOut, error) {
@@ -68,13 +68,13 @@ func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecr
 		})
 		return &rotateSecretOut{
 			Tagged: httpx.ETag(v.Edit, v.Computed),
-			Body:   rotatedHook{v.Endpoint, shown, until},
+			Body:   rotatedWebhook{v.Endpoint, shown, until},
 		}, nil
 	})
 }
 
 type redeliverOut struct {
-	Location string `header:"Location"`
+	Location string `header:"Location" doc:"Address of the new delivery"`
 	Body     webhooks.Delivery
 }
 

@@ -19,6 +19,7 @@ const (
 func (a *App) mountWhiteLabelConnect() {
 	told := []string{"connect.enabled", "connect.restricted"}
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "connect.create_onboarding_link",
 		Method: http.MethodPost, Path: connectPath + "/onboarding", Need: httpx.Owner, Part: httpx.PartBilling,
 		Tag:   connectAccountTag,
 		Title: "Get a link to the reseller's onboarding at the payment processor", Secret: true,
@@ -26,23 +27,32 @@ func (a *App) mountWhiteLabelConnect() {
 	}, a.onboard)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "connect.get",
 			Method: http.MethodGet, Path: connectPath, Need: httpx.Admin, Tag: connectAccountTag,
 			Title: "Get the state of the reseller's payment account",
 		}, a.readConnect)
 	httpx.Route(a.Server,
 		httpx.Op{
+			ID:     "connect.list_fees",
 			Method: http.MethodGet, Path: connectPath + "/fees", Need: httpx.Owner, Tag: connectAccountTag,
 			Title: "List the fees of the invoices that clients have paid",
 		}, a.listFees)
 	a.mountConnectSales()
 	for _, mount := range []struct {
-		path, title string
-		handle      func(context.Context, *onboardedIn) (*onboardedOut, error)
+		id, path, title string
+		handle          func(context.Context, *onboardedIn) (*onboardedOut, error)
 	}{
-		{"/return", "Take a browser back from the payment processor", a.onboardingReturned},
-		{"/refresh", "Lead a browser to a new link where one is over", a.onboardingRefreshed},
+		{
+			"connect.finish_onboarding", "/return", "Take a browser back from the payment processor",
+			a.onboardingReturned,
+		},
+		{
+			"connect.refresh_onboarding", "/refresh", "Lead a browser to a new link where one is over",
+			a.onboardingRefreshed,
+		},
 	} {
 		httpx.Route(a.Server, httpx.Op{
+			ID:      mount.id,
 			Method:  http.MethodGet,
 			Path:    connectPath + mount.path,
 			Need:    httpx.Public,
@@ -69,16 +79,16 @@ func (onboardIn) Descriptions() map[string]string {
 	}
 }
 
-type onboardOut struct {
+type onboardingLinkOut struct {
 	Cookie string `header:"Set-Cookie" doc:"From this service's own origin: binds the link to the browser"`
 	Body   struct {
 		URL       string    `json:"url" format:"uri"`
-		ExpiresAt wire.Time `json:"expires_at" format:"date-time"`
+		ExpiresAt wire.Time `json:"expires_at" format:"date-time" doc:"When the link can no longer be opened"`
 	}
 }
 
 // Descriptions implements wire.Describer.
-func (onboardOut) Descriptions() map[string]string {
+func (onboardingLinkOut) Descriptions() map[string]string {
 	return map[string]string{
 		"url": "The payment processor's page, for a single visit: anyone with the link can act for the account's " +
 			"owner, so do not store or mail it",
@@ -87,7 +97,7 @@ func (onboardOut) Descriptions() map[string]string {
 
 // onboard creates a new link on each request. An Idempotency-Key rejects a different request with the same key, but the
 // response is not stored: a used link is worthless, so a repeated request gets a new one.
-func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardOut, error) {
+func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardingLinkOut, error) {
 	if err := a.keyed(ctx); err != nil {
 		return nil, err
 	}
@@ -97,7 +107,7 @@ func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &onboardOut{Cookie: a.onboardingCookie(t)}
+	out := &onboardingLinkOut{Cookie: a.onboardingCookie(t)}
 	out.Body.URL, out.Body.ExpiresAt = link.URL, wire.At(link.Until)
 	return out, nil
 }
@@ -129,7 +139,7 @@ type connectState struct {
 
 	CanSell        bool                `json:"can_sell" doc:"Enabled, and the plan has white_label; required to sell"`
 	AccountID      *string             `json:"account_id" doc:"ID at the payment processor; null before it exists"`
-	ChargesEnabled bool                `json:"charges_enabled"`
+	ChargesEnabled bool                `json:"charges_enabled" doc:"Whether the account can charge clients"`
 	PayoutsEnabled bool                `json:"payouts_enabled"`
 	Requirements   connectRequirements `json:"requirements"`
 	StatusSince    *wire.Time          `json:"status_since_at" format:"date-time" doc:"null before onboarding starts"`
@@ -142,6 +152,8 @@ func (connectState) Descriptions() map[string]string {
 			"decimals",
 		"status": "onboarding and restricted wait for the account's owner, pending_review for the " +
 			"payment processor",
+		"payouts_enabled": "Whether the payment processor pays out to the account's owner",
+		"requirements":    "What the payment processor still requires of the account's owner",
 	}
 }
 

@@ -28,7 +28,7 @@ type connectFee struct {
 	Refunded               int64     `json:"refunded" doc:"Refunded from gross since, by the reseller"`
 	ApplicationFeeRefunded int64     `json:"application_fee_refunded" doc:"Refunded by the platform since"`
 	Currency               string    `json:"currency" doc:"ISO 4217: currency in which the payment processor settles"`
-	PaidAt                 wire.Time `json:"paid_at" format:"date-time"`
+	PaidAt                 wire.Time `json:"paid_at" format:"date-time" doc:"When the client paid the invoice"`
 }
 
 type feePlace struct {

@@ -18,26 +18,27 @@ import (
 
 func (a *App) mountConnectSales() {
 	httpx.Route(a.Server, httpx.Op{
+		ID:     "connect.create_sale",
 		Method: http.MethodPost, Path: connectPath + "/sales", Need: httpx.Owner, Part: httpx.PartBilling,
 		Tag: connectAccountTag, Title: "Bill a client organization on the reseller's payment account",
 		Status: http.StatusCreated, Also: []int{http.StatusAccepted}, Feature: plans.WhiteLabeling,
 	}, a.sell)
 }
 
-type saleIn struct {
+type createSaleIn struct {
 	Body struct {
 		ClientOrgID  id.ID  `json:"client_org_id" format:"uuid" doc:"A client organization of the reseller"`
 		Email        string `json:"email" minLength:"3" maxLength:"254" doc:"Receives the invoices"`
 		Name         string `json:"name" minLength:"1" maxLength:"250" doc:"Shown on the invoices"`
 		Amount       int64  `json:"amount" minimum:"1" maximum:"99999999" doc:"Price per interval, in minor units"`
-		Currency     string `json:"currency" pattern:"^[A-Za-z]{3}$" doc:"ISO 4217"`
-		Interval     string `json:"interval" enum:"month,year"`
+		Currency     string `json:"currency" pattern:"^[A-Za-z]{3}$" doc:"Currency of amount, ISO 4217"`
+		Interval     string `json:"interval" enum:"month,year" doc:"How often the client is billed"`
 		DaysUntilDue int    `json:"days_until_due,omitempty" required:"false" minimum:"1" maximum:"365" default:"14"`
 	}
 }
 
 // Descriptions returns the long descriptions of the members.
-func (saleIn) Descriptions() map[string]string {
+func (createSaleIn) Descriptions() map[string]string {
 	return map[string]string{"days_until_due": "Days to pay an invoice"}
 }
 
@@ -47,18 +48,18 @@ type saleOut struct {
 }
 
 type connectSale struct {
-	ID             id.ID     `json:"id" format:"uuid"`
-	ClientOrgID    id.ID     `json:"client_org_id" format:"uuid"`
+	ID             id.ID     `json:"id" format:"uuid" doc:"ID of the sale"`
+	ClientOrgID    id.ID     `json:"client_org_id" format:"uuid" doc:"The client organization that is billed"`
 	Status         string    `json:"status" enum:"in_flight,active,ended"`
-	Name           string    `json:"name"`
-	Email          string    `json:"email"`
+	Name           string    `json:"name" doc:"Name shown on the invoices"`
+	Email          string    `json:"email" doc:"Address that receives the invoices"`
 	Amount         int64     `json:"amount" doc:"In minor units"`
-	Currency       string    `json:"currency" doc:"ISO 4217"`
-	Interval       string    `json:"interval" enum:"month,year"`
-	DaysUntilDue   int       `json:"days_until_due"`
+	Currency       string    `json:"currency" doc:"Currency of amount, ISO 4217"`
+	Interval       string    `json:"interval" enum:"month,year" doc:"How often the client is billed"`
+	DaysUntilDue   int       `json:"days_until_due" doc:"Days to pay an invoice"`
 	FeePercent     string    `json:"application_fee_percent" doc:"The platform's share, with two decimals"`
 	SubscriptionID *string   `json:"subscription_id" doc:"ID at the payment processor; null while in_flight"`
-	CreatedAt      wire.Time `json:"created_at" format:"date-time"`
+	CreatedAt      wire.Time `json:"created_at" format:"date-time" doc:"When the sale was requested"`
 }
 
 // Descriptions returns the long descriptions of the members.
@@ -71,7 +72,7 @@ func (connectSale) Descriptions() map[string]string {
 
 // sell starts billing a client. The transaction that records the sale stores it under the idempotency key. A repeated
 // request therefore never makes a second sale: it gets the sale as it is now, or the error with which it failed.
-func (a *App) sell(ctx context.Context, in *saleIn) (*saleOut, error) {
+func (a *App) sell(ctx context.Context, in *createSaleIn) (*saleOut, error) {
 	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
 		return nil, err
 	}

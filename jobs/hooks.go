@@ -8,6 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
+	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
@@ -17,7 +18,7 @@ import (
 // of links to files in events; "" leaves the links out.
 //
 // Kinds without a hook have no such rows (scores, mails, sweeps), or their rows become due by themselves, whatever
-// happens to a job (token.refresh, domain.verify, segment.sync, contact.index, plan.settle).
+// happens to a job (token.refresh, domain.verify, segment.sync, contact.index, overview.count, plan.settle).
 func Hooks(publicURL string) store.Hooks {
 	links := linksOf(publicURL)
 	return store.HooksOf(
@@ -25,6 +26,7 @@ func Hooks(publicURL string) store.Hooks {
 		contactimportundo.Hook(),
 		contactbulk.Hook(),
 		contactexport.Hook(links),
+		scoretrain.Hook(),
 		webhookdeliver.Hook(),
 		webhookreplay.Hook(),
 	)

@@ -146,7 +146,7 @@ func (o *operated) delivery(tries int) id.ID {
 	o.t.Helper()
 	o.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		return events.Announce(ctx, tx,
-			events.WebhookDisabled{Endpoint: events.Endpoint{ID: o.endpoint, Events: []string{}}})
+			events.WebhookDisabled{Endpoint: events.Webhook{ID: o.endpoint, Events: []string{}}})
 	})
 	k := o.job(events.DeliverKind)
 	if tries > 0 {
@@ -365,8 +365,8 @@ func TestAnActWhoseHookFailsChangesNoJob(t *testing.T) {
 var without = strings.Fields(`
 	account.notice account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage
 	billing.settle billing.sync contact.duplicates contact.index contact.index_sweep domain.sweep domain.verify
-	keys.reseal lead.rescore lead.score lead.score_many mail.system plan.settle plan.sweep platform.redrive
-	platform.retain quota.announce score.train score.train_night segment.sync stripe.event token.refresh
+	keys.reseal lead.rescore lead.score lead.score_many mail.system overview.count plan.settle plan.sweep
+	platform.redrive platform.retain quota.announce score.train_night segment.sync stripe.event token.refresh
 	token.revoke token.sweep webhook.health webhook.tell`)
 
 func TestEveryKindHasAHookOrIsKnownToNeedNone(t *testing.T) {

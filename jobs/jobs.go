@@ -40,6 +40,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/leadscoremany"
+	"github.com/funnelwork/funnelwork/jobs/overviewcount"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
 	"github.com/funnelwork/funnelwork/jobs/platformredrive"
 	"github.com/funnelwork/funnelwork/jobs/platformretention"
@@ -110,6 +111,7 @@ func All(d Deps) []queue.Handler {
 		leadrescore.Job{}.Handler(),
 		scores.Handler(),
 		leadscoremany.Handler(scores),
+		overviewcount.Job{}.Handler(),
 		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 		platformredrive.Job{Operator: operator.New(ledger, nil)}.Handler(),
 		platformretention.Job{System: d.System, Log: d.Log}.Handler(),
@@ -137,5 +139,6 @@ func Watches(d Deps) []func(context.Context) error {
 	return []func(context.Context) error{
 		segmentsync.Watch(d.App, d.System),
 		contactindex.Watch(d.App, d.System),
+		overviewcount.Watch(d.App, d.System),
 	}
 }

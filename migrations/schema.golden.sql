@@ -35,7 +35,10 @@ contact_merged (org_id uuid not null, survivor_id uuid not null, contact_id uuid
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null)
 contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 contact_word (org_id uuid not null, word text not null, contact_id uuid not null)
-deal (org_id uuid not null, id uuid not null, name text not null, contact_id uuid, company_id uuid, pipeline_id uuid not null, stage_id uuid not null, status text not null, open_stage_id uuid, amount bigint not null, currency text not null, lost_reason text, expected_close_on date, expected_order date not null default COALESCE(expected_close_on, 'infinity'::date), owner_id uuid, closed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+day_count (org_id uuid not null, day date not null, contacts bigint not null default 0, deliveries bigint not null default 0, delivery_failures bigint not null default 0, emails_sent bigint not null default 0, replies bigint not null default 0)
+day_deals (org_id uuid not null, day date not null, status text not null, currency text not null, deals bigint not null, amount bigint not null)
+deal (org_id uuid not null, id uuid not null, name text not null, contact_id uuid, company_id uuid, pipeline_id uuid not null, stage_id uuid not null, status text not null, open_stage_id uuid, amount bigint not null, currency text not null, lost_reason text, expected_close_on date, expected_order date not null default COALESCE(expected_close_on, 'infinity'::date), owner_id uuid, closed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, place text, position text not null default (COALESCE(place, (translate(replace((id)::text, '-'::text, ''::text), '0123456789abcdef'::text, 'fedcba9876543210'::text) || 'i'::text)) COLLATE "C"))
+deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
 domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0)
 domain_feed (one boolean not null default true, version bigint not null default 0)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
@@ -63,6 +66,7 @@ CASE
     WHEN (parent_org_id IS NOT NULL) THEN 0
     ELSE NULL::integer
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
+overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone)
 partitioned (name text not null, keep_days integer not null)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 pipeline_stage (org_id uuid not null, id uuid not null, pipeline_id uuid not null, place integer not null, name text not null, kind text not null, probability integer not null)
@@ -73,7 +77,7 @@ plan_override (org_id uuid not null, feature text not null, value json not null,
 process (id uuid not null, role text not null, host text not null, keys bigint[] not null, primary_key bigint not null, former_key bigint, changed_at timestamp with time zone not null default now(), started_at timestamp with time zone not null default now(), seen_at timestamp with time zone not null default now())
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
-refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text)
+refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text, client text not null default ''::text)
 sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
 sandbox_oauth (kind text not null, id text not null, seq bigint not null, body bytea not null)
@@ -82,6 +86,7 @@ score_current (org_id uuid not null, number integer not null default 0, trained 
 score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
 score_model (org_id uuid not null, number integer not null, created_at timestamp with time zone not null, promoted_at timestamp with time zone, learned_to timestamp with time zone not null, outcomes integer not null, model json not null, report json not null)
 score_snapshot (org_id uuid not null, deal_id uuid not null, contact_id uuid not null, at timestamp with time zone not null, seen jsonb not null)
+score_training (org_id uuid not null, id uuid not null, status text not null default 'queued'::text, created_at timestamp with time zone not null, completed_at timestamp with time zone)
 sealing_key (id bigint not null, added_at timestamp with time zone not null default now(), promoted_at timestamp with time zone, retired_at timestamp with time zone)
 segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null, filter json, reads text[] not null default '{}'::text[], status text not null default 'ready'::text, generation integer not null default 0, quiet boolean not null default false, fresh boolean not null default false, built_shelf boolean not null default false, built_at timestamp with time zone, built_id uuid, counted bigint not null default 0, edit integer not null default 1, computed integer not null default 0, updated_at timestamp with time zone not null default now(), archived_at timestamp with time zone)
 segment_mark (org_id uuid not null, id bigint not null, contact_id uuid not null)
@@ -117,6 +122,7 @@ task (org_id uuid not null, id uuid not null, title text not null, description t
 tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
 timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type text not null, actor_type text not null, actor_id text not null default ''::text, object_id uuid, data json not null, at timestamp with time zone not null)
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
+user_view (org_id uuid not null, user_id uuid not null, key text not null, value json not null, updated_at timestamp with time zone not null)
 webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
 webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid) partition by RANGE (id)
 webhook_endpoint (org_id uuid not null, id uuid not null, url text not null, description text not null default ''::text, events text[] not null, rate_limit integer, enabled boolean not null default true, disabled_reason text not null default ''::text, secret bytea not null, previous_secret bytea, previous_until timestamp with time zone, failing_since timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
@@ -214,10 +220,13 @@ contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['p
 contact_score: contact_score_pkey PRIMARY KEY (org_id, contact_id)
 contact_tag: contact_tag_pkey PRIMARY KEY (org_id, tag, archived, created_at, contact_id)
 contact_word: contact_word_pkey PRIMARY KEY (org_id, word, contact_id)
+day_count: day_count_pkey PRIMARY KEY (org_id, day)
+day_deals: day_deals_pkey PRIMARY KEY (org_id, day, status, currency)
 deal: deal_check CHECK (((closed_at IS NULL) = (status = 'open'::text)))
 deal: deal_check1 CHECK (((lost_reason IS NULL) OR (status = 'lost'::text)))
 deal: deal_pkey PRIMARY KEY (org_id, id)
 deal: deal_stage_kind FOREIGN KEY (org_id, stage_id, pipeline_id, status) REFERENCES pipeline_stage(org_id, id, pipeline_id, kind)
+deal_word: deal_word_pkey PRIMARY KEY (org_id, word, deal_id)
 domain: domain_host_check CHECK ((host = lower(host)))
 domain: domain_pkey PRIMARY KEY (org_id, id)
 domain: domain_status_check CHECK ((status = ANY (ARRAY['pending_dns'::text, 'verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text, 'removed'::text])))
@@ -264,6 +273,7 @@ oauth_state: oauth_state_pkey PRIMARY KEY (org_id, hash)
 org: org_level UNIQUE (id, level)
 org: org_parent FOREIGN KEY (parent_org_id, parent_level) REFERENCES org(id, level)
 org: org_pkey PRIMARY KEY (id)
+overview_state: overview_state_pkey PRIMARY KEY (org_id)
 partitioned: partitioned_pkey PRIMARY KEY (name)
 pipeline: pipeline_pkey PRIMARY KEY (org_id, id)
 pipeline_stage: pipeline_stage_kind_check CHECK ((kind = ANY (ARRAY['open'::text, 'won'::text, 'lost'::text])))
@@ -282,6 +292,7 @@ process: process_pkey PRIMARY KEY (id)
 quota: quota_pkey PRIMARY KEY (org_id, feature)
 quota: quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
+refresh_token: refresh_token_client_check CHECK ((client = ANY (ARRAY[''::text, 'console'::text])))
 refresh_token: refresh_token_pkey PRIMARY KEY (org_id, id)
 sandbox_hook: sandbox_hook_pkey PRIMARY KEY (id)
 sandbox_hook: sandbox_hook_signature_check CHECK ((signature = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
@@ -293,6 +304,8 @@ score_current: score_current_pkey PRIMARY KEY (org_id)
 score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
 score_model: score_model_pkey PRIMARY KEY (org_id, number)
 score_snapshot: score_snapshot_pkey PRIMARY KEY (org_id, deal_id)
+score_training: score_training_pkey PRIMARY KEY (org_id, id)
+score_training: score_training_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'completed'::text, 'failed'::text])))
 sealing_key: sealing_key_pkey PRIMARY KEY (id)
 segment: segment_filter CHECK (((kind = 'dynamic'::text) = (filter IS NOT NULL)))
 segment: segment_kind_check CHECK ((kind = ANY (ARRAY['static'::text, 'dynamic'::text])))
@@ -350,6 +363,7 @@ timeline: timeline_pkey PRIMARY KEY (org_id, contact_id, id)
 user_token: user_token_pkey PRIMARY KEY (hash)
 user_token: user_token_purpose_check CHECK ((purpose = ANY (ARRAY['reset_password'::text, 'verify_email'::text])))
 user_token: user_token_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(id)
+user_view: user_view_pkey PRIMARY KEY (org_id, user_id, key)
 webhook_attempt: webhook_attempt_pkey PRIMARY KEY (org_id, id)
 webhook_delivery: webhook_delivery_pkey PRIMARY KEY (org_id, id)
 webhook_delivery: webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'exhausted'::text, 'discarded'::text])))
@@ -370,6 +384,9 @@ word_index_page: word_index_page_pkey PRIMARY KEY (org_id, page, block)
 -- indexes
 CREATE INDEX ai_reservation_open ON public.ai_reservation USING btree (expires_at) WHERE (state = 'open'::text)
 CREATE INDEX ai_reservation_period ON public.ai_reservation USING btree (org_id, period, operation)
+CREATE INDEX audit_log_action ON public.audit_log USING btree (org_id, action, id)
+CREATE INDEX audit_log_actor ON public.audit_log USING btree (org_id, actor_id, id)
+CREATE INDEX audit_log_target ON public.audit_log USING btree (org_id, target_id, id)
 CREATE INDEX billing_preview_age ON public.billing_preview USING btree (expires_at)
 CREATE INDEX brand_logo ON public.brand USING btree (logo_digest) WHERE (logo_digest IS NOT NULL)
 CREATE INDEX company_archived_created ON public.company USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
@@ -411,6 +428,7 @@ CREATE INDEX deal_amount ON public.deal USING btree (org_id, amount, id) WHERE (
 CREATE INDEX deal_archived ON public.deal USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX deal_archived_amount ON public.deal USING btree (org_id, amount, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX deal_archived_expected ON public.deal USING btree (org_id, expected_order, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX deal_board ON public.deal USING btree (org_id, stage_id, "position", id) INCLUDE (currency, amount) WHERE (archived_at IS NULL)
 CREATE INDEX deal_closed ON public.deal USING btree (org_id, closed_at, id) WHERE ((closed_at IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX deal_company ON public.deal USING btree (org_id, company_id, created_at, id) WHERE (company_id IS NOT NULL)
 CREATE INDEX deal_contact ON public.deal USING btree (org_id, contact_id, created_at, id) WHERE (contact_id IS NOT NULL)
@@ -460,6 +478,7 @@ CREATE INDEX sandbox_stripe_due ON public.sandbox_stripe USING btree (timer, due
 CREATE INDEX sandbox_stripe_marks ON public.sandbox_stripe USING gin (marks)
 CREATE INDEX score_snapshot_at ON public.score_snapshot USING btree (org_id, at, deal_id)
 CREATE INDEX score_snapshot_contact ON public.score_snapshot USING btree (org_id, contact_id)
+CREATE INDEX score_training_open ON public.score_training USING btree (org_id) WHERE (status = 'queued'::text)
 CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((status = 'building'::text) AND (archived_at IS NULL))
 CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
 CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
@@ -538,7 +557,10 @@ CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_score_pkey ON public.contact_score USING btree (org_id, contact_id)
 CREATE UNIQUE INDEX contact_tag_pkey ON public.contact_tag USING btree (org_id, tag, archived, created_at, contact_id)
 CREATE UNIQUE INDEX contact_word_pkey ON public.contact_word USING btree (org_id, word, contact_id)
+CREATE UNIQUE INDEX day_count_pkey ON public.day_count USING btree (org_id, day)
+CREATE UNIQUE INDEX day_deals_pkey ON public.day_deals USING btree (org_id, day, status, currency)
 CREATE UNIQUE INDEX deal_pkey ON public.deal USING btree (org_id, id)
+CREATE UNIQUE INDEX deal_word_pkey ON public.deal_word USING btree (org_id, word, deal_id)
 CREATE UNIQUE INDEX domain_feed_pkey ON public.domain_feed USING btree (one)
 CREATE UNIQUE INDEX domain_host ON public.domain USING btree (host) WHERE held
 CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (status <> 'removed'::text)
@@ -564,6 +586,7 @@ CREATE UNIQUE INDEX note_pkey ON public.note USING btree (org_id, id)
 CREATE UNIQUE INDEX oauth_state_pkey ON public.oauth_state USING btree (org_id, hash)
 CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
+CREATE UNIQUE INDEX overview_state_pkey ON public.overview_state USING btree (org_id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
 CREATE UNIQUE INDEX pipeline_default ON public.pipeline USING btree (org_id) WHERE is_default
 CREATE UNIQUE INDEX pipeline_pkey ON public.pipeline USING btree (org_id, id)
@@ -591,6 +614,7 @@ CREATE UNIQUE INDEX score_current_pkey ON public.score_current USING btree (org_
 CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
 CREATE UNIQUE INDEX score_model_pkey ON public.score_model USING btree (org_id, number)
 CREATE UNIQUE INDEX score_snapshot_pkey ON public.score_snapshot USING btree (org_id, deal_id)
+CREATE UNIQUE INDEX score_training_pkey ON public.score_training USING btree (org_id, id)
 CREATE UNIQUE INDEX sealing_key_pkey ON public.sealing_key USING btree (id)
 CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
 CREATE UNIQUE INDEX segment_mark_pkey ON public.segment_mark USING btree (org_id, id)
@@ -621,6 +645,7 @@ CREATE UNIQUE INDEX task_pkey ON public.task USING btree (org_id, id)
 CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
 CREATE UNIQUE INDEX timeline_pkey ON public.timeline USING btree (org_id, contact_id, id)
 CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
+CREATE UNIQUE INDEX user_view_pkey ON public.user_view USING btree (org_id, user_id, key)
 CREATE UNIQUE INDEX webhook_attempt_pkey ON ONLY public.webhook_attempt USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_delivery_pkey ON ONLY public.webhook_delivery USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_endpoint_pkey ON public.webhook_endpoint USING btree (org_id, id)
@@ -683,10 +708,14 @@ contact_merged: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curren
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+day_count: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+day_deals: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 deal: system for ALL to funnelwork_system using (true) check (true) forced
 deal: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+deal_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 domain: system for ALL to funnelwork_system using (true) check (true) forced
 domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+event: system for SELECT to funnelwork_system using (true) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
 idempotency_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -708,6 +737,8 @@ oauth_state: system for ALL to funnelwork_system using (true) check (true) force
 oauth_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 org: system for ALL to funnelwork_system using (true) check (true) forced
 org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+overview_state: system for ALL to funnelwork_system using (true) check (true) forced
+overview_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 pipeline: system for ALL to funnelwork_system using (true) check (true) forced
 pipeline: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 pipeline_stage: system for ALL to funnelwork_system using (true) check (true) forced
@@ -728,6 +759,7 @@ score_current: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current
 score_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_model: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_snapshot: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+score_training: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment: system for ALL to funnelwork_system using (true) check (true) forced
 segment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_mark: system for ALL to funnelwork_system using (true) check (true) forced
@@ -757,6 +789,7 @@ system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_s
 task: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 timeline: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 user_token: system for ALL to funnelwork_system using (true) check (true) forced
+user_view: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_delivery: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_endpoint: system for ALL to funnelwork_system using (true) check (true) forced
@@ -857,9 +890,15 @@ contact_tag: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCAT
 contact_tag: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_word: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+day_count: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+day_count: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+day_deals: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+day_deals: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 deal: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 deal: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 deal: funnelwork_system may SELECT
+deal_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+deal_word: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 domain: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 domain: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 domain: funnelwork_system may SELECT
@@ -912,6 +951,9 @@ oauth_state: funnelwork_system may DELETE, SELECT
 org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 org: funnelwork_system may INSERT, SELECT
+overview_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+overview_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+overview_state: funnelwork_system may INSERT, SELECT
 partitioned: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 pipeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 pipeline: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
@@ -957,6 +999,8 @@ score_model: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCAT
 score_model: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 score_snapshot: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 score_snapshot: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+score_training: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+score_training: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sealing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sealing_key: funnelwork_system may INSERT, SELECT, UPDATE
 segment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1015,6 +1059,8 @@ timeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, 
 timeline: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 user_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 user_token: funnelwork_system may DELETE, INSERT, SELECT
+user_view: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+user_view: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 webhook_attempt: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_attempt: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 webhook_attempt_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

@@ -31,7 +31,7 @@ func address(c *fiber.Ctx, r *Request) error {
 	if err != nil {
 		return fault.New(fault.InvalidParameter, "The query cannot be decoded.")
 	}
-	var wrong []fault.Field
+	var wrong []fault.FieldError
 	for name, values := range query {
 		if name == "" || !CleanText(name) {
 			return fault.New(fault.InvalidParameter, "The query has a parameter without a name.")
@@ -41,23 +41,26 @@ func address(c *fiber.Ctx, r *Request) error {
 		case !known && r.Op.Foreign:
 			query.Del(name)
 		case !known:
-			wrong = append(wrong, fault.Field{Parameter: name, Code: "unknown_parameter", Detail: r.Op.noParameter()})
+			wrong = append(
+				wrong,
+				fault.FieldError{Parameter: name, Code: "unknown_parameter", Detail: r.Op.noParameter()},
+			)
 		case len(values) > 1:
 			wrong = append(wrong,
-				fault.Field{
+				fault.FieldError{
 					Parameter: name, Code: "repeated",
 					Detail: "A parameter may be given once. Several values are separated by commas, where they are " +
 						"allowed.",
 				})
 		case !CleanText(values[0]):
 			wrong = append(wrong,
-				fault.Field{Parameter: name, Code: "invalid_text", Detail: "The value must be UTF-8 without NUL."})
+				fault.FieldError{Parameter: name, Code: "invalid_text", Detail: "The value must be UTF-8 without NUL."})
 		case strict && values[0] == "":
-			wrong = append(wrong, fault.Field{Parameter: name, Code: "required", Detail: "A value is missing."})
+			wrong = append(wrong, fault.FieldError{Parameter: name, Code: "required", Detail: "A value is missing."})
 		}
 	}
 	if wrong != nil {
-		slices.SortFunc(wrong, func(x, y fault.Field) int { return strings.Compare(x.Parameter, y.Parameter) })
+		slices.SortFunc(wrong, func(x, y fault.FieldError) int { return strings.Compare(x.Parameter, y.Parameter) })
 		return &fault.Fault{Code: fault.InvalidParameter, Detail: "The request has invalid parameters.", Fields: wrong}
 	}
 	for _, name := range turning {

@@ -57,6 +57,9 @@ func (a *RawJSON) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// MarshalJSON returns the value as sent.
+func (a RawJSON) MarshalJSON() ([]byte, error) { return json.RawMessage(a).MarshalJSON() }
+
 // Schema returns the schema of any value.
 func (RawJSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 

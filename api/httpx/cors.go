@@ -11,7 +11,8 @@ import (
 // Methods and headers that browsers of allowed origins may send, and headers that they may read.
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, traceparent"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, " +
+		"X-Request-Id, traceparent"
 	corsExposed = "ETag, Location, Retry-After, Idempotent-Replayed, X-Request-Id, RateLimit, RateLimit-Policy, " +
 		"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 )

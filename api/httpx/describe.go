@@ -39,6 +39,31 @@ func describeOperation(in, out reflect.Type, o *huma.Operation, r huma.Registry)
 		}
 		response[name].Description = text
 	}
+	describeReadOnly(request)
+	describeHeaders(o)
+}
+
+// describeHeaders copies the descriptions of response headers from their schemas, where huma puts doc tags.
+func describeHeaders(o *huma.Operation) {
+	for _, response := range o.Responses {
+		for _, h := range response.Headers {
+			if h.Schema != nil && h.Description == "" {
+				h.Description = h.Schema.Description
+			}
+		}
+	}
+}
+
+// readOnlyText describes a read-only member of a request, which has no meaning there.
+const readOnlyText = "Read-only: ignored if it has the current value, else 422 read_only"
+
+// describeReadOnly describes the read-only members that have no description of their own.
+func describeReadOnly(members map[string]*huma.Schema) {
+	for _, s := range members {
+		if s.ReadOnly && s.Description == "" {
+			s.Description = readOnlyText
+		}
+	}
 }
 
 // membersIn returns the members of a JSON body, which may be a reference.
@@ -68,6 +93,7 @@ func describe(t reflect.Type, s *huma.Schema) {
 		}
 		s.Properties[name].Description = text
 	}
+	describeReadOnly(s.Properties)
 }
 
 const schemaPrefix = "#/components/schemas/"

@@ -18,6 +18,7 @@ func (s *Server) envelope(c *fiber.Ctx) error {
 	defer cancel()
 	c.SetUserContext(ctx)
 	headers(c, r)
+	defer r.dropStream()
 	if err := s.rescued(c); err != nil {
 		s.fail(c, err)
 	}
@@ -30,6 +31,9 @@ func (s *Server) envelope(c *fiber.Ctx) error {
 	coding := chooseCoding(c, r)
 	if !notModified(c) && coding != identity {
 		encode(c, r, coding)
+	}
+	if err := s.startStream(c, r); err != nil {
+		s.fail(c, err)
 	}
 	s.log(c, r, time.Since(began))
 	return nil

@@ -11,14 +11,14 @@ const mostComplaints = 100
 
 // Complaint converts one validation message about the parsed body to a field error. It converts huma's dotted location
 // to a JSON pointer. shape is the document's description of the body.
-func Complaint(location, message string, body any, shape Shape) fault.Field {
+func Complaint(location, message string, body any, shape Shape) fault.FieldError {
 	path := strings.TrimPrefix(strings.TrimPrefix(location, "body"), ".")
 	said := WordingOf(message)
 	if _, at, ok := MisfitOf(message); ok {
-		return fault.Field{Pointer: Pointer(at, body), Code: said.code, Detail: said.Text}
+		return fault.FieldError{Pointer: Pointer(at, body), Code: said.code, Detail: said.Text}
 	}
 	if name, ok := requiredName(message); ok {
-		return fault.Field{
+		return fault.FieldError{
 			Pointer: Pointer(path, body) + "/" + escape(name), Code: said.code,
 			Detail: "This field is required.",
 		}
@@ -27,7 +27,7 @@ func Complaint(location, message string, body any, shape Shape) fault.Field {
 	if said.code == "unknown_field" {
 		said.Text = shape.unknown(at)
 	}
-	return fault.Field{Pointer: at, Code: said.code, Detail: said.Text}
+	return fault.FieldError{Pointer: at, Code: said.code, Detail: said.Text}
 }
 
 // requiredName returns the member named by a message about a missing member.

@@ -76,6 +76,13 @@ func NewFixed(plain func() []byte) *Fixed {
 	return k
 }
 
+// Precompressed returns a Fixed whose compressed forms are given, as those of an embedded file are.
+func Precompressed(plain, gzip, br []byte) *Fixed {
+	return &Fixed{
+		Plain: func() []byte { return plain }, Gzip: func() []byte { return gzip }, br: func() []byte { return br },
+	}
+}
+
 // packed returns body in a coding. It returns nil if body is not the cached body, for example a problem.
 func (k *Fixed) packed(coding string, body []byte) []byte {
 	switch {

@@ -46,6 +46,11 @@ func (s *Server) admit(c *fiber.Ctx, r *Request) ([]byte, error) {
 				return nil, err
 			}
 		}
+		if r.Op.Console {
+			if err := s.fromConsole(c, r); err != nil {
+				return nil, err
+			}
+		}
 		if err := s.configured(r.Op); err != nil {
 			return nil, err
 		}

@@ -37,10 +37,11 @@ var HookHuma = sync.OnceFunc(func() {
 })
 
 // humaConfig returns a configuration with JSON only, without default pages and without additions to responses.
-func humaConfig(about string) huma.Config {
+func humaConfig(c Config) huma.Config {
 	format := huma.Format{Marshal: Marshal, Unmarshal: Unmarshal}
 	cfg := huma.DefaultConfig("Funnelwork", "1")
-	cfg.Info.Description = about
+	cfg.Info.Description, cfg.Tags = c.About, c.Tags
+	cfg.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
 	components(cfg.Components)
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
 	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}
@@ -71,7 +72,7 @@ func Refusal(status int, msg string, body []byte, errs []error, of Shape) *fault
 		case "query", "header", "cookie":
 			f.Code, f.Detail = fault.InvalidParameter, "The request has invalid parameters."
 			said := WordingOf(detail.Message)
-			f.Fields = append(f.Fields, fault.Field{Parameter: rest, Code: said.code, Detail: said.Text})
+			f.Fields = append(f.Fields, fault.FieldError{Parameter: rest, Code: said.code, Detail: said.Text})
 		default:
 			if parsed == nil {
 				_ = json.Unmarshal(body, &parsed) // invalid JSON leaves it nil

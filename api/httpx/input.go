@@ -59,12 +59,12 @@ func nothingIn(c *fiber.Ctx, b []byte) error {
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
 	var members map[string]json.RawMessage
 	if json.Unmarshal(b, &members) != nil {
-		f.Fields = []fault.Field{{Pointer: "#", Code: "invalid_type", Detail: "This takes no body."}}
+		f.Fields = []fault.FieldError{{Pointer: "#", Code: "invalid_type", Detail: "This takes no body."}}
 		return f
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		f.Fields = append(f.Fields,
-			fault.Field{
+			fault.FieldError{
 				Pointer: "#/" + escape(name), Code: "unknown_field",
 				Detail: "There is no such field: this takes no body.",
 			})

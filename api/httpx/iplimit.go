@@ -44,10 +44,7 @@ func AddressBlock(ip netip.Addr) string {
 // ClientIP returns the peer's address. If the peer is a trusted proxy, it returns the last address of X-Forwarded-For
 // that is not a trusted proxy: each proxy appends what it saw, so addresses further left may be forged.
 func (s *Server) ClientIP(c *fiber.Ctx) netip.Addr {
-	peer := netip.Addr{}
-	if tcp, ok := c.Context().RemoteAddr().(*net.TCPAddr); ok {
-		peer = tcp.AddrPort().Addr().Unmap()
-	}
+	peer := peerOf(c)
 	if !s.trusts(peer) {
 		return peer
 	}
@@ -65,6 +62,14 @@ func (s *Server) ClientIP(c *fiber.Ctx) netip.Addr {
 		}
 	}
 	return peer
+}
+
+// peerOf returns the address of the connection's other end.
+func peerOf(c *fiber.Ctx) netip.Addr {
+	if tcp, ok := c.Context().RemoteAddr().(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
 }
 
 func (s *Server) trusts(ip netip.Addr) bool {

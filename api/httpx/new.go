@@ -24,7 +24,7 @@ func New(c Config) *Server {
 		DisableStartupMessage:        true,
 		ErrorHandler:                 s.refuse,
 	})
-	s.Huma = humafiber.New(s.Fiber, humaConfig(c.About))
+	s.Huma = humafiber.New(s.Fiber, humaConfig(c))
 	s.Fiber.Use(s.envelope, s.cors, s.guard)
 	return s
 }

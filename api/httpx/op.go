@@ -18,6 +18,9 @@ type access struct {
 	noStaff bool
 }
 
+// RefusesStaff reports whether an agency's staff may not call the operation in a client organization.
+func (a access) RefusesStaff() bool { return a.noStaff }
+
 // The levels of the permission table.
 var (
 	Public  = access{}
@@ -32,6 +35,8 @@ var (
 
 // Op describes one operation for the router, the guard and the API document.
 type Op struct {
+	// ID is the operation's id in the API document, noun.verb: SDKs make their method names of it. It must be unique.
+	ID           string
 	Method, Path string
 	Need         access
 	Tag          string   // group in the document
@@ -47,6 +52,7 @@ type Op struct {
 	Feature string       // required plan feature, else 402 feature_not_in_plan
 	ByRow   bool         // the handler validates the body, not huma
 	Signed  bool         // public with signed requests: no rate limit by address
+	Console bool         // public, honours the console's cookie, only for pages of the host that is asked
 	Takes   []string     // media types of a body that is not JSON
 	Form    *huma.Schema // multipart/form-data body, read by the handler as it arrives
 	Gives   []string     // media types of a response that is not JSON

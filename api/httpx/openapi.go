@@ -12,14 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// OperationID returns an operation's id. It is derived from method and path, which are unique and stable.
-func OperationID(o Op) string {
-	words := strings.FieldsFunc(strings.TrimPrefix(o.Path, "/api/v1"), func(r rune) bool {
-		return strings.ContainsRune("/{}-_.", r)
-	})
-	return strings.ToLower(o.Method) + "-" + strings.Join(words, "-")
-}
-
 // security returns the security requirements that follow from o.Need.
 func security(o Op) []map[string][]string {
 	if o.Need.Role == "" {
@@ -49,6 +41,15 @@ func components(c *huma.Components) {
 			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[!-~]+$"},
 			Description: "A repeated request with the same key within 24 hours gets the first response",
 		},
+		"Console": {
+			Name: consoleHeader, In: "header", Required: true,
+			Schema:      &huma.Schema{Type: huma.TypeString, Enum: []any{"1"}},
+			Description: "Proves, with Origin, that a page of this host sends the request",
+		},
+		"Origin": {
+			Name: "Origin", In: "header", Required: true, Schema: text(),
+			Description: "As browsers send it: the scheme and the host that is asked",
+		},
 		"IfNoneMatch": {
 			Name: "If-None-Match", In: "header", Schema: text(),
 			Description: "ETags which the caller has; a match returns 304",
@@ -62,20 +63,28 @@ func components(c *huma.Components) {
 			Description: "The tighter limit: requests left (r) and seconds until more (t)",
 		},
 		"RateLimitLimit":     {Schema: integer(), Description: "Requests allowed in a burst"},
-		"RateLimitRemaining": {Schema: integer(), Description: "Requests left"},
+		"RateLimitRemaining": {Schema: integer(), Description: "Requests left until the limit, now"},
 		"RateLimitReset":     {Schema: integer(), Description: "When more requests are available, in Unix seconds"},
-		"RetryAfter":         {Schema: integer(), Description: "Seconds to wait"},
+		"RetryAfter":         {Schema: integer(), Description: "Seconds to wait before the next try"},
 		"Replayed":           {Schema: text(), Description: "true on the stored response for an Idempotency-Key"},
-		"Authenticate":       {Schema: text(), Description: "On 401"},
+		"Authenticate":       {Schema: text(), Description: "On 401: the scheme to send, Bearer"},
 	}
-	c.Responses = map[string]*huma.Response{"Problem": {
-		Description: "A problem (RFC 9457), identified by its code",
-		Headers: headerRefs("X-Request-Id", "RequestId", "Retry-After", "RetryAfter", "WWW-Authenticate",
-			"Authenticate"),
-		Content: map[string]*huma.MediaType{problemType: {
-			Schema: c.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem"),
-		}},
+	problem := map[string]*huma.MediaType{problemType: {
+		Schema: c.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem"),
 	}}
+	c.Responses = map[string]*huma.Response{
+		"Problem": {
+			Description: "A problem (RFC 9457), identified by its code",
+			Headers: headerRefs("X-Request-Id", "RequestId", "Retry-After", "RetryAfter", "WWW-Authenticate",
+				"Authenticate"),
+			Content: problem,
+		},
+		// Without headers, since none is special to it and each costs every generated client a dozen lines.
+		"OperationProblem": {
+			Description: "A problem (RFC 9457) that this operation has a special reason for, identified by its code",
+			Content:     problem,
+		},
+	}
 }
 
 // headerRefs maps header names to references to components. pairs alternates between the two.
@@ -92,6 +101,10 @@ func parameters(o Op) []*huma.Param {
 	p := []*huma.Param{{Ref: "#/components/parameters/RequestId"}}
 	if o.Keyed() {
 		p = append(p, &huma.Param{Ref: "#/components/parameters/IdempotencyKey"})
+	}
+	if o.Console {
+		p = append(p, &huma.Param{Ref: "#/components/parameters/Console"},
+			&huma.Param{Ref: "#/components/parameters/Origin"})
 	}
 	return p
 }
@@ -163,9 +176,13 @@ func (s *Server) document(o *Op, h *huma.Operation) {
 		also.Description = http.StatusText(status)
 		h.Responses[strconv.Itoa(status)] = &also
 	}
-	delete(h.Responses, "default")
-	for _, status := range problems(o) {
-		h.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem"}
+	shared := &huma.Response{Ref: "#/components/responses/Problem"}
+	h.Responses["default"] = shared
+	for _, status := range specialProblems(o, h) {
+		h.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/OperationProblem"}
+		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable { // have a Retry-After
+			h.Responses[strconv.Itoa(status)] = shared
+		}
 	}
 	s.Huma.OpenAPI().AddOperation(h)
 }
@@ -191,6 +208,16 @@ func NameNull(s *huma.Schema) {
 	}
 }
 
+// RefuseNull documents that the required members of a request must not be null. The handlers refuse null with an error
+// of their own, so the type changes in the document alone and not in the validation.
+func RefuseNull(s *huma.Schema) {
+	for _, name := range s.Required {
+		if member := s.Properties[name]; member != nil && member.Nullable && member.Ref == "" {
+			member.Extensions = map[string]any{"type": member.Type}
+		}
+	}
+}
+
 // rawContent describes a body of bytes in any of the media types. Text gets no schema either.
 func rawContent(kinds []string) map[string]*huma.MediaType {
 	content := map[string]*huma.MediaType{}
@@ -200,21 +227,22 @@ func rawContent(kinds []string) map[string]*huma.MediaType {
 	return content
 }
 
-// problems returns the error statuses of an operation.
-func problems(o *Op) []int {
-	all := []int{400, 404, 405, 408, 413, 429, 431, 500, 503}
-	if o.Need.Role != "" {
-		all = append(all, 401, 402, 403, 421)
-	} else {
-		all = append(all, 401, 403)
+// specialProblems returns the error statuses that a caller of this operation handles. Every operation has the statuses
+// that any request may get, such as 401, 429 and 503: they share the default response.
+func specialProblems(o *Op, h *huma.Operation) []int {
+	all := slices.Clone(o.May)
+	if o.Feature != "" {
+		all = append(all, http.StatusPaymentRequired)
 	}
-	if o.Method != http.MethodGet {
-		all = append(all, 409, 412, 422)
+	if strings.Contains(o.Path, "{") {
+		all = append(all, http.StatusNotFound)
 	}
-	if o.TakesJSON || o.mute() {
-		all = append(all, 415)
+	if slices.ContainsFunc(h.Parameters, func(p *huma.Param) bool { return p.Name == "If-Match" }) {
+		all = append(all, http.StatusPreconditionFailed)
 	}
-	all = append(all, o.May...)
+	if o.TakesJSON {
+		all = append(all, http.StatusUnprocessableEntity)
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }

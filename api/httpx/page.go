@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -13,13 +14,20 @@ import (
 
 // Page is embedded by the input of every list. It is exported because huma ignores unexported embedded types.
 type Page struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Rows per page"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Rows per page, 1 to 200"`
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page; valid only for the same filter and sort"`
 }
 
 // Counted is embedded, beside Page, by the input of a list that can be counted.
 type Counted struct {
-	Count string `query:"count" enum:"estimate,exact" doc:"Add total"`
+	Count string `query:"count" enum:"estimate,exact"`
+}
+
+// Descriptions implements wire.Describer.
+func (Counted) Descriptions() map[string]string {
+	return map[string]string{
+		"count": "Add total, the number of all rows; both values count exactly",
+	}
 }
 
 // PageInput is the input of a list without filters.
@@ -42,31 +50,42 @@ func (c Counted) Add(ctx context.Context, tx *postgres.Tx, total **int64,
 
 // List is the envelope of every list. Data is never null.
 type List[T any] struct {
-	Data       []T     `json:"data"`
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor" doc:"null on the last page"`
-	Total      *int64  `json:"total,omitempty" doc:"Only with count=estimate or count=exact"`
+	Data       []T     `json:"data" doc:"The rows of this page, in the order of the list"`
+	HasMore    bool    `json:"has_more" doc:"Whether another page follows"`
+	NextCursor *string `json:"next_cursor" doc:"Value of cursor for the next page; null on the last page"`
+	Total      *int64  `json:"total,omitempty" doc:"Number of all rows; only with count=estimate or exact"`
 }
 
 // After returns the key of the last row of the previous page, or nil for the first page. K is the keyset of the list's
 // order and must survive a round trip through JSON. A forged cursor, or one of another org, path, filter or sort, is a
 // 400.
 func After[K any](ctx context.Context, s *Server, p Page) (*K, error) {
-	if p.Cursor == "" {
+	return openCursor[K](s, p.Cursor, "cursor", CursorOf(ctx))
+}
+
+// LastEventID returns the position that a Last-Event-ID header names, or nil without one. It is a cursor of the list at
+// path with the same filter; see After.
+func LastEventID[K any](ctx context.Context, s *Server, header, path string) (*K, error) {
+	return openCursor[K](s, header, "Last-Event-ID", CursorAt(ctx, path))
+}
+
+// openCursor decodes a cursor that was sent as the parameter. It returns nil for an empty one.
+func openCursor[K any](s *Server, cursor, parameter, bound string) (*K, error) {
+	if cursor == "" {
 		return nil, nil //nolint:nilnil // the first page begins nowhere
 	}
 	bad := &fault.Fault{
 		Code: fault.InvalidCursor, Detail: "The cursor does not belong to this list.",
-		Fields: []fault.Field{{
-			Parameter: "cursor", Code: "invalid_cursor",
+		Fields: []fault.FieldError{{
+			Parameter: parameter, Code: "invalid_cursor",
 			Detail: "Use next_cursor from a response with the same filter and sort.",
 		}},
 	}
-	sealed, err := base64.RawURLEncoding.Strict().DecodeString(p.Cursor)
-	if err != nil || strings.ContainsAny(p.Cursor, "\r\n") { // the decoder would skip them
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || strings.ContainsAny(cursor, "\r\n") { // the decoder would skip them
 		return nil, bad
 	}
-	plain, err := s.Box.Open(sealed, CursorOf(ctx))
+	plain, err := s.Box.Open(sealed, bound)
 	if err != nil {
 		return nil, bad
 	}
@@ -99,20 +118,49 @@ func NewList[R, T, K any](ctx context.Context, s *Server, p Page, rows []R, show
 
 // Cursor returns the next_cursor of a page that ends at k. after decodes it.
 func Cursor[K any](ctx context.Context, s *Server, k K) (*string, error) {
+	return pageCursor(s, CursorOf(ctx), k)
+}
+
+// CursorWith is Cursor for a request to the same path with the query parameter name, whatever the filters of this
+// request.
+func CursorWith[K any](ctx context.Context, s *Server, name, value string, k K) (*string, error) {
+	path, _, _ := strings.Cut(CursorOf(ctx), "?")
+	return pageCursor(s, path+"?"+url.Values{name: {value}}.Encode(), k)
+}
+
+func pageCursor[K any](s *Server, bound string, k K) (*string, error) {
+	next, err := SealCursor(s, k, bound)
+	if err != nil {
+		return nil, err
+	}
+	return &next, nil
+}
+
+// SealCursor returns the cursor of a position k in the list that bound names. bound is a result of CursorOf or
+// CursorAt.
+func SealCursor[K any](s *Server, k K, bound string) (string, error) {
 	plain, err := json.Marshal(k)
 	if err != nil {
-		return nil, fmt.Errorf("encode cursor: %w", err)
+		return "", fmt.Errorf("encode cursor: %w", err)
 	}
-	sealed, err := s.Box.Seal(plain, CursorOf(ctx))
+	sealed, err := s.Box.Seal(plain, bound)
 	if err != nil {
-		return nil, fmt.Errorf("seal cursor: %w", err)
+		return "", fmt.Errorf("seal cursor: %w", err)
 	}
-	next := base64.RawURLEncoding.EncodeToString(sealed)
-	return &next, nil
+	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
 // CursorOf returns the context to which cursors of this request's list are bound.
 func CursorOf(ctx context.Context) string {
 	r := RequestOf(ctx)
 	return "cursor/" + r.Who.Org.String() + r.scope
+}
+
+// CursorAt is CursorOf for the list at path with this request's filter.
+func CursorAt(ctx context.Context, path string) string {
+	r := RequestOf(ctx)
+	if _, filter, found := strings.Cut(r.scope, "?"); found {
+		path += "?" + filter
+	}
+	return "cursor/" + r.Who.Org.String() + path
 }

@@ -20,19 +20,26 @@ import (
 // Problem is the body of every error response (RFC 9457). Extension members, such as limit and used, appear beside
 // these.
 type Problem struct { //nolint:errname // the schema has this name
-	_          struct{}      `additionalProperties:"true"`
-	Type       string        `json:"type" doc:"urn:funnelwork:problem: followed by the code"`
-	Title      string        `json:"title" doc:"The same for every problem with this code"`
-	Status     int           `json:"status"`
-	Detail     string        `json:"detail" doc:"What happened and what to do about it, for people"`
-	Instance   string        `json:"instance" doc:"urn:uuid: followed by the request id"`
-	Code       fault.Code    `json:"code" doc:"For programs to switch on"`
-	RequestID  string        `json:"request_id"`
-	Errors     []fault.Field `json:"errors,omitempty" doc:"The invalid parts of the request"`
-	ExistingID string        `json:"existing_id,omitempty" doc:"ID of the conflicting row"`
+	_          struct{}           `additionalProperties:"true"`
+	Type       string             `json:"type" doc:"urn:funnelwork:problem: followed by the code"`
+	Title      string             `json:"title" doc:"The same for every problem with this code"`
+	Status     int                `json:"status" doc:"The HTTP status code of the response"`
+	Detail     string             `json:"detail" doc:"What happened and what to do about it, for people"`
+	Instance   string             `json:"instance" doc:"urn:uuid: followed by the request id"`
+	Code       fault.Code         `json:"code"`
+	RequestID  string             `json:"request_id" doc:"The request's id, as in the header X-Request-Id"`
+	Errors     []fault.FieldError `json:"errors,omitempty" doc:"The invalid members or parameters of the request"`
+	ExistingID string             `json:"existing_id,omitempty" doc:"With a conflict: ID of the row that is in the way"`
 
 	more   map[string]any
 	header http.Header
+}
+
+// Descriptions implements wire.Describer.
+func (Problem) Descriptions() map[string]string {
+	return map[string]string{
+		"code": "The kind of the problem, for programs to switch on; new codes may be added",
+	}
 }
 
 const problemType = "application/problem+json"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/limits"
 )
@@ -15,18 +16,30 @@ var ownQuota = map[string]bool{
 	"/api/v1/ai/classify-reply": true,
 }
 
-// limit counts a request with a valid credential against its org and sets the rate limit headers. A read does not wait
+// perConsoleUser limits the console's requests of one user in one org: 300 a minute, at once or spread. They do
+// not count against the org, so that its screens and its integrations do not starve each other.
+var perConsoleUser = limits.Rule{PerMinute: 300, Burst: 300}
+
+// bucketOf returns the subject and the rule of the rate limit for a principal's requests.
+func bucketOf(w auth.Who) (subject string, rule limits.Rule) {
+	switch {
+	case w.Client == auth.Console:
+		return "console " + w.Org.String() + " " + w.User.String(), perConsoleUser
+	case w.RatePerMinute > 0:
+		return w.Org.String(), limits.PerMinute(int64(w.RatePerMinute))
+	default:
+		return w.Org.String(), limits.Default
+	}
+}
+
+// limit counts a request with a valid credential in its bucket and sets the rate limit headers. A read does not wait
 // for the decision: settle does, before the response is sent. The result of a refused read is discarded, which costs
 // little, since the limiter refuses the org's next requests from memory.
 func (s *Server) limit(c *fiber.Ctx, r *Request) error {
 	if s.Limits == nil || r.Who.Org.IsZero() || ownQuota[c.Path()] {
 		return nil
 	}
-	rule := limits.Default
-	if n := r.Who.RatePerMinute; n > 0 {
-		rule = limits.PerMinute(int64(n))
-	}
-	r.asked = s.Limits.Start(r.Who.Org.String(), rule)
+	r.asked = s.Limits.Start(bucketOf(r.Who))
 	if m := c.Method(); m == fiber.MethodGet || m == fiber.MethodHead {
 		return nil
 	}
@@ -49,8 +62,12 @@ func settle(c *fiber.Ctx, r *Request) error {
 	if d.ByWindow {
 		bound = "burst"
 	}
+	detail := "This org has exceeded its rate limit. Wait as long as Retry-After says."
+	if r.Who.Client == auth.Console {
+		detail = "You have exceeded the rate limit of the console. Wait as long as Retry-After says."
+	}
 	return &fault.Fault{
-		Code: fault.RateLimited, Detail: "This org has exceeded its rate limit. Wait as long as Retry-After says.",
+		Code: fault.RateLimited, Detail: detail,
 		RetryAfter: d.RetryAfter(),
 		More:       map[string]any{"policy": bound},
 	}

@@ -57,7 +57,7 @@ func readOnly(names []string) error {
 	f := &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields."}
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		f.Fields = append(f.Fields,
-			fault.Field{Pointer: "#/" + name, Code: "read_only", Detail: "This field cannot be changed here."})
+			fault.FieldError{Pointer: "#/" + name, Code: "read_only", Detail: "This field cannot be changed here."})
 	}
 	return f
 }

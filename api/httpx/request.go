@@ -24,6 +24,7 @@ type Request struct {
 	Who     auth.Who
 	Org     id.ID  // of the log lines: the principal's, or the one that a public operation has found
 	refused error  // error of an invalid credential, else nil
+	https   bool   // whether the browser uses https; only with Op.Console
 	scope   string // path and filters; cursors are bound to it
 	Op      *Op    // nil until routed
 
@@ -33,6 +34,8 @@ type Request struct {
 	Upload   *upload // set if the handler reads the body
 
 	Fixed *Fixed // set if the response body is constant
+
+	stream *Stream // set by StartStream, until it begins
 
 	Tag string // name from a tag's path, see namedTag
 

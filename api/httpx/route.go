@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
@@ -18,6 +19,7 @@ import (
 func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, error)) {
 	visible(reflect.TypeFor[I]())
 	visible(reflect.TypeFor[O]())
+	s.mustBeNew(&o)
 	if o.Status == 0 {
 		o.Status = http.StatusOK
 	}
@@ -26,7 +28,8 @@ func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, erro
 	}
 	s.Ops = append(s.Ops, &o)
 	h := huma.Operation{
-		OperationID: OperationID(o), Method: o.Method, Path: o.Path, Summary: o.Title, Tags: []string{o.Tag},
+		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Title, Description: s.Describe(o),
+		Tags:          []string{o.Tag},
 		DefaultStatus: o.Status, MaxBodyBytes: -1, RequestBody: &huma.RequestBody{}, Parameters: parameters(o),
 		Responses: map[string]*huma.Response{}, Middlewares: huma.Middlewares{s.around(&o)}, Security: security(o),
 		SkipValidateBody: o.ByRow,
@@ -43,8 +46,23 @@ func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, erro
 	describeOperation(reflect.TypeFor[I](), reflect.TypeFor[O](), &documented, s.Huma.OpenAPI().Components.Schemas)
 	s.document(&o, &documented)
 	if o.Method == http.MethodGet && !o.Foreign {
-		h.Method = http.MethodHead
+		h.Method, h.Responses = http.MethodHead, map[string]*huma.Response{} // GET keeps its own, described above
 		huma.Register(hidden{s.Huma, new(huma.Operation)}, h, handled)
+	}
+}
+
+// operationID is the pattern of an operation's id: a noun in the plural or of an area, a dot, a verb.
+var operationID = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+// mustBeNew panics if o's id has another form than noun.verb or is that of another operation.
+func (s *Server) mustBeNew(o *Op) {
+	if !operationID.MatchString(o.ID) {
+		panic(fmt.Sprintf("%s %s has the id %q: it must be noun.verb", o.Method, o.Path, o.ID))
+	}
+	for _, other := range s.Ops {
+		if other.ID == o.ID {
+			panic(fmt.Sprintf("%s %s and %s %s have the same id, %s", o.Method, o.Path, other.Method, other.Path, o.ID))
+		}
 	}
 }
 

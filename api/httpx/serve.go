@@ -15,9 +15,11 @@ import (
 
 // Serve serves on ln until ctx ends, and for DrainDelay after that. It then accepts no more connections and lets open
 // requests finish. From the end of ctx on, each response closes its connection, so that clients and proxies connect
-// elsewhere. Serve owns ln. A nil error means that ctx ended.
+// elsewhere. Streams end with ctx, those that begin later with the listener. Serve owns ln. A nil error means that ctx
+// ended.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	l := &listener{Listener: ln, fresh: map[*conn]bool{}}
+	defer s.streams.close()
 	done := make(chan error, 1)
 	go func() { done <- s.Fiber.Listener(l) }()
 	select {
@@ -26,6 +28,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
+	s.streams.end()
 	if s.DrainDelay > 0 {
 		delay := time.NewTimer(s.DrainDelay)
 		defer delay.Stop()
@@ -36,6 +39,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		}
 	}
 	_ = l.Close() // Listener returns the same error
+	s.streams.refuse()
 	l.closeFresh()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()

@@ -43,7 +43,9 @@ type Config struct {
 
 	DrainDelay time.Duration // how long Serve keeps serving after its context has ended
 
-	About string // description of the API document
+	About    string            // description of the API document
+	Describe func(o Op) string // returns the description of an operation
+	Tags     []*huma.Tag       // the groups of operations, in the order of the document
 }
 
 // Plans reports what the orgs' plans allow.
@@ -70,6 +72,7 @@ type Server struct {
 	Ops   []*Op // every mounted operation, in order
 
 	draining atomic.Bool // the process is shutting down
+	streams  streams
 }
 
 // Limits per connection and per request.

@@ -47,7 +47,7 @@ func (s *scanner) malformed(why string) *fault.Fault {
 func wrong(code, detail string) *fault.Fault {
 	return &fault.Fault{
 		Code: fault.ValidationFailed, Detail: "The request has invalid fields.",
-		Fields: []fault.Field{{Code: code, Detail: detail}},
+		Fields: []fault.FieldError{{Code: code, Detail: detail}},
 	}
 }
 
@@ -150,7 +150,7 @@ func (s *scanner) object(depth int) *fault.Fault {
 		if repeated(s.names[first:], name, &seen) {
 			return &fault.Fault{
 				Code: fault.DuplicateKey, Detail: "An object has the same member twice.",
-				Fields: []fault.Field{{
+				Fields: []fault.FieldError{{
 					Pointer: "/" + escape(name), Code: "duplicate_key", Detail: "This member is given twice.",
 				}},
 			}

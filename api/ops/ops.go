@@ -158,6 +158,9 @@ func (o *Listener) contents(w http.ResponseWriter, _ *http.Request) {
 	}
 	paths := slices.Concat(own, slices.Sorted(maps.Keys(o.Mounts)))
 	for _, p := range paths {
+		if strings.HasSuffix(p, ".css") { // part of the pages
+			continue
+		}
 		fmt.Fprintf(&b, "<li><a href=\"%[1]s\">%[1]s</a>", html.EscapeString(p))
 	}
 	_, _ = w.Write([]byte(b.String() + "</ul>\n"))

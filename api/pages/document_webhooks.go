@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -21,7 +22,7 @@ accept If-Match.`
 
 // Introduction returns the description of the API document.
 func Introduction() string {
-	return about + "\n\n" + liveTypes() + " How to verify what arrives: /docs/webhooks."
+	return about + "\n\n" + liveTypes() + " How to verify what arrives: /docs/webhooks.\n\n" + examplesNote
 }
 
 // documentWebhooks adds the webhooks: one operation per event type, with the envelope and that type's object as its
@@ -54,9 +55,9 @@ func webhook(t events.Type) map[string]any {
 		headers = append(headers, map[string]any{"$ref": "#/components/parameters/" + name})
 	}
 	return map[string]any{
-		"operationId": "webhook-" + t.Name, "summary": t.Name, "description": description, "tags": []string{"Events"},
-		"x-live":     t.Live,
-		"parameters": headers,
+		"operationId": "webhook." + strings.ReplaceAll(t.Name, ".", "_"), "security": []any{},
+		"summary": t.Name, "description": description, "tags": []string{"Events"},
+		"x-live": t.Live, "parameters": headers,
 		"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{
 			"schema": map[string]any{"allOf": []any{
 				map[string]any{"$ref": "#/components/schemas/Envelope"},

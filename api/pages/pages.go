@@ -9,7 +9,6 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/branding"
-	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
@@ -24,6 +23,7 @@ type Pages struct {
 func New(s *httpx.Server, brands *branding.Resolver) *Pages { return &Pages{Server: s, brands: brands} }
 
 // page returns a handler for one page in the brand of the host. It is rate limited by address as a public route is.
+// Query parameters are ignored, since links of mails and campaigns carry some.
 func (p *Pages) page(one branding.Page) fiber.Handler {
 	return p.pageOf(func(bool) (branding.Page, error) { return one, nil })
 }
@@ -35,9 +35,6 @@ func (p *Pages) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handl
 		r.Op, r.IP = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}, p.ClientIP(c)
 		if err := p.LimitAddress(c, r); err != nil {
 			return err
-		}
-		if len(c.Request().URI().QueryString()) > 0 {
-			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
 		}
 		home, err := p.Tenant(c.UserContext())
 		if err != nil {

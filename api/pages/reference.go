@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html"
 	"io"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/branding"
-	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
 // docsCSP lets the reference page load its own files and the document, but nothing from other origins.
@@ -45,34 +43,28 @@ const docsPage = `<!doctype html>
 </html>
 `
 
+// docsStart sends requests to the page's own host, since the policy allows no other.
 const docsStart = `SwaggerUIBundle({
   url: '/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', tryItOutEnabled: true,
+  requestInterceptor: (request) => {
+    const to = new URL(request.url, location.href)
+    request.url = location.origin + to.pathname + to.search
+    return request
+  },
 })
 `
 
 // MountDocs serves the API document and the reference page. It must be called last, since it encodes the document once.
 func (p *Pages) MountDocs() {
-	p.documentWebhooks()
-	schemas := p.Huma.OpenAPI().Components.Schemas
-	httpx.DescribeSchemas(schemas)
-	for _, s := range schemas.Map() {
-		httpx.NameNull(s)
-	}
-	doc, err := json.MarshalIndent(p.Huma.OpenAPI(), "", "  ")
-	if err != nil {
-		panic(fmt.Errorf("encode the API document: %w", err)) // our own types always encode
-	}
-	doc = append(doc, '\n')
-	p.written = doc
-	sum := sha256.Sum256(doc)
+	p.completeDocument()
+	p.written = encodeDocument(p.Huma.OpenAPI())
+	sum := sha256.Sum256(p.written)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	titled := branded(func(title string) []byte {
-		return bytes.Replace(doc, []byte(titleLine(branding.PlatformName)), []byte(titleLine(title)), 1)
-	})
-	own := httpx.NewFixed(func() []byte { return doc })
+	own := httpx.NewFixed(func() []byte { return p.written })
+	titled := branded(func(title string) []byte { return encodeDocument(p.neutralDocument(title)) })
 	p.Fiber.Get("/openapi.json", p.file("application/json", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache")
-		// Served under any host. The title names the platform only on a host that is known to show the platform.
+		// Served under any host. The document names the platform only on a host that is known to show the platform.
 		shown, _ := p.BrandAt(c.UserContext())
 		if shown.Name == branding.PlatformName {
 			c.Set("ETag", tag)
@@ -125,20 +117,8 @@ func branded(write func(title string) []byte) func(title string) *httpx.Fixed {
 // referenceTitle returns the title of the reference page.
 func referenceTitle(shown branding.Shown) string { return strings.TrimSpace(shown.Name + " API") }
 
-// titleLine returns the line of the document that holds title.
-func titleLine(title string) string {
-	b, err := json.Marshal(title)
-	if err != nil {
-		panic(fmt.Errorf("encode a title: %w", err)) // a string always encodes
-	}
-	return `    "title": ` + string(b) + `,`
-}
-
-// Document returns the OpenAPI 3.1 document of every mounted operation. Callers must not modify it.
-func (p *Pages) Document() []byte { return p.written }
-
 // file returns a handler that serves what find returns. It is rate limited by address as a public route is, and
-// browsers may cache the response.
+// browsers may cache the response. Query parameters are ignored, as on every page.
 func (p *Pages) file(kind string, find func(*fiber.Ctx) *httpx.Fixed) fiber.Handler {
 	public := &httpx.Op{Method: http.MethodGet, Path: "/docs"}
 	return func(c *fiber.Ctx) error {
@@ -146,9 +126,6 @@ func (p *Pages) file(kind string, find func(*fiber.Ctx) *httpx.Fixed) fiber.Hand
 		r.Op, r.IP = public, p.ClientIP(c)
 		if err := p.LimitAddress(c, r); err != nil {
 			return err
-		}
-		if len(c.Request().URI().QueryString()) > 0 {
-			return fault.New(fault.InvalidParameter, "This address takes no parameters.")
 		}
 		c.Set("Cache-Control", "public, max-age=300")
 		r.Fixed = find(c)

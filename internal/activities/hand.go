@@ -54,8 +54,8 @@ func Erase(tx *postgres.Tx, contact id.ID) {
 
 // About is the part of a data export that holds a contact's notes and tasks, including archived ones.
 type About struct {
-	Notes []Note `json:"notes"`
-	Tasks []Task `json:"tasks"`
+	Notes []Note `json:"notes" doc:"The notes about the contact, oldest first, archived ones included"`
+	Tasks []Task `json:"tasks" doc:"The tasks about the contact, oldest first, archived ones included"`
 }
 
 // Held returns all notes and tasks about a contact, including archived ones.

@@ -14,15 +14,24 @@ import (
 
 // Note is a text that a user wrote about a contact, a company or a deal.
 type Note struct {
-	ID         id.ID      `json:"id" format:"uuid"`
-	Body       string     `json:"body"`
+	ID         id.ID      `json:"id" format:"uuid" doc:"ID of the note"`
+	Body       string     `json:"body" doc:"Text of the note, up to 64 KiB"`
 	AuthorID   *id.ID     `json:"author_id" format:"uuid" nullable:"true" doc:"The author; null if an API key wrote it"`
 	ContactID  *id.ID     `json:"contact_id" format:"uuid" nullable:"true"`
 	CompanyID  *id.ID     `json:"company_id" format:"uuid" nullable:"true"`
 	DealID     *id.ID     `json:"deal_id" format:"uuid" nullable:"true"`
-	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
-	UpdatedAt  wire.Time  `json:"updated_at" format:"date-time"`
-	ArchivedAt *wire.Time `json:"archived_at" format:"date-time"`
+	CreatedAt  wire.Time  `json:"created_at" format:"date-time" doc:"When the note was created"`
+	UpdatedAt  wire.Time  `json:"updated_at" format:"date-time" doc:"When the note was last edited"`
+	ArchivedAt *wire.Time `json:"archived_at" format:"date-time" doc:"When the note was archived; null: it is live"`
+}
+
+// Descriptions implements wire.Describer.
+func (Note) Descriptions() map[string]string {
+	return map[string]string{
+		"contact_id": "The contact that the note is about; null: none",
+		"company_id": "The company that the note is about; null: none",
+		"deal_id":    "The deal that the note is about; null: none",
+	}
 }
 
 // NoteRow is a note with its edit counter.

@@ -165,7 +165,7 @@ func readReply(response *http.Response) (Reply, error) {
 
 // readUsage returns the usage of a response. Servers differ in what they report, so a value that is not a number
 // counts as not reported.
-func readUsage(raw json.RawMessage) Usage {
+func readUsage(raw json.RawMessage) TokenUsage {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &fields)
 	count := func(name string) int64 {
@@ -176,7 +176,7 @@ func readUsage(raw json.RawMessage) Usage {
 		}
 		return int64(n)
 	}
-	return Usage{
+	return TokenUsage{
 		PromptTokens: count("prompt_tokens"), CompletionTokens: count("completion_tokens"),
 		TotalTokens: count("total_tokens"),
 	}

@@ -102,7 +102,7 @@ func TestAReplyIsItsTextAndItsUsage(t *testing.T) {
 	choice := func(message, more string) string {
 		return `{"choices":[{"index":0,"finish_reason":"stop","message":` + message + `}]` + more + `}`
 	}
-	metered := ai.Reply{Text: "{}", Usage: ai.Usage{PromptTokens: 7, CompletionTokens: 5, TotalTokens: 12}}
+	metered := ai.Reply{Text: "{}", Usage: ai.TokenUsage{PromptTokens: 7, CompletionTokens: 5, TotalTokens: 12}}
 	for name, tc := range map[string]struct {
 		body string
 		kind string // content type, if not application/json
@@ -115,7 +115,7 @@ func TestAReplyIsItsTextAndItsUsage(t *testing.T) {
 		"of null usage":      {choice(`{"content":"x"}`, `,"usage":null`), "", ai.Reply{Text: "x"}},
 		"of odd usage": {
 			choice(`{"content":"x"}`, `,"usage":{"prompt_tokens":"many","total_tokens":9.0}`), "",
-			ai.Reply{Text: "x", Usage: ai.Usage{TotalTokens: 9}},
+			ai.Reply{Text: "x", Usage: ai.TokenUsage{TotalTokens: 9}},
 		},
 		"of usage as text": {choice(`{"content":"x"}`, `,"usage":"none"`), "", ai.Reply{Text: "x"}},
 		"with unknown fields": {

@@ -32,28 +32,43 @@ type Answer interface {
 
 // Draft is an email that has not been sent.
 type Draft struct {
-	Subject string `json:"subject"`
-	Body    string `json:"body"`
+	Subject string `json:"subject" doc:"Subject of the mail"`
+	Body    string `json:"body" doc:"The mail as plain text; nothing is sent"`
 }
 
 // Summary is a summary of a contact.
 type Summary struct {
-	Summary    string   `json:"summary"`
-	Highlights []string `json:"highlights"`
+	Summary    string   `json:"summary" doc:"Summary of the contact in a few sentences"`
+	Highlights []string `json:"highlights" doc:"The most important facts, one short sentence each"`
 }
 
 // NextAction is the recommended next action for a contact.
 type NextAction struct {
 	Action    string `json:"action" enum:"email,call,meeting,task,wait,none"`
-	Reason    string `json:"reason"`
-	DueInDays int    `json:"due_in_days"`
+	Reason    string `json:"reason" doc:"Why this action is recommended, in a sentence or two"`
+	DueInDays int    `json:"due_in_days" doc:"Days from now until the action is due, at least 0"`
+}
+
+// Descriptions implements wire.Describer.
+func (NextAction) Descriptions() map[string]string {
+	return map[string]string{
+		"action": "The recommended action; wait: not yet; none: nothing to do",
+	}
 }
 
 // Classified is the classification of a reply.
 type Classified struct {
 	Label      string  `json:"label" enum:"positive,neutral,negative,ooo,unsubscribe"`
-	Confidence float64 `json:"confidence"`
-	Reason     string  `json:"reason"`
+	Confidence float64 `json:"confidence" doc:"How sure the model is of label, 0 to 1"`
+	Reason     string  `json:"reason" doc:"Why the reply has this class, in a sentence"`
+}
+
+// Descriptions implements wire.Describer.
+func (Classified) Descriptions() map[string]string {
+	return map[string]string{
+		"label": "Class of the reply; ooo: an automatic out-of-office reply; unsubscribe: a wish for no more " +
+			"mails",
+	}
 }
 
 // Operation is one kind of request to a model.

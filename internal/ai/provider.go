@@ -16,17 +16,24 @@ type Call struct {
 	MaxTokens int64           // of the reply
 }
 
-// Usage is the number of tokens that a call used.
-type Usage struct {
-	PromptTokens     int64 `json:"prompt_tokens"`
-	CompletionTokens int64 `json:"completion_tokens"`
+// TokenUsage is the number of tokens that a call used.
+type TokenUsage struct {
+	PromptTokens     int64 `json:"prompt_tokens" doc:"Tokens of the request to the model"`
+	CompletionTokens int64 `json:"completion_tokens" doc:"Tokens of the model's answer"`
 	TotalTokens      int64 `json:"total_tokens"`
+}
+
+// Descriptions implements wire.Describer.
+func (TokenUsage) Descriptions() map[string]string {
+	return map[string]string{ //nolint:gosec // texts, no credentials
+		"total_tokens": "prompt_tokens plus completion_tokens, charged to the monthly quota",
+	}
 }
 
 // Reply is a model's reply; its text is not validated.
 type Reply struct {
 	Text  string
-	Usage Usage // zero if the provider does not report it
+	Usage TokenUsage // zero if the provider does not report it
 }
 
 // Provider completes calls. Every error that it returns is an UnavailableError.

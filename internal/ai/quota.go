@@ -228,20 +228,20 @@ func ThisMonth(ctx context.Context, tx *postgres.Tx) (Month, error) {
 	return m, nil
 }
 
-// Spent is the use of one operation in a month.
-type Spent struct {
-	Operation string `json:"operation"`
-	Requests  int64  `json:"requests"`
-	Tokens    int64  `json:"tokens"`
+// OperationUsage is the use of one operation in a month.
+type OperationUsage struct {
+	Operation string `json:"operation" doc:"The AI operation, such as draft_email"`
+	Requests  int64  `json:"requests" doc:"Requests that were charged this month"`
+	Tokens    int64  `json:"tokens" doc:"Tokens that were charged this month"`
 }
 
 // ByOperation returns this month's use by operation, without open reservations.
-func ByOperation(ctx context.Context, tx *postgres.Tx) ([]Spent, error) {
+func ByOperation(ctx context.Context, tx *postgres.Tx) ([]OperationUsage, error) {
 	rows, err := tx.Query(ctx, `SELECT operation, count(*), sum(charged)::bigint FROM ai_reservation
 		WHERE org_id = $1 AND period = $2 AND state <> 'open' GROUP BY operation ORDER BY operation`, tx.Org(),
 		monthOf(time.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("read usage: %w", err)
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Spent])
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[OperationUsage])
 }

@@ -16,7 +16,8 @@ import (
 // authorization uses the current role.
 type token struct {
 	org, user, session id.ID
-	staff              id.ID     // the agency whose staff acts in org, or zero
+	staff              id.ID // the agency whose staff acts in org, or zero
+	client             Client
 	expires            time.Time // with leeway
 }
 
@@ -27,6 +28,7 @@ type claims struct {
 	Role    Role   `json:"role"`
 	Session string `json:"sid"`
 	Staff   string `json:"staff_of,omitempty"` // the agency, if its staff acts in a client's org
+	Client  Client `json:"client,omitempty"`
 }
 
 const (
@@ -53,7 +55,7 @@ func (s *Service) access(ctx context.Context, who Who, now time.Time) (string, e
 			IssuedAt:  jwt.NewNumericDate(now),
 			ExpiresAt: jwt.NewNumericDate(now.Add(accessLife)),
 		},
-		Org: who.Org.String(), Role: who.Role, Session: who.Session.String(), Staff: staff,
+		Org: who.Org.String(), Role: who.Role, Session: who.Session.String(), Staff: staff, Client: who.Client,
 	})
 	t.Header["typ"], t.Header["kid"] = tokenType, key.kid
 	text, err := t.SignedString(key.private)
@@ -99,7 +101,7 @@ func (s *Service) parse(ctx context.Context, text string, now time.Time) (token,
 		s.Metrics.parsed.WithLabelValues("refused").Inc()
 		return token{}, errToken
 	}
-	t := token{expires: c.ExpiresAt.Add(leeway)}
+	t := token{expires: c.ExpiresAt.Add(leeway), client: c.Client}
 	var bad [4]error
 	t.org, bad[0] = id.Parse(c.Org)
 	t.user, bad[1] = id.Parse(c.Subject)

@@ -20,7 +20,9 @@ type Session struct {
 	Org          id.ID
 	OrgName      string
 	Role         Role
-	Device       Device // that receives the tokens
+	Device       Device    // that receives the tokens
+	Client       Client    // that receives the tokens
+	RefreshUntil time.Time // when the whole session ends
 }
 
 // Credentials are the input of a login. Org is the org to log in to; nil means the one used last.
@@ -29,6 +31,9 @@ type Credentials struct {
 	Org             *id.ID
 	IP              netip.Addr
 	UserAgent       string
+	Client          Client
+	// Home restricts the login to this org and its client orgs. The zero ID means any org.
+	Home id.ID
 }
 
 // errCredentials is the same error for an unknown address, a wrong password, and an org without the user.
@@ -41,11 +46,14 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	org, name, role, err := s.landing(ctx, who, in.Org)
+	org, name, role, err := s.landing(ctx, who, in.Org, in.Home)
 	if err != nil {
 		return nil, err
 	}
-	out := &Session{User: who.User, Org: org, OrgName: name, Role: role, Device: Device{in.IP, in.UserAgent}}
+	out := &Session{
+		User: who.User, Org: org, OrgName: name, Role: role, Device: Device{in.IP, in.UserAgent},
+		Client: in.Client,
+	}
 	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
 		use(tx, who.ID, org)
 		if err := unchanged(ctx, tx, who); err != nil {
@@ -142,11 +150,12 @@ func (s *Service) rehash(ctx context.Context, a account, password string) (store
 	return stored
 }
 
-// landing selects the org of a login: the requested one, else the last used, else the oldest membership.
-func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID) (org id.ID, name string, role Role,
-	err error,
+// landing selects the org of a login: the requested one, else the last used, else the oldest membership. home, unless
+// it is zero, restricts the choice as Credentials.Home does.
+func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID, home id.ID) (org id.ID, name string,
+	role Role, err error,
 ) {
-	all, err := s.memberships(ctx, who.ID)
+	all, err := s.memberships(ctx, who.ID, home)
 	if err != nil {
 		return org, "", "", err
 	}
@@ -171,17 +180,19 @@ func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, out *Session) erro
 	family := id.New()
 	text, hash := newOpaque(refreshPrefix, out.Org)
 	lockPerson(tx, out.User.ID)
-	tx.Queue(`INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent)
-		VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), $7, $8)`,
-		out.Org, id.New(), family, out.User.ID, hash, refreshLife.Seconds(), out.Device.ip(), out.Device.agent())
-	out.RefreshToken = text
+	tx.Queue(`INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent, client)
+		VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), $7, $8, $9)`,
+		out.Org, id.New(), family, out.User.ID, hash, refreshLife.Seconds(), out.Device.ip(), out.Device.agent(),
+		string(out.Client))
+	out.RefreshToken, out.RefreshUntil = text, time.Now().Add(refreshLife)
 	return s.sign(ctx, out, family)
 }
 
 // sign sets the access token.
 func (s *Service) sign(ctx context.Context, out *Session, family id.ID) (err error) {
 	out.ExpiresIn = accessLife
-	out.AccessToken, err = s.access(ctx, Who{Org: out.Org, User: out.User.ID, Role: out.Role, Session: family},
-		time.Now())
+	out.AccessToken, err = s.access(ctx, Who{
+		Org: out.Org, User: out.User.ID, Role: out.Role, Session: family, Client: out.Client,
+	}, time.Now())
 	return err
 }

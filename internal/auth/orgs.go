@@ -15,17 +15,18 @@ import (
 
 // Membership is an org of a user, with the user's role in it.
 type Membership struct {
-	ID   id.ID  `json:"id" format:"uuid"`
-	Name string `json:"name"`
-	Role Role   `json:"role" enum:"viewer,member,admin,owner"`
+	ID   id.ID  `json:"id" format:"uuid" doc:"ID of the organization"`
+	Name string `json:"name" doc:"Name of the organization"`
+	Role Role   `json:"role" enum:"viewer,member,admin,owner" doc:"The user's role in the organization"`
 }
 
-// memberships lists the orgs of a user in the order of joining.
-func (s *Service) memberships(ctx context.Context, user id.ID) (all []Membership, err error) {
+// memberships lists the orgs of a user in the order of joining: all, or home and its client orgs unless home is zero.
+func (s *Service) memberships(ctx context.Context, user, home id.ID) (all []Membership, err error) {
 	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `
 			SELECT o.id, o.name, m.role FROM member m JOIN org o ON o.id = m.org_id
-			WHERE m.user_id = $1 AND m.removed_at IS NULL ORDER BY m.created_at, o.id`, user)
+			WHERE m.user_id = $1 AND m.removed_at IS NULL AND ($2 OR o.id = $3 OR o.parent_org_id = $3)
+			ORDER BY m.created_at, o.id`, user, home.IsZero(), home)
 		if err != nil {
 			return err
 		}
@@ -40,7 +41,7 @@ func (s *Service) memberships(ctx context.Context, user id.ID) (all []Membership
 
 // Orgs lists the orgs of a user by id, beginning after above; a zero above begins at the first.
 func (s *Service) Orgs(ctx context.Context, user, above id.ID, limit int) ([]Membership, error) {
-	all, err := s.memberships(ctx, user)
+	all, err := s.memberships(ctx, user, id.ID{})
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +54,18 @@ func (s *Service) Orgs(ctx context.Context, user, above id.ID, limit int) ([]Mem
 }
 
 // Switch begins a session of who's user in another of the user's orgs. The current session continues. It returns
-// fault.NotFound if the user is not a member of that org.
+// fault.NotFound if the user is not a member of that org, and fault.Forbidden for a console session, whose refresh
+// token no script may read.
 func (s *Service) Switch(ctx context.Context, who Who, org id.ID, by Device) (*Session, error) {
-	out := &Session{Org: org, Device: by}
+	if who.Client == Console {
+		return nil, errConsoleToken
+	}
+	return s.switchTo(ctx, who, org, by, false)
+}
+
+// switchTo begins a session of who's user in org, for the same client. If leave is set, who's session is retired.
+func (s *Service) switchTo(ctx context.Context, who Who, org id.ID, by Device, leave bool) (*Session, error) {
+	out := &Session{Org: org, Device: by, Client: who.Client}
 	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
 		use(tx, who.User, org)
 		lockPerson(tx, who.User)
@@ -65,6 +75,9 @@ func (s *Service) Switch(ctx context.Context, who Who, org id.ID, by Device) (*S
 		}
 		if !live {
 			return errEnded
+		}
+		if leave {
+			retire(tx, who.Org, who.Session)
 		}
 		err := tx.QueryRow(ctx, `
 			SELECT u.id, u.email, u.first_name, u.last_name, o.name, m.role

@@ -17,10 +17,10 @@ import (
 
 // User is a user as the API shows it.
 type User struct {
-	ID        id.ID  `json:"id" format:"uuid"`
-	Email     string `json:"email"`
-	FirstName string `json:"first_name"`
-	LastName  string `json:"last_name"`
+	ID        id.ID  `json:"id" format:"uuid" doc:"ID of the user"`
+	Email     string `json:"email" doc:"Address with which the user logs in"`
+	FirstName string `json:"first_name" doc:"First name; may be empty"`
+	LastName  string `json:"last_name" doc:"Last name; may be empty"`
 }
 
 // FoldEmail returns the form in which addresses are compared: one address, one user.

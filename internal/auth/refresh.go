@@ -19,6 +19,7 @@ type refreshRow struct {
 	used             *time.Time
 	successor        []byte
 	live             bool // neither expired nor revoked
+	expires          time.Time
 	grace            bool // used so recently that the response may have been lost
 }
 
@@ -28,8 +29,9 @@ type refreshRow struct {
 //
 // Refresh calls reused with the family's user in the transaction that ends a family.
 //
-// The session shows by as its device from now on.
-func (s *Service) Refresh(ctx context.Context, text string, by Device,
+// The session shows by as its device from now on. The token of a session of another client is invalid, and its use
+// changes nothing.
+func (s *Service) Refresh(ctx context.Context, text string, client Client, by Device,
 	reused func(*postgres.Tx, id.ID) error,
 ) (*Session, error) {
 	org, ok := orgOf(refreshPrefix, text)
@@ -43,7 +45,7 @@ func (s *Service) Refresh(ctx context.Context, text string, by Device,
 		verdict = "unknown"
 	)
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) (err error) {
-		row, err = lockRefresh(ctx, tx, sum)
+		row, err = lockRefresh(ctx, tx, sum, client)
 		if postgres.None(err) {
 			return nil
 		}
@@ -60,12 +62,11 @@ func (s *Service) Refresh(ctx context.Context, text string, by Device,
 		}
 		if next == "" {
 			verdict = "reused"
-			tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE org_id = $1
-				AND family = $2 AND revoked_at IS NULL`, org, row.family)
+			endFamily(tx, row.family)
 			return reused(tx, row.user)
 		}
 		verdict = "accepted"
-		out, err = s.resume(ctx, tx, row, next)
+		out, err = s.resume(ctx, tx, row, next, client)
 		if out == nil && err == nil {
 			verdict = "removed"
 		}
@@ -92,16 +93,22 @@ func (s *Service) refusedRefresh(result string) error {
 	return errRefresh
 }
 
-// lockRefresh reads a token's row and locks out every other transaction that begins, continues or ends sessions of its
-// user.
-func lockRefresh(ctx context.Context, tx *postgres.Tx, sum digest) (r refreshRow, err error) {
+// endFamily ends a session of tx's org. The caller must hold the lock of its user.
+func endFamily(tx *postgres.Tx, family id.ID) {
+	tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL
+		WHERE org_id = $1 AND family = $2 AND revoked_at IS NULL`, tx.Org(), family)
+}
+
+// lockRefresh reads the row of a client's token and locks out every other transaction that begins, continues or ends
+// sessions of its user.
+func lockRefresh(ctx context.Context, tx *postgres.Tx, sum digest, client Client) (r refreshRow, err error) {
 	lockOwner(tx, sum)
 	err = tx.QueryRow(ctx, `
 		SELECT id, family, user_id, used_at, successor, revoked_at IS NULL AND expires_at > clock_timestamp(),
-		       coalesce(used_at > clock_timestamp() - make_interval(secs => $3), false)
-		FROM refresh_token WHERE org_id = $1 AND hash = $2 FOR UPDATE`,
-		[]any{tx.Org(), sum[:], graceTime.Seconds()}, &r.id, &r.family, &r.user, &r.used, &r.successor, &r.live,
-		&r.grace)
+		       coalesce(used_at > clock_timestamp() - make_interval(secs => $3), false), expires_at
+		FROM refresh_token WHERE org_id = $1 AND hash = $2 AND client = $4 FOR UPDATE`,
+		[]any{tx.Org(), sum[:], graceTime.Seconds(), string(client)}, &r.id, &r.family, &r.user, &r.used,
+		&r.successor, &r.live, &r.grace, &r.expires)
 	return r, err
 }
 
@@ -122,8 +129,8 @@ func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, b
 		tx.Queue(`UPDATE refresh_token SET used_at = clock_timestamp(), successor = $3 WHERE org_id = $1 AND id = $2`,
 			tx.Org(), row.id, sealed)
 		tx.Queue(`
-			INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent)
-			SELECT org_id, $3, family, user_id, $4, expires_at, $5, $6 FROM refresh_token WHERE org_id = $1
+			INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent, client)
+			SELECT org_id, $3, family, user_id, $4, expires_at, $5, $6, client FROM refresh_token WHERE org_id = $1
 			AND id = $2`,
 			tx.Org(), row.id, id.New(), hash, by.ip(), by.agent())
 		return text, tx.Flush(ctx)
@@ -136,8 +143,10 @@ func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, b
 }
 
 // resume returns the renewed session, or nil if its user was removed, which ends the family.
-func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, next string) (*Session, error) {
-	out := &Session{Org: tx.Org(), RefreshToken: next}
+func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, next string, client Client) (*Session,
+	error,
+) {
+	out := &Session{Org: tx.Org(), RefreshToken: next, RefreshUntil: row.expires, Client: client}
 	err := tx.QueryRow(ctx, `
 		SELECT u.id, u.email, u.first_name, u.last_name, o.name, m.role
 		FROM member m JOIN app_user u ON u.id = m.user_id JOIN org o ON o.id = m.org_id
@@ -145,8 +154,7 @@ func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, n
 		[]any{tx.Org(), row.user}, &out.User.ID, &out.User.Email, &out.User.FirstName, &out.User.LastName,
 		&out.OrgName, &out.Role)
 	if postgres.None(err) {
-		tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL WHERE org_id = $1 AND family = $2`,
-			tx.Org(), row.family)
+		endFamily(tx, row.family)
 		return nil, nil
 	}
 	if err != nil {
@@ -171,8 +179,7 @@ func (s *Service) Logout(ctx context.Context, text string) error {
 		if postgres.None(err) {
 			return nil
 		}
-		tx.Queue(`UPDATE refresh_token SET revoked_at = now(), successor = NULL
-			WHERE org_id = $1 AND family = $2 AND revoked_at IS NULL`, org, key.session)
+		endFamily(tx, key.session)
 		return err
 	})
 	if err != nil {

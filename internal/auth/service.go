@@ -125,7 +125,7 @@ func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 	}
 	return Who{
 		Org: t.org, User: t.user, Role: found.Role, Session: t.session, RatePerMinute: found.RatePerMinute,
-		Closed: found.Closed, Staff: t.staff,
+		Closed: found.Closed, Staff: t.staff, Client: t.client,
 	}, nil
 }
 

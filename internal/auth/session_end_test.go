@@ -160,7 +160,7 @@ func TestASessionEndsThoughARefreshOfItIsOnItsWay(t *testing.T) {
 				wg.Go(func() {
 					next := mine
 					for range 3 { // a chain, so that a token of every age is tested
-						out, err := here.Refresh(t.Context(), next.RefreshToken, auth.Device{}, nothing)
+						out, err := here.Refresh(t.Context(), next.RefreshToken, auth.AnyClient, auth.Device{}, nothing)
 						if err != nil {
 							return
 						}

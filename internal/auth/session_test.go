@@ -14,7 +14,7 @@ import (
 // renew uses a refresh token and appends a reuse to seen.
 func renew(t *testing.T, s *auth.Service, token string, seen *[]id.ID) (*auth.Session, error) {
 	t.Helper()
-	return s.Refresh(t.Context(), token, auth.Device{}, func(_ *postgres.Tx, user id.ID) error {
+	return s.Refresh(t.Context(), token, auth.AnyClient, auth.Device{}, func(_ *postgres.Tx, user id.ID) error {
 		*seen = append(*seen, user)
 		return nil
 	})
@@ -104,9 +104,15 @@ func TestRefreshesAtOnceLeadToOneSuccessor(t *testing.T) {
 	)
 	for range 20 {
 		wg.Go(func() {
-			out, err := s.Refresh(t.Context(), first.RefreshToken, auth.Device{}, func(*postgres.Tx, id.ID) error {
-				return nil
-			})
+			out, err := s.Refresh(
+				t.Context(),
+				first.RefreshToken,
+				auth.AnyClient,
+				auth.Device{},
+				func(*postgres.Tx, id.ID) error {
+					return nil
+				},
+			)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {

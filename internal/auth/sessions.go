@@ -57,7 +57,7 @@ func lockOwner(tx *postgres.Tx, sum digest) {
 // OpenSession is a live session, as its user sees it.
 type OpenSession struct {
 	ID         id.ID     `json:"id" format:"uuid" doc:"The sid claim of the session's access tokens"`
-	CreatedAt  wire.Time `json:"created_at" format:"date-time"`
+	CreatedAt  wire.Time `json:"created_at" format:"date-time" doc:"When the user logged in"`
 	LastUsedAt wire.Time `json:"last_used_at" format:"date-time" doc:"When the session was last issued tokens"`
 	IP         *string   `json:"ip" doc:"The IP address of the last token request; null if unknown"`
 	UserAgent  *string   `json:"user_agent" doc:"The User-Agent of that request; null if unknown"`
@@ -67,8 +67,8 @@ type OpenSession struct {
 
 // OrgName is the id and name of an org.
 type OrgName struct {
-	ID   id.ID  `json:"id" format:"uuid"`
-	Name string `json:"name"`
+	ID   id.ID  `json:"id" format:"uuid" doc:"ID of the organization"`
+	Name string `json:"name" doc:"Name of the organization"`
 }
 
 // Sessions lists the open sessions of who's user in all orgs, newest first, beginning after below; a zero below begins

@@ -197,12 +197,12 @@ func (s *Service) Rotate(ctx context.Context) error {
 
 // JWK is a public key in the format of RFC 8037.
 type JWK struct {
-	KeyType   string `json:"kty"`
-	Curve     string `json:"crv"`
-	Use       string `json:"use"`
-	Algorithm string `json:"alg"`
-	KeyID     string `json:"kid"`
-	X         string `json:"x"`
+	KeyType   string `json:"kty" doc:"Key type (RFC 8037): OKP"`
+	Curve     string `json:"crv" doc:"Curve of the key: Ed25519"`
+	Use       string `json:"use" doc:"Use of the key: sig, signatures"`
+	Algorithm string `json:"alg" doc:"Algorithm of the signatures: EdDSA"`
+	KeyID     string `json:"kid" doc:"ID of the key, as in the header kid of a token"`
+	X         string `json:"x" doc:"The public key, base64url without padding"`
 }
 
 // PublicKeys returns the keys that may sign tokens, now or soon. It includes a key made by Rotate within a second,

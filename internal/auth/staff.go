@@ -26,8 +26,10 @@ func (s *Service) Lend(ctx context.Context, tx *postgres.Tx, by Who, role Role) 
 	tx.Queue(`INSERT INTO staff_access (org_id, id, user_id, parent_org_id, session_id, role, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
 		tx.Org(), access, by.User, by.Org, by.Session, string(role), staffLife.Seconds())
-	token, err = s.access(ctx, Who{Org: tx.Org(), User: by.User, Role: role, Session: access, Staff: by.Org},
-		time.Now())
+	token, err = s.access(ctx, Who{
+		Org: tx.Org(), User: by.User, Role: role, Session: access, Staff: by.Org,
+		Client: by.Client,
+	}, time.Now())
 	return token, access, staffLife, err
 }
 

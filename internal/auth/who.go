@@ -36,7 +36,19 @@ type Who struct {
 	Closed Closed
 	// Staff is the agency for which the user acts in a client's org, else zero.
 	Staff id.ID
+	// Client is the client that the token was issued to.
+	Client Client
 }
+
+// Client is the kind of client that a session's tokens are issued to. It limits who may refresh the session, and
+// selects the rate limit of its requests. It grants no rights.
+type Client string
+
+// The clients.
+const (
+	AnyClient Client = ""        // every caller of the API
+	Console   Client = "console" // the web console, which keeps its refresh token in a cookie
+)
 
 // Closed is a reason why an org is read-only.
 type Closed string

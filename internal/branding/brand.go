@@ -278,7 +278,7 @@ func logo(ctx context.Context, tx *postgres.Tx, sql string, by any) (*Logo, erro
 }
 
 func (p *Patch) apply(s *Settings) error {
-	var wrong []fault.Field
+	var wrong []fault.FieldError
 	if p.Name.Set {
 		if s.Name = nil; !p.Name.Null {
 			name := strings.TrimSpace(p.Name.Value)
@@ -295,8 +295,14 @@ func (p *Patch) apply(s *Settings) error {
 	}
 	if p.HideBrand.Set {
 		if p.HideBrand.Null {
-			wrong = append(wrong,
-				fault.Field{Pointer: "#/hide_brand", Code: "not_nullable", Detail: "This field cannot be cleared."})
+			wrong = append(
+				wrong,
+				fault.FieldError{
+					Pointer: "#/hide_brand",
+					Code:    "not_nullable",
+					Detail:  "This field cannot be cleared.",
+				},
+			)
 		}
 		s.HideBrand = p.HideBrand.Value
 	}
@@ -312,7 +318,7 @@ func (p *Patch) apply(s *Settings) error {
 
 // paint applies the colours of the patch. A cleared colour becomes the platform's; if all four are the platform's, the
 // org has no colours.
-func (p *Patch) paint(s *Settings) (wrong []fault.Field) {
+func (p *Patch) paint(s *Settings) (wrong []fault.FieldError) {
 	if !p.Colors.Set {
 		return nil
 	}
@@ -338,7 +344,7 @@ func (p *Patch) paint(s *Settings) (wrong []fault.Field) {
 			*one.at = one.rule
 		case !ok:
 			wrong = append(wrong,
-				fault.Field{
+				fault.FieldError{
 					Pointer: "#/colors/" + one.name, Code: "invalid_color",
 					Detail: "A colour must be #RRGGBB: six hexadecimal digits.",
 				})
@@ -354,9 +360,9 @@ func (p *Patch) paint(s *Settings) (wrong []fault.Field) {
 }
 
 // checkName rejects names that could mislead in the header of a mail or a page: addresses, and invisible characters.
-func checkName(name string) *fault.Field {
-	bad := func(code, detail string) *fault.Field {
-		return &fault.Field{Pointer: "#/brand_name", Code: code, Detail: detail}
+func checkName(name string) *fault.FieldError {
+	bad := func(code, detail string) *fault.FieldError {
+		return &fault.FieldError{Pointer: "#/brand_name", Code: code, Detail: detail}
 	}
 	switch {
 	case name == "":

@@ -247,7 +247,7 @@ func TestARefusedPairIsToldWithItsRatioAndTheShadeThatMendsIt(t *testing.T) {
 	if err := p.Check(); !errors.As(err, &f) || len(f.Fields) != 1 {
 		t.Fatalf("%v", err)
 	}
-	if got, want := f.Fields[0], (fault.Field{
+	if got, want := f.Fields[0], (fault.FieldError{
 		Pointer: "#/colors/text", Code: "low_contrast",
 		Detail: "Against the background this has a contrast of 2.84:1 and needs 4.5:1. The nearest shade that has " +
 			"it is #767676.",

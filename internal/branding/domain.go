@@ -75,11 +75,11 @@ type Domain struct {
 	Standing
 }
 
-// Record is a DNS record that the owner has to set.
-type Record struct {
+// DNSRecord is a DNS record that the owner has to set.
+type DNSRecord struct {
 	Type  string `json:"type" enum:"TXT,CNAME,A,AAAA" doc:"A or AAAA if the target is an address instead of a name"`
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string `json:"name" doc:"Name of the record, fully qualified, without a trailing dot"`
+	Value string `json:"value" doc:"Value of the record, without quotes"`
 }
 
 // The label of the TXT record below the host, and the prefix of its value.
@@ -89,14 +89,14 @@ const (
 )
 
 // Records returns the DNS records that d needs. They do not change during the claim.
-func (s *Domains) Records(d *Domain) []Record {
+func (s *Domains) Records(d *Domain) []DNSRecord {
 	lead := "CNAME"
 	if a, err := netip.ParseAddr(s.Target); err == nil {
 		if lead = "AAAA"; a.Unmap().Is4() {
 			lead = "A"
 		}
 	}
-	return []Record{
+	return []DNSRecord{
 		{Type: "TXT", Name: proofLabel + d.Host, Value: proofPrefix + d.Token},
 		{Type: lead, Name: d.Host, Value: s.Target},
 	}

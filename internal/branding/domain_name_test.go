@@ -63,8 +63,8 @@ func TestOnlyANameThatOneOrgCanHaveIsADomain(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %s", given, got, err, fault.ValidationFailed)
 			continue
 		}
-		fields := []fault.Field{{Pointer: "#/domain", Code: want}}
-		if diff := cmp.Diff(fields, f.Fields, cmpopts.IgnoreFields(fault.Field{}, "Detail")); diff != "" {
+		fields := []fault.FieldError{{Pointer: "#/domain", Code: want}}
+		if diff := cmp.Diff(fields, f.Fields, cmpopts.IgnoreFields(fault.FieldError{}, "Detail")); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", given, diff)
 		}
 	}

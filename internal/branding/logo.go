@@ -93,7 +93,7 @@ func NewLogo(contentType string, sent []byte) (*Logo, error) {
 func refused(code, detail string) *fault.Fault {
 	return &fault.Fault{
 		Code: fault.ValidationFailed, Detail: "This cannot be a logo.",
-		Fields: []fault.Field{{Pointer: "#", Code: code, Detail: detail}},
+		Fields: []fault.FieldError{{Pointer: "#", Code: code, Detail: detail}},
 	}
 }
 

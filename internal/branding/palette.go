@@ -65,7 +65,7 @@ func (p Palette) Check() error {
 	f := fault.New(fault.ValidationFailed, "Some colours have too little contrast.")
 	f.More = map[string]any{"contrast": clashes}
 	for _, c := range clashes {
-		f.Fields = append(f.Fields, fault.Field{
+		f.Fields = append(f.Fields, fault.FieldError{
 			Pointer: "#/colors/" + c.Name, Code: "low_contrast",
 			Detail: fmt.Sprintf(
 				"Against the %s this has a contrast of %.2f:1 and needs %g:1. The nearest shade that has it is %s.",

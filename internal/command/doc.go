@@ -13,7 +13,7 @@
 //	outside.go    billing, accounts, language models: the real ones, sandboxes of ours, or none
 //	parts.go      which of the three it is, and how a process says so
 //	domains.go    custom domains, and an API that waits for its database
-//	user.go billing.go jobs.go keys.go documents.go   commands that end by themselves
+//	user.go billing.go jobs.go keys.go documents.go demo.go   commands that end by themselves
 //
 // It is main's, and imports whatever main may; nobody else imports it, which the linter holds. It is a directory of
 // its own since the wires of all commands had grown past what one reads in one file, and the top level has room for

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/look"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -27,6 +28,7 @@ func (p *process) serve(ln net.Listener) {
 		Hooks: p.hooks,
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
 		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log),
+		Streams:       limits.NewLeases(p.requests, p.log),
 		AIPerMinute:   p.AIPerMinute,
 		NotConfigured: p.notConfigured(), DrainDelay: p.drainDelay(p.name),
 	}
@@ -61,6 +63,9 @@ func (p *process) operate(ln net.Listener) error {
 	}
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
+	}
+	if len(mounts) > 0 {
+		mounts[look.Path] = look.Handler()
 	}
 	ready := map[string]func(context.Context) error{}
 	if p.published != nil {

@@ -15,6 +15,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 )
 
+// opsAddr is where up's ops listener listens unless a setting says otherwise.
+const opsAddr = "127.0.0.1:9090"
+
 type up struct {
 	SeedEmail    string `help:"Mail address of the person to begin with." default:"demo@example.com"`
 	SeedPassword string `help:"Their password; made up and printed where none is given."`
@@ -51,7 +54,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	p := s.process("up", log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	if p.OpsAddr == "" {
-		p.OpsAddr = "127.0.0.1:9090"
+		p.OpsAddr = opsAddr
 	}
 	public, err := p.listenAPI(ctx)
 	if err != nil {

@@ -58,7 +58,7 @@ func (w welcome) String() string {
 	if !w.seeded {
 		return b.String()
 	}
-	row("inbox", "%s  (a webhook endpoint to subscribe)", w.inbox)
+	row("inbox", "%sfirst  (a webhook endpoint to subscribe)", w.inbox)
 	fmt.Fprintf(&b, `
 demo login: %[2]s / %[3]s (shown this once)
 create a contact:

@@ -22,6 +22,7 @@ type Upsert struct {
 	ID wire.Field[string]
 	Patch
 	Wrong *fault.Fault // an error found before the batch; becomes the row's outcome
+	NewID id.ID        // the ID of the company if the row creates one; zero: generated
 }
 
 // UpsertAll applies the rows in order. It returns one outcome for each row, in the same order, and one Change for every
@@ -197,6 +198,9 @@ func (b *batch) create(u *Upsert, path string) record.Outcome {
 	c, err := u.Patch.create(path, wire.Now())
 	if err != nil {
 		return record.Wrong(err)
+	}
+	if !u.NewID.IsZero() {
+		c.ID = u.NewID
 	}
 	e := &entry{Now: Row{Value: c, Edit: 1}, New: true}
 	b.index(e)

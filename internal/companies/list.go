@@ -65,3 +65,9 @@ func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	return table.Estimate(ctx, tx, f.query(tx.Org()))
 }
+
+// Search returns at most limit live companies, newest first, that have a word in their name or domain for each of
+// words, which are folded (see filter.Words): the word or a longer one that begins with it.
+func Search(ctx context.Context, tx *postgres.Tx, words []string, limit int) ([]Row, error) {
+	return table.Search(ctx, tx, "company_word", "company_id", words, limit)
+}

@@ -13,7 +13,7 @@ import (
 
 // apply applies p to c and returns the errors in p. path is the JSON pointer to p's object ("" or "contacts/3/"). c
 // shares no data with the contact that it was copied from, because arrays and objects are replaced.
-func (p *Patch) apply(c *Contact, path string) []fault.Field {
+func (p *Patch) apply(c *Contact, path string) []fault.FieldError {
 	v := checker{path: path}
 	v.readOnly(p, c)
 
@@ -45,7 +45,7 @@ func (p *Patch) apply(c *Contact, path string) []fault.Field {
 }
 
 // create applies p to a contact that does not exist yet.
-func (p *Patch) create(c *Contact, path string) []fault.Field {
+func (p *Patch) create(c *Contact, path string) []fault.FieldError {
 	wrong := p.apply(c, path)
 	for _, f := range []struct {
 		name string
@@ -53,7 +53,7 @@ func (p *Patch) create(c *Contact, path string) []fault.Field {
 	}{{"email", p.Email}, {"first_name", p.FirstName}, {"last_name", p.LastName}} {
 		if !f.in.Set {
 			wrong = append(wrong,
-				fault.Field{Pointer: "#/" + path + f.name, Code: "required", Detail: "This field is required."})
+				fault.FieldError{Pointer: "#/" + path + f.name, Code: "required", Detail: "This field is required."})
 		}
 	}
 	return wrong

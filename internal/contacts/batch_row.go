@@ -18,6 +18,7 @@ type Upsert struct {
 	ID wire.Field[string]
 	Patch
 	Wrong *fault.Fault // an error found before the batch; becomes the row's outcome
+	NewID id.ID        // the ID of the contact if the row creates one; zero: generated
 }
 
 // The outcomes of a row.
@@ -143,8 +144,11 @@ func (b *batch) find(u *Upsert, path string) (*entry, *fault.Fault) {
 func (b *batch) create(u *Upsert, path string) Outcome {
 	now := wire.Now()
 	c := Contact{
-		ID: id.New(), Stage: DefaultStage, Tag: []string{}, Segment: []string{},
+		ID: u.NewID, Stage: DefaultStage, Tag: []string{}, Segment: []string{},
 		Attributes: map[string]any{}, CreatedAt: now, UpdatedAt: now,
+	}
+	if c.ID.IsZero() {
+		c.ID = id.New()
 	}
 	wrong := u.create(&c, path)
 	if u.CreatedAt.Set && !u.CreatedAt.Null {
@@ -152,13 +156,13 @@ func (b *batch) create(u *Upsert, path string) Outcome {
 		switch err := at.UnmarshalText([]byte(u.CreatedAt.Value)); {
 		case err != nil:
 			wrong = append(wrong,
-				fault.Field{
+				fault.FieldError{
 					Pointer: "#/" + path + "created_at", Code: "invalid_time",
 					Detail: "This is not an RFC 3339 time.",
 				})
 		case at.After(now.Time) || at.Before(time.Unix(0, 0)):
 			wrong = append(wrong,
-				fault.Field{
+				fault.FieldError{
 					Pointer: "#/" + path + "created_at", Code: "out_of_range",
 					Detail: "The time lies between 1970 and now.",
 				})

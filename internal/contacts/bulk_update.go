@@ -64,7 +64,7 @@ func ValidatePatch(ctx context.Context, tx *postgres.Tx, p *Patch, path string) 
 	wrong := p.apply(&c, path)
 	if p.Email.Set {
 		wrong = append(wrong,
-			fault.Field{
+			fault.FieldError{
 				Pointer: "#/" + path + "email", Code: "not_allowed",
 				Detail: "An address belongs to one contact.",
 			})

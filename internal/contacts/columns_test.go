@@ -82,8 +82,8 @@ func TestAColumnOfAContactIsAddedInEightPlaces(t *testing.T) {
 		}
 		file = filepath.ToSlash(file)
 		if entry.IsDir() {
-			if slices.Contains([]string{".git", "deploy", "node_modules", "testdata"}, entry.Name()) {
-				return fs.SkipDir // deploy holds benchmarks and tests, which use a contact as a client does
+			if slices.Contains([]string{".git", "deploy", "demo", "node_modules", "testdata"}, entry.Name()) {
+				return fs.SkipDir // deploy and internal/command/demo use a contact as a client does
 			}
 			return nil
 		}

@@ -21,7 +21,7 @@ import (
 
 // ask queues a statement that calls refuse on a violation. fields builds the field errors from the detail that refuse
 // reports.
-func ask(tx *postgres.Tx, fields func(about string) []fault.Field, sql string, args ...any) {
+func ask(tx *postgres.Tx, fields func(about string) []fault.FieldError, sql string, args ...any) {
 	tx.Queue(sql, args...).Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "FW001" {
@@ -33,16 +33,16 @@ func ask(tx *postgres.Tx, fields func(about string) []fault.Field, sql string, a
 
 // askStage queues a check that the org has the stage.
 func askStage(tx *postgres.Tx, stage string) {
-	ask(tx, func(about string) []fault.Field {
+	ask(tx, func(about string) []fault.FieldError {
 		var stages []string
 		_ = json.Unmarshal([]byte(about), &stages) // the fault is valid without the list, too
-		return []fault.Field{unknownStage("", stage, stages)}
+		return []fault.FieldError{unknownStage("", stage, stages)}
 	}, `SELECT refuse('stage', to_json(stages)::text) FROM org WHERE org_id = $1 AND $2 <> ALL (stages)`, tx.Org(),
 		stage)
 }
 
-func unknownStage(path, stage string, stages []string) fault.Field {
-	return fault.Field{
+func unknownStage(path, stage string, stages []string) fault.FieldError {
+	return fault.FieldError{
 		Pointer: "#/" + path + "stage", Code: "unknown_stage",
 		Detail: fault.Choices("The organization's list of stages has no such stage.", stage, stages),
 	}
@@ -59,37 +59,37 @@ func makeSegments(tx *postgres.Tx, keys []string) {
 		ids[i] = id.New()
 	}
 	// segment_room of the migration enforces the limit
-	ask(tx, func(string) []fault.Field { return []fault.Field{tooManySegments("")} },
+	ask(tx, func(string) []fault.FieldError { return []fault.FieldError{tooManySegments("")} },
 		`INSERT INTO segment (org_id, id, key, name, kind, created_at, updated_at)
 		SELECT $1, i, k, k, 'static', $4, $4 FROM unnest($2::uuid[], $3::text[]) AS new (i, k)
 		ON CONFLICT (org_id, key) DO NOTHING`,
 		tx.Org(), ids, keys, wire.Now())
-	ask(tx, func(about string) []fault.Field {
+	ask(tx, func(about string) []fault.FieldError {
 		if key, archived := strings.CutPrefix(about, "-"); archived {
-			return []fault.Field{archivedSegment("", key)}
+			return []fault.FieldError{archivedSegment("", key)}
 		}
-		return []fault.Field{dynamicSegment("", about[1:])}
+		return []fault.FieldError{dynamicSegment("", about[1:])}
 	}, `SELECT refuse('segment', CASE WHEN archived_at IS NULL THEN '+' ELSE '-' END || key)
 		FROM segment WHERE org_id = $1 AND key = ANY ($2::text[]) AND (kind = 'dynamic' OR archived_at IS NOT NULL)`,
 		tx.Org(), keys)
 }
 
-func tooManySegments(path string) fault.Field {
-	return fault.Field{
+func tooManySegments(path string) fault.FieldError {
+	return fault.FieldError{
 		Pointer: "#/" + path + "segment", Code: "too_many_segments",
 		Detail: "An organization has at most 200 segments.",
 	}
 }
 
-func archivedSegment(path, key string) fault.Field {
-	return fault.Field{
+func archivedSegment(path, key string) fault.FieldError {
+	return fault.FieldError{
 		Pointer: "#/" + path + "segment", Code: "archived_segment",
 		Detail: "The segment " + key + " is archived; restore it, or choose another key.",
 	}
 }
 
-func dynamicSegment(path, key string) fault.Field {
-	return fault.Field{
+func dynamicSegment(path, key string) fault.FieldError {
+	return fault.FieldError{
 		Pointer: "#/" + path + "segment", Code: "dynamic_segment",
 		Detail: "The segment " + key + " is dynamic: who is in it follows from its filter.",
 	}
@@ -124,10 +124,10 @@ func defineFields(tx *postgres.Tx, values map[string]any) {
 		WHERE NOT EXISTS (SELECT FROM contact_field f WHERE f.org_id = $1 AND f.key = k AND f.archived_at IS NULL) `+
 		defineAgain,
 		tx.Org(), keys, types, wire.Now())
-	ask(tx, func(about string) (wrong []fault.Field) {
+	ask(tx, func(about string) (wrong []fault.FieldError) {
 		var defined map[string]Type
 		if err := json.Unmarshal([]byte(about), &defined); err != nil {
-			return []fault.Field{wrongType("", "", String)}
+			return []fault.FieldError{wrongType("", "", String)}
 		}
 		for _, key := range slices.Sorted(maps.Keys(defined)) {
 			wrong = append(wrong, wrongType("", key, defined[key]))
@@ -138,20 +138,20 @@ func defineFields(tx *postgres.Tx, values map[string]any) {
 			JOIN unnest($2::text[], $3::text[]) AS sent (k, t) ON sent.k = f.key
 		WHERE f.org_id = $1 AND f.type <> sent.t AND NOT (f.type = 'string' AND sent.t = 'date') HAVING count(*) > 0`,
 		tx.Org(), keys, types)
-	ask(tx, func(string) []fault.Field { return []fault.Field{tooManyFields("")} },
+	ask(tx, func(string) []fault.FieldError { return []fault.FieldError{tooManyFields("")} },
 		`SELECT refuse('fields', '') FROM contact_field WHERE org_id = $1 AND archived_at IS NULL
 			HAVING count(*) > $2`, tx.Org(), maxFields)
 }
 
-func wrongType(path, key string, t Type) fault.Field {
-	return fault.Field{
+func wrongType(path, key string, t Type) fault.FieldError {
+	return fault.FieldError{
 		Pointer: "#/" + path + "attributes/" + escape(key), Code: "wrong_type",
 		Detail: "This custom field is defined as " + string(t) + ".",
 	}
 }
 
-func tooManyFields(path string) fault.Field {
-	return fault.Field{
+func tooManyFields(path string) fault.FieldError {
+	return fault.FieldError{
 		Pointer: "#/" + path + "attributes", Code: "too_many_fields",
 		Detail: "An organization has at most 200 custom fields.",
 	}

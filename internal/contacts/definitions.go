@@ -68,7 +68,7 @@ func (d *definitions) read(attributes, segments bool) {
 // allowed checks what the change from was to c adds against the org's definitions, and records the definitions that
 // must be created.
 func (d *definitions) allowed(was, c *Contact, path string) *fault.Fault {
-	var wrong []fault.Field
+	var wrong []fault.FieldError
 	if c.Stage != was.Stage && !has(d.stages, c.Stage) {
 		wrong = append(wrong, unknownStage(path, c.Stage, d.stages))
 	}

@@ -14,12 +14,19 @@ import (
 
 // CustomField is the definition of a custom field.
 type CustomField struct {
-	Key       string    `json:"key"`
-	Label     string    `json:"label"`
+	Key       string    `json:"key" doc:"Key of the field in a contact's attributes"`
+	Label     string    `json:"label" doc:"Display name; the key if none was given"`
 	Type      Type      `json:"type" enum:"string,number,boolean,date"`
-	CreatedAt wire.Time `json:"created_at" format:"date-time"`
-	UpdatedAt wire.Time `json:"updated_at" format:"date-time"`
+	CreatedAt wire.Time `json:"created_at" format:"date-time" doc:"When the field was defined"`
+	UpdatedAt wire.Time `json:"updated_at" format:"date-time" doc:"When the label was last changed"`
 	Edit      int       `json:"-"`
+}
+
+// Descriptions implements wire.Describer.
+func (CustomField) Descriptions() map[string]string {
+	return map[string]string{
+		"type": "Type of the values; a date is a string YYYY-MM-DD",
+	}
 }
 
 const fieldColumns = `key, label, type, created_at, updated_at, edit`
@@ -91,8 +98,8 @@ func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Cu
 	if n == 0 {
 		return CustomField{}, fault.New(fault.FieldExists, "A custom field with this key exists.")
 	}
-	ask(tx, func(string) []fault.Field {
-		return []fault.Field{{Pointer: "#/key", Code: tooManyFields("").Code, Detail: tooManyFields("").Detail}}
+	ask(tx, func(string) []fault.FieldError {
+		return []fault.FieldError{{Pointer: "#/key", Code: tooManyFields("").Code, Detail: tooManyFields("").Detail}}
 	},
 		`SELECT refuse('fields', '') FROM contact_field WHERE org_id = $1 AND archived_at IS NULL
 			HAVING count(*) > $2`, tx.Org(), maxFields)

@@ -65,27 +65,27 @@ func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	return tx.Flush(ctx)
 }
 
-// Recorded is a score that the scoring job recorded.
-type Recorded struct {
-	RecordedAt   wire.Time `json:"recorded_at" format:"date-time"`
-	LeadScore    float64   `json:"lead_score"`
-	Probability  float64   `json:"probability"`
-	ModelVersion string    `json:"model_version"`
+// RecordedScore is a score that the scoring job recorded.
+type RecordedScore struct {
+	RecordedAt   wire.Time `json:"recorded_at" format:"date-time" doc:"When the score was recorded"`
+	LeadScore    float64   `json:"lead_score" doc:"100 x probability, two decimals"`
+	Probability  float64   `json:"probability" doc:"Probability that the contact's deal is won, 0 to 1"`
+	ModelVersion string    `json:"model_version" doc:"Version of the model that computed the score"`
 }
 
-// Told is an event about a contact.
-type Told struct {
-	ID        id.ID           `json:"id" format:"uuid"`
-	Type      string          `json:"type"`
-	CreatedAt wire.Time       `json:"created_at" format:"date-time"`
-	Data      json.RawMessage `json:"data"`
+// ExportedEvent is an event about a contact.
+type ExportedEvent struct {
+	ID        id.ID           `json:"id" format:"uuid" doc:"ID of the event"`
+	Type      string          `json:"type" doc:"Type of the event, such as contact.updated"`
+	CreatedAt wire.Time       `json:"created_at" format:"date-time" doc:"When the event was written"`
+	Data      json.RawMessage `json:"data" doc:"Payload of the event: object and previous"`
 }
 
 // Held is all stored data about a contact.
 type Held struct {
-	Contact      Contact    `json:"contact"`
-	ScoreHistory []Recorded `json:"score_history"`
-	Events       []Told     `json:"events"`
+	Contact      Contact         `json:"contact" doc:"The contact, archived or not"`
+	ScoreHistory []RecordedScore `json:"score_history" doc:"Recorded scores of the contact, oldest first"`
+	Events       []ExportedEvent `json:"events" doc:"Stored events about the contact, oldest first"`
 }
 
 // Export returns all stored data about a contact, live or archived, including the events of the last month. Call it in
@@ -102,7 +102,7 @@ func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 	if err != nil {
 		return Held{}, fmt.Errorf("read score history: %w", err)
 	}
-	if h.ScoreHistory, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Recorded]); err != nil {
+	if h.ScoreHistory, err = pgx.CollectRows(rows, pgx.RowToStructByPos[RecordedScore]); err != nil {
 		return Held{}, fmt.Errorf("read score history: %w", err)
 	}
 	rows, err = tx.Query(ctx, `SELECT id, type, created_at, data FROM event
@@ -110,7 +110,7 @@ func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 	if err != nil {
 		return Held{}, fmt.Errorf("read events: %w", err)
 	}
-	if h.Events, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Told]); err != nil {
+	if h.Events, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ExportedEvent]); err != nil {
 		return Held{}, fmt.Errorf("read events: %w", err)
 	}
 	return h, nil

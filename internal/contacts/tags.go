@@ -11,7 +11,7 @@ import (
 
 // TagUse is a tag and the number of live contacts with it.
 type TagUse struct {
-	Name     string `json:"name"`
+	Name     string `json:"name" doc:"The tag as it is stored"`
 	Contacts int    `json:"contacts" doc:"Number of live contacts with the tag, counted up to 1,000"`
 	More     bool   `json:"more" doc:"There are more than the count"`
 }

@@ -36,14 +36,14 @@ const MaxTags = maxKeys
 // checker collects the errors in one object.
 type checker struct {
 	path   string
-	fields []fault.Field
+	fields []fault.FieldError
 }
 
 func (v *checker) wrong(field, code, detail string) {
 	if len(v.fields) == maxWrong {
 		return
 	}
-	v.fields = append(v.fields, fault.Field{Pointer: "#/" + v.path + field, Code: code, Detail: detail})
+	v.fields = append(v.fields, fault.FieldError{Pointer: "#/" + v.path + field, Code: code, Detail: detail})
 }
 
 // text checks the rules for every one-line text.
@@ -203,7 +203,7 @@ func validZone(s string) bool {
 }
 
 // invalid returns the 422 fault with fields, or nil if fields is empty.
-func invalid(fields []fault.Field) error {
+func invalid(fields []fault.FieldError) error {
 	if len(fields) == 0 {
 		return nil
 	}

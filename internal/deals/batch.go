@@ -20,6 +20,7 @@ type Upsert struct {
 	ID wire.Field[string]
 	Patch
 	Wrong *fault.Fault // an error found before the batch; becomes the row's outcome
+	NewID id.ID        // the ID of the deal if the row creates one; zero: generated
 }
 
 type entry = record.Entry[Deal]
@@ -58,7 +59,7 @@ func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.
 			if e.New {
 				insert(tx, &e.Now.Value)
 			} else {
-				update(tx, &e.Now.Value)
+				update(tx, &e.Was.Value, &e.Now.Value)
 			}
 		}
 		return nil
@@ -100,6 +101,9 @@ func row(u *Upsert, known map[id.ID]*entry, g *ground, path string) (*entry, Cha
 		d, err := u.Patch.create(path, wire.Now(), g)
 		if err != nil {
 			return nil, Change{}, err
+		}
+		if !u.NewID.IsZero() {
+			d.ID = u.NewID
 		}
 		e := &entry{Now: Row{Value: d, Edit: 1}, New: true}
 		known[d.ID] = e

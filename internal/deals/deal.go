@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -28,12 +29,12 @@ var table = record.Table[Deal]{
 	Name: "deal", Absent: "There is no such deal.",
 	Columns: `id, name, contact_id, company_id, pipeline_id, stage_id, status, amount, currency, lost_reason,
 		to_char(expected_close_on, 'YYYY-MM-DD'),
-		owner_id, closed_at, created_at, updated_at, archived_at, open_stage_id`,
+		owner_id, closed_at, created_at, updated_at, archived_at, open_stage_id, position`,
 	Scan: func(d *Deal) []any {
 		return []any{
 			&d.ID, &d.Name, &d.ContactID, &d.CompanyID, &d.PipelineID, &d.StageID, &d.Status, &d.Amount, &d.Currency,
 			&d.LostReason, &d.ExpectedCloseOn,
-			&d.OwnerID, &d.ClosedAt, &d.CreatedAt, &d.UpdatedAt, &d.ArchivedAt, &d.LastOpen,
+			&d.OwnerID, &d.ClosedAt, &d.CreatedAt, &d.UpdatedAt, &d.ArchivedAt, &d.LastOpen, &d.Position,
 		}
 	},
 	Stamps: func(d *Deal) (*wire.Time, **wire.Time) { return &d.UpdatedAt, &d.ArchivedAt },
@@ -81,12 +82,15 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p
 		if err != nil {
 			return err
 		}
-		return p.apply(was, now, "", ground)
+		if err := p.apply(was, now, "", ground); err != nil {
+			return err
+		}
+		return p.put(ctx, tx, now)
 	})
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
-	update(tx, &ch.Value)
+	update(tx, &ch.Before, &ch.Value)
 	return ch, tx.Flush(ctx)
 }
 
@@ -124,7 +128,7 @@ func Events(ch *Change) []events.Event {
 	moved, others := map[string]any{}, map[string]any{}
 	for name, was := range ch.Previous {
 		switch name {
-		case "stage_id", "pipeline_id", "status", "closed_at":
+		case "stage_id", "pipeline_id", "status", "closed_at", "position":
 			moved[name] = was
 		default:
 			others[name] = was
@@ -138,7 +142,7 @@ func Events(ch *Change) []events.Event {
 		told = append(told, events.DealStageChanged{Deal: d, Previous: moved})
 		told = append(told, entered(ch.Before.Status, d)...)
 	} else {
-		maps.Copy(others, moved) // closed_at alone, from imported history
+		maps.Copy(others, moved) // a position within the stage, or closed_at from imported history
 	}
 	if len(others) > 0 {
 		told = append(told, events.DealUpdated{Deal: d, Previous: others})
@@ -182,19 +186,25 @@ func stayed(q *pgx.QueuedQuery) {
 func insert(tx *postgres.Tx, d *Deal) {
 	stayed(tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, company_id, pipeline_id, stage_id, status,
 		open_stage_id, amount, currency, lost_reason,
-			expected_close_on, owner_id, closed_at, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+			expected_close_on, owner_id, closed_at, created_at, updated_at, place)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
 		d.Currency, d.LostReason,
-		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt))
+		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt, place(d)))
+	addWords(tx, d.ID, filter.Words(d.Name))
 }
 
-func update(tx *postgres.Tx, d *Deal) {
+func update(tx *postgres.Tx, was, d *Deal) {
 	stayed(tx.Queue(`UPDATE deal SET name = $3, contact_id = $4, company_id = $5, pipeline_id = $6, stage_id = $7,
 		status = $8, open_stage_id = $9, amount = $10,
 			currency = $11, lost_reason = $12, expected_close_on = $13, owner_id = $14, closed_at = $15,
-			updated_at = $16, edit = edit + 1
+			updated_at = $16, place = $17, edit = edit + 1
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
-		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt))
+		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt, place(d)))
+	if was.Name != d.Name {
+		before, after := filter.Words(was.Name), filter.Words(d.Name)
+		takeWords(tx, d.ID, without(before, after))
+		addWords(tx, d.ID, without(after, before))
+	}
 }

@@ -26,6 +26,11 @@ type Patch struct {
 	LostReason      wire.Field[string]
 	ExpectedCloseOn wire.Field[string]
 	OwnerID         wire.Field[string]
+	Position        wire.Field[string]
+
+	// BeforeID and AfterID are accepted from a patch of a single deal: the deal that it is moved next to.
+	BeforeID wire.Field[string]
+	AfterID  wire.Field[string]
 
 	// ClosedAt is accepted from a creation or a batch, to import history. CreatedAt is accepted from a batch row that
 	// creates a deal.
@@ -100,6 +105,9 @@ func (p *Patch) apply(was, now *Deal, path string, g *ground) error {
 	if p.moves() {
 		p.move(f, was, now, g.pipelines[was.PipelineID], g)
 	}
+	if now.StageID != was.StageID && !p.Position.Set {
+		now.Position = top()
+	}
 	p.close(f, was, now, wire.Now())
 	return f.Fault()
 }
@@ -123,7 +131,9 @@ func (p *Patch) create(path string, now wire.Time, g *ground) (Deal, error) {
 	if d.ClosedAt != nil && p.CreatedAt.Set && p.ClosedAt.Set && d.ClosedAt.Before(d.CreatedAt.Time) {
 		f.Wrong("closed_at", "out_of_range", "A deal is closed after it was made.")
 	}
-	d.ID = id.New()
+	if d.ID = id.New(); d.Position == "" {
+		d.Position = byAge(d.ID)
+	}
 	return d, f.Fault()
 }
 
@@ -138,6 +148,7 @@ func (p *Patch) fill(f *form.Form, d *Deal, g *ground) {
 	f.ID("company_id", p.CompanyID, &d.CompanyID)
 	f.ID("owner_id", p.OwnerID, &d.OwnerID)
 	f.Date("expected_close_on", p.ExpectedCloseOn, &d.ExpectedCloseOn)
+	p.fillPosition(f, d)
 	switch in := p.Amount; {
 	case !in.Set:
 	case in.Null:
@@ -231,7 +242,7 @@ func (p *Patch) close(f *form.Form, was, now *Deal, at wire.Time) {
 
 // landing returns the stage that a deal with this status moves to. For an open deal that is its last open stage, if
 // that stage belongs to the pipeline.
-func (p *Pipeline) landing(status string, lastOpen *id.ID) *Stage {
+func (p *Pipeline) landing(status string, lastOpen *id.ID) *PipelineStage {
 	if status == Open && lastOpen != nil {
 		if s := p.stage(*lastOpen); s != nil && s.Kind == Open {
 			return s
@@ -241,7 +252,7 @@ func (p *Pipeline) landing(status string, lastOpen *id.ID) *Stage {
 }
 
 // find returns the stage and its pipeline, or nil.
-func (g *ground) find(stage id.ID) (*Stage, *Pipeline) {
+func (g *ground) find(stage id.ID) (*PipelineStage, *Pipeline) {
 	for _, p := range g.pipelines {
 		if s := p.stage(stage); s != nil {
 			return s, p
@@ -251,7 +262,7 @@ func (g *ground) find(stage id.ID) (*Stage, *Pipeline) {
 }
 
 // enter moves d to a stage of p.
-func enter(d *Deal, p *Pipeline, s *Stage) {
+func enter(d *Deal, p *Pipeline, s *PipelineStage) {
 	d.PipelineID, d.StageID, d.Status = p.ID, s.ID, s.Kind
 	if s.Kind == Open {
 		open := s.ID

@@ -18,23 +18,23 @@ const (
 	Lost = "lost"
 )
 
-// Stage is one step of a pipeline.
-type Stage struct {
-	ID          id.ID  `json:"id" format:"uuid"`
-	Name        string `json:"name"`
-	Kind        string `json:"kind" enum:"open,won,lost"`
+// PipelineStage is one step of a pipeline.
+type PipelineStage struct {
+	ID          id.ID  `json:"id" format:"uuid" doc:"ID of the stage; send it back to keep the stage in an update"`
+	Name        string `json:"name" doc:"Display name, unique in the pipeline"`
+	Kind        string `json:"kind" enum:"open,won,lost" doc:"Status of the deals in this stage"`
 	Probability int    `json:"probability" doc:"Chance to win a deal in this stage, in percent; won: 100, lost: 0"`
 }
 
 // Pipeline is a sequence of stages that a deal moves through until it is won or lost.
 type Pipeline struct {
-	ID         id.ID      `json:"id" format:"uuid"`
-	Name       string     `json:"name"`
-	Default    bool       `json:"default" doc:"Pipeline of deals that name none; one per organization"`
-	Stages     []Stage    `json:"stages" doc:"In pipeline order"`
-	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
-	UpdatedAt  wire.Time  `json:"updated_at" format:"date-time"`
-	ArchivedAt *wire.Time `json:"archived_at" format:"date-time"`
+	ID         id.ID           `json:"id" format:"uuid" doc:"ID of the pipeline"`
+	Name       string          `json:"name" doc:"Display name of the pipeline"`
+	Default    bool            `json:"default" doc:"Pipeline of deals that name none; one per organization"`
+	Stages     []PipelineStage `json:"stages" doc:"In pipeline order"`
+	CreatedAt  wire.Time       `json:"created_at" format:"date-time" doc:"When the pipeline was created"`
+	UpdatedAt  wire.Time       `json:"updated_at" format:"date-time" doc:"When it or a stage was last edited"`
+	ArchivedAt *wire.Time      `json:"archived_at" format:"date-time" doc:"When it was archived; null: live"`
 }
 
 // PipelineRow is a pipeline with its edit counter.
@@ -61,13 +61,13 @@ const (
 )
 
 // first returns the pipeline's first stage of a kind. Every pipeline has at least one stage of each kind.
-func (p *Pipeline) first(kind string) *Stage {
-	i := slices.IndexFunc(p.Stages, func(s Stage) bool { return s.Kind == kind })
+func (p *Pipeline) first(kind string) *PipelineStage {
+	i := slices.IndexFunc(p.Stages, func(s PipelineStage) bool { return s.Kind == kind })
 	return &p.Stages[i]
 }
 
-func (p *Pipeline) stage(i id.ID) *Stage {
-	at := slices.IndexFunc(p.Stages, func(s Stage) bool { return s.ID == i })
+func (p *Pipeline) stage(i id.ID) *PipelineStage {
+	at := slices.IndexFunc(p.Stages, func(s PipelineStage) bool { return s.ID == i })
 	if at < 0 {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (p *PipelinePatch) apply(was, now *Pipeline) error {
 }
 
 // stages validates the stages of a request: unique names, ids of the pipeline, and at least one stage of each kind.
-func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Stage {
+func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []PipelineStage {
 	switch n := len(in.Value); {
 	case in.Null:
 		f.Wrong("stages", "not_nullable", "This field cannot be null.")
@@ -118,11 +118,11 @@ func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Stage {
 		f.Wrong("stages", "too_many", "At most "+strconv.Itoa(maxStages)+" stages are allowed.")
 		return nil
 	}
-	out := make([]Stage, len(in.Value))
+	out := make([]PipelineStage, len(in.Value))
 	names, ids, kinds := map[string]bool{}, map[id.ID]bool{}, map[string]bool{}
 	for i, sent := range in.Value {
 		s, each := &out[i], "stages/"+strconv.Itoa(i)
-		known := &Stage{}
+		known := &PipelineStage{}
 		if sent.ID.Set && !sent.ID.Null {
 			given, err := id.Parse(sent.ID.Value)
 			if known = was.stage(given); err != nil || known == nil || ids[given] {
@@ -165,7 +165,7 @@ func (p *Pipeline) noStage() string {
 
 // probability returns the fixed probability of a won or lost stage, or the probability of an open one, which defaults
 // to 50.
-func probability(f *form.Form, field string, in wire.Field[int64], known *Stage, kind string) int {
+func probability(f *form.Form, field string, in wire.Field[int64], known *PipelineStage, kind string) int {
 	fixed, ok := map[string]int{Won: 100, Lost: 0}[kind]
 	switch {
 	case in.Set && !in.Null && (in.Value < 0 || in.Value > 100):
@@ -183,8 +183,8 @@ func probability(f *form.Form, field string, in wire.Field[int64], known *Stage,
 }
 
 // usual returns the default stages of a pipeline.
-func usual() []Stage {
-	return []Stage{
+func usual() []PipelineStage {
+	return []PipelineStage{
 		{id.New(), "Qualification", Open, 10},
 		{id.New(), "Proposal", Open, 40},
 		{id.New(), "Negotiation", Open, 70},

@@ -79,7 +79,7 @@ func Announce(ctx context.Context, tx *postgres.Tx, e Event) error {
 		return fmt.Errorf("announce %s: a transaction can have at most %d events", e.Type(), maxPerTx)
 	}
 	object, previous := e.Data()
-	data, err := json.Marshal(Data{Object: object, Previous: previous})
+	data, err := json.Marshal(EnvelopeData{Object: object, Previous: previous})
 	if err != nil {
 		return fmt.Errorf("announce %s: encode: %w", e.Type(), err)
 	}

@@ -72,7 +72,7 @@ func AnnounceAll(ctx context.Context, tx *postgres.Tx, all []Event) error {
 			return fmt.Errorf("announce %s: a transaction can have at most %d events", e.Type(), maxPerTx)
 		}
 		object, previous := e.Data()
-		b, err := json.Marshal(Data{Object: object, Previous: previous})
+		b, err := json.Marshal(EnvelopeData{Object: object, Previous: previous})
 		if err != nil {
 			return fmt.Errorf("announce %s: encode: %w", e.Type(), err)
 		}

@@ -153,7 +153,7 @@ func (t Type) Sample(org, event id.ID, at wire.Time) (*Stored, error) {
 	if t.changes {
 		previous = map[string]any{"updated_at": sampleTime}
 	}
-	data, err := json.Marshal(Data{Object: t.sample, Previous: previous})
+	data, err := json.Marshal(EnvelopeData{Object: t.sample, Previous: previous})
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func (OrganizationUpdated) Type() string { return "organization.updated" }
 func (e OrganizationUpdated) Data() (object, previous any) { return e.Organization, fields(e.Previous) }
 
 // WebhookDisabled is the event webhook.disabled: the platform, not a user, disabled the endpoint.
-type WebhookDisabled struct{ Endpoint Endpoint }
+type WebhookDisabled struct{ Endpoint Webhook }
 
 // Type returns the event type.
 func (WebhookDisabled) Type() string { return "webhook.disabled" }

@@ -13,25 +13,25 @@ const APIVersion = "v1"
 
 // Envelope is an event as webhooks, the feed and replays contain it.
 type Envelope struct {
-	ID         id.ID     `json:"id" format:"uuid" doc:"the same on every attempt; use it to drop duplicates"`
-	Type       string    `json:"type"`
-	APIVersion string    `json:"api_version"`
-	CreatedAt  wire.Time `json:"created_at" format:"date-time"`
-	OrgID      id.ID     `json:"org_id" format:"uuid"`
-	Seq        int64     `json:"seq" doc:"increases per org in feed order, with gaps; 0 in a test send"`
-	Actor      Actor     `json:"actor"`
-	RequestID  *string   `json:"request_id" doc:"the API request that made the change"`
-	Data       Data      `json:"data"`
+	ID         id.ID        `json:"id" format:"uuid" doc:"the same on every attempt; use it to drop duplicates"`
+	Type       string       `json:"type" doc:"such as contact.created; decides the form of data.object"`
+	APIVersion string       `json:"api_version" doc:"Version of the payload's schema, as in the API's paths: v1"`
+	CreatedAt  wire.Time    `json:"created_at" format:"date-time" doc:"When the event was written, with the change"`
+	OrgID      id.ID        `json:"org_id" format:"uuid" doc:"Organization in which the event happened"`
+	Seq        int64        `json:"seq" doc:"increases per org in feed order, with gaps; 0 in a test send"`
+	Actor      Actor        `json:"actor" doc:"Who or what made the change"`
+	RequestID  *string      `json:"request_id" doc:"the API request that made the change"`
+	Data       EnvelopeData `json:"data" doc:"The changed object and its previous values"`
 }
 
 // Actor is the user, API key or system process that made the change.
 type Actor struct {
-	Type string  `json:"type" enum:"user,api_key,system"`
-	ID   *string `json:"id"`
+	Type string  `json:"type" enum:"user,api_key,system" doc:"user, api_key, or system for background work"`
+	ID   *string `json:"id" doc:"ID of the user or API key; null for system"`
 }
 
-// Data is the payload of an event.
-type Data struct {
+// EnvelopeData is the payload of an event.
+type EnvelopeData struct {
 	Object   any `json:"object" doc:"the object after the change, as the API shows it"`
 	Previous any `json:"previous" doc:"the previous values of an update's changed fields; else null"`
 }

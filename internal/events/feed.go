@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -15,30 +17,82 @@ import (
 // A reader that continues from the last seq it saw misses no event: Feed holds back the events of open transactions and
 // all later events until those transactions end, so no lower seq can appear after a higher one was returned.
 func Feed(ctx context.Context, tx *postgres.Tx, after int64, types []string, limit int) ([]*Stored, error) {
+	return readFeed(ctx, tx, feedSQL, feedOfTypesSQL, after, types, limit)
+}
+
+// Latest returns at most limit events of the org before seq, in the reverse order of Feed. It has the same events:
+// those that Feed holds back are in neither.
+func Latest(ctx context.Context, tx *postgres.Tx, before int64, types []string, limit int) ([]*Stored, error) {
+	return readFeed(ctx, tx, latestSQL, latestOfTypesSQL, before, types, limit)
+}
+
+func readFeed(ctx context.Context, tx *postgres.Tx, all, ofTypes string, seq int64, types []string, limit int) (
+	[]*Stored, error,
+) {
 	// The horizon is read in the snapshot of the statement itself, so that it matches the rows.
-	sql, args := feedSQL, []any{tx.Org(), after, limit}
+	sql, args := all, []any{tx.Org(), seq, limit}
 	if len(types) > 0 {
-		sql, args = feedOfTypesSQL, append(args, types)
+		sql, args = ofTypes, append(args, types)
 	}
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (*Stored, error) {
+	found, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (*Stored, error) {
 		s := &Stored{OrgID: tx.Org()}
 		return s, r.Scan(&s.ID, &s.Seq, &s.Type, &s.ActorType, &s.ActorID, &s.RequestID, &s.Data, &s.CreatedAt)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
-	return all, nil
+	return found, nil
+}
+
+// Newest returns the seq up to which the feed is final: Feed after it returns exactly the events that become visible
+// from now on.
+func Newest(ctx context.Context, tx *postgres.Tx) (seq int64, err error) {
+	if err := tx.QueryRow(ctx, `SELECT event_horizon() - 1`, nil, &seq); err != nil {
+		return 0, fmt.Errorf("read the feed's horizon: %w", err)
+	}
+	return seq, nil
+}
+
+// Keeps reports whether the org's feed still reaches back to seq. If it does not, a reader that has seen the events up
+// to seq may have missed some that the feed no longer has.
+func Keeps(ctx context.Context, tx *postgres.Tx, seq int64) (kept bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM event WHERE org_id = $1 AND seq <= $2
+		AND id >= uuid_floor(now() - interval '30 days'))`, []any{tx.Org(), seq}, &kept)
+	if err != nil {
+		return false, fmt.Errorf("read the feed's beginning: %w", err)
+	}
+	return kept, nil
+}
+
+// Get returns an event of the last 30 days, or fault.NotFound.
+func Get(ctx context.Context, tx *postgres.Tx, event id.ID) (*Stored, error) {
+	s := &Stored{OrgID: tx.Org()}
+	err := tx.QueryRow(ctx, feedColumns+`WHERE org_id = $1 AND id = $2
+		AND id >= uuid_floor(now() - interval '30 days')`, []any{tx.Org(), event},
+		&s.ID, &s.Seq, &s.Type, &s.ActorType, &s.ActorID, &s.RequestID, &s.Data, &s.CreatedAt)
+	if postgres.None(err) {
+		return nil, fault.New(fault.NotFound, "There is no such event, or it is older than 30 days.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read event: %w", err)
+	}
+	return s, nil
 }
 
 const (
-	feedColumns = `SELECT id, seq, type, actor_type, actor_id, request_id, data, created_at FROM event `
-	feedWhere   = `WHERE org_id = $1 AND seq > $2 AND seq < event_horizon()
-		AND id >= uuid_floor(now() - interval '30 days') `
+	feedColumns    = `SELECT id, seq, type, actor_type, actor_id, request_id, data, created_at FROM event `
+	feedKept       = `AND seq < event_horizon() AND id >= uuid_floor(now() - interval '30 days') `
+	feedWhere      = `WHERE org_id = $1 AND seq > $2 ` + feedKept
+	latestWhere    = `WHERE org_id = $1 AND seq < $2 ` + feedKept
 	feedOrder      = `ORDER BY seq LIMIT $3`
 	feedSQL        = feedColumns + feedWhere + feedOrder
 	feedOfTypesSQL = feedColumns + feedWhere + `AND type = ANY ($4) ` + feedOrder
+
+	latestOrder      = `ORDER BY seq DESC LIMIT $3`
+	latestSQL        = feedColumns + latestWhere + latestOrder
+	latestOfTypesSQL = feedColumns + latestWhere + `AND type = ANY ($4) ` + latestOrder
 )

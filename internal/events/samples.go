@@ -53,7 +53,8 @@ var (
 	sampleDeal = Deal{
 		ID: sampleID(6), Name: "Engines 2026", ContactID: ptr(sampleID(2)),
 		CompanyID: ptr(sampleID(3)), PipelineID: sampleID(7), StageID: sampleID(8), Status: "open", Amount: 1250000,
-		Currency: "EUR", ExpectedCloseOn: ptr("2026-03-31"), CreatedAt: sampleTime, UpdatedAt: sampleTime,
+		Currency: "EUR", ExpectedCloseOn: ptr("2026-03-31"), Position: "i", CreatedAt: sampleTime,
+		UpdatedAt: sampleTime,
 	}
 	wonDeal = func() Deal {
 		d := sampleDeal
@@ -130,7 +131,7 @@ var (
 		a.Status, a.TokenExpiresAt = "revoked", nil
 		return a
 	}()
-	sampleEndpoint = Endpoint{
+	sampleEndpoint = Webhook{
 		ID: sampleID(19), URL: "https://example.com/hooks", Events: []string{"*"},
 		DisabledReason: ptr("gone"), CreatedAt: sampleTime, UpdatedAt: sampleTime,
 	}

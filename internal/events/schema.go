@@ -16,17 +16,25 @@ import (
 func (t Type) Schema() map[string]any {
 	envelope := schemaOf(reflect.TypeFor[Envelope]())
 	members := envelope["properties"].(map[string]any) //nolint:forcetypeassert // an object's schema always has them
-	previous := map[string]any{"type": "null"}
+	object := schemaOf(t.object)
+	object["description"] = "The object after the event"
+	previous := map[string]any{"type": "null", "description": "Always null: this type is not an update"}
 	if t.changes {
-		previous = map[string]any{"type": []string{"object", "null"}, "description": "the changed fields as they were"}
+		previous = map[string]any{
+			"type": []string{"object", "null"}, "description": "The previous values of the changed fields",
+		}
 	}
-	members["type"] = map[string]any{"type": "string", "enum": []string{t.Name}}
-	members["api_version"] = map[string]any{"type": "string", "enum": []string{APIVersion}}
-	members["data"] = map[string]any{
+	narrow := func(name string, s map[string]any) {
+		s["description"] = members[name].(map[string]any)["description"] //nolint:forcetypeassert // a schema
+		members[name] = s
+	}
+	narrow("type", map[string]any{"type": "string", "enum": []string{t.Name}})
+	narrow("api_version", map[string]any{"type": "string", "enum": []string{APIVersion}})
+	narrow("data", map[string]any{
 		"type":       "object",
 		"required":   []string{"object", "previous"},
-		"properties": map[string]any{"object": schemaOf(t.object), "previous": previous},
-	}
+		"properties": map[string]any{"object": object, "previous": previous},
+	})
 	envelope["title"] = t.Name
 	envelope["description"] = t.Description
 	return envelope

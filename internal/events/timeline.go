@@ -33,8 +33,8 @@ type subject interface{ subject() id.ID }
 type TimelineEntry struct {
 	ID       id.ID                     `json:"id" format:"uuid" doc:"The event's id"`
 	Type     string                    `json:"type" doc:"The event's type"`
-	At       wire.Time                 `json:"at" format:"date-time"`
-	Actor    Actor                     `json:"actor"`
+	At       wire.Time                 `json:"at" format:"date-time" doc:"When the event was written"`
+	Actor    Actor                     `json:"actor" doc:"Who or what made the change"`
 	ObjectID *id.ID                    `json:"object_id" format:"uuid" nullable:"true"`
 	Object   map[string]any            `json:"object" doc:"Its main members after the event"`
 	Changes  map[string]TimelineChange `json:"changes" nullable:"true"`
@@ -50,8 +50,8 @@ func (TimelineEntry) Descriptions() map[string]string {
 
 // TimelineChange is one changed member of an update. Long texts are truncated.
 type TimelineChange struct {
-	From any `json:"from"`
-	To   any `json:"to"`
+	From any `json:"from" doc:"Value before the change, of any type; null: none"`
+	To   any `json:"to" doc:"Value after the change, of any type; null: none"`
 }
 
 // kept is the data column of an entry.

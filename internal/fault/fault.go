@@ -14,7 +14,7 @@ type Fault struct {
 	Code   Code
 	Detail string
 	// Fields are the wrong parts of the request.
-	Fields []Field
+	Fields []FieldError
 	// ExistingID is the id of the conflicting row, if there is one.
 	ExistingID string
 	// RetryAfter, if positive, is sent as Retry-After in whole seconds, rounded up.
@@ -25,12 +25,20 @@ type Fault struct {
 	cause error
 }
 
-// Field is one wrong part of a request: a JSON pointer into the body (as a fragment, "#/email") or a parameter's name.
-type Field struct {
+// FieldError is one wrong part of a request: a JSON pointer into the body (as a fragment, "#/email") or the name of a
+// parameter.
+type FieldError struct {
 	Pointer   string `json:"pointer,omitempty"`
-	Parameter string `json:"parameter,omitempty"`
-	Code      string `json:"code"`
-	Detail    string `json:"detail"`
+	Parameter string `json:"parameter,omitempty" doc:"Name of the invalid query parameter or header"`
+	Code      string `json:"code" doc:"What is wrong, for programs; such as required, too_long or unknown_field"`
+	Detail    string `json:"detail" doc:"What is wrong and what is expected, for people"`
+}
+
+// Descriptions implements wire.Describer.
+func (FieldError) Descriptions() map[string]string {
+	return map[string]string{
+		"pointer": "JSON pointer to the invalid member of the body, as a URI fragment such as #/email",
+	}
 }
 
 // New returns a fault with a constant detail.
@@ -45,7 +53,7 @@ func Newf(code Code, format string, args ...any) *Fault {
 func Invalid(field, code, detail string) *Fault {
 	return &Fault{
 		Code: ValidationFailed, Detail: "The request has invalid fields.",
-		Fields: []Field{{Pointer: "#/" + field, Code: code, Detail: detail}},
+		Fields: []FieldError{{Pointer: "#/" + field, Code: code, Detail: detail}},
 	}
 }
 
@@ -53,7 +61,7 @@ func Invalid(field, code, detail string) *Fault {
 func Parameter(name, code, detail string) *Fault {
 	return &Fault{
 		Code: InvalidParameter, Detail: "The request has invalid parameters.",
-		Fields: []Field{{Parameter: name, Code: code, Detail: detail}},
+		Fields: []FieldError{{Parameter: name, Code: code, Detail: detail}},
 	}
 }
 

@@ -52,6 +52,9 @@ var (
 	}
 )
 
+// Ops returns the operators that a field of type t takes.
+func (t Type) Ops() []Op { return slices.Clone(opsOf[t]) }
+
 // Limits of a filter.
 const (
 	MaxDepth  = 5   // nesting of all, any and not around a leaf

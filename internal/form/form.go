@@ -33,7 +33,7 @@ const maxWrong = 100 // errors reported per object
 // Form is an object of a request.
 type Form struct {
 	path  string
-	wrong []fault.Field
+	wrong []fault.FieldError
 }
 
 // At returns the form of the object at path: "" for the body, "deals/3/" for a part of it.
@@ -42,7 +42,7 @@ func At(path string) *Form { return &Form{path: path} }
 // Wrong records an invalid member.
 func (f *Form) Wrong(field, code, detail string) {
 	if len(f.wrong) < maxWrong {
-		f.wrong = append(f.wrong, fault.Field{Pointer: "#/" + f.path + field, Code: code, Detail: detail})
+		f.wrong = append(f.wrong, fault.FieldError{Pointer: "#/" + f.path + field, Code: code, Detail: detail})
 	}
 }
 

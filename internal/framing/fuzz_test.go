@@ -87,6 +87,11 @@ func FuzzServersSeeTheRequestsThatPass(f *testing.F) {
 				if framing.IsRefusal(want[i].Target) { // the server may have begun to read it: smaller buffer
 					break
 				}
+				// The server may also have read less of it by the time of its fault: larger pieces. A refusal in its
+				// place is right then, and must be the last request.
+				if framing.IsRefusal(seen[i].Target) && got.Err != "" && i == len(seen)-1 && i == len(want)-1 {
+					break
+				}
 				if want[i].Method != seen[i].Method || want[i].Body != seen[i].Body {
 					t.Errorf("%s sees %+v, and %+v passes", name, seen[i], want[i])
 				}

@@ -17,6 +17,16 @@ type ID [16]byte
 // New returns a UUIDv7 (RFC 9562) with the current time.
 func New() ID { return ID(uuid.Must(uuid.NewV7())) }
 
+// At returns a UUIDv7 with the time t and the given random bits, six of which the version and the variant replace. It
+// is for rows about the past.
+func At(t time.Time, random [10]byte) ID {
+	i := Floor(t)
+	copy(i[6:], random[:])
+	i[6] = i[6]&0x0f | 0x70
+	i[8] = i[8]&0x3f | 0x80
+	return i
+}
+
 // Parse parses the 36-character form, in either case. Any other form is an error.
 func Parse(s string) (ID, error) {
 	if len(s) != 36 {

@@ -34,3 +34,9 @@ func (l *Limiter) RedisClock(key string) {
 
 // Settled reports whether Redis decides, and has counted everything that this process admitted alone.
 func (l *Limiter) Settled() bool { return !l.Open() && !l.local.owes() }
+
+// Last sets how long a lease lasts without a renewal.
+func (l *Leases) Last(life time.Duration) { l.life = life }
+
+// Die makes the process renew no lease, like a killed one.
+func (l *Leases) Die() { l.stop = func() {} }

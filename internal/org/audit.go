@@ -52,42 +52,39 @@ func detail(e Entry) []byte {
 	return b
 }
 
-// Act is an audit entry as the API shows it.
-type Act struct {
-	ID        id.ID          `json:"id" format:"uuid"`
-	CreatedAt wire.Time      `json:"created_at" format:"date-time"`
-	Actor     AuditActor     `json:"actor"`
-	Action    string         `json:"action"`
-	Target    Target         `json:"target"`
-	Detail    map[string]any `json:"detail"`
-	RequestID *string        `json:"request_id"`
+// AuditEntry is an audit entry as the API shows it.
+type AuditEntry struct {
+	ID        id.ID          `json:"id" format:"uuid" doc:"ID of the entry"`
+	CreatedAt wire.Time      `json:"created_at" format:"date-time" doc:"When the action happened"`
+	Actor     AuditActor     `json:"actor" doc:"Who or what acted"`
+	Action    string         `json:"action" doc:"What was done, such as api_key.created or member.removed"`
+	Target    AuditTarget    `json:"target" doc:"The object of the action"`
+	Detail    map[string]any `json:"detail" doc:"Facts about the action; its members depend on action and may be empty"`
+	RequestID *string        `json:"request_id" doc:"The API request that acted; null for background work"`
 }
 
 // AuditActor is the actor of an audit entry.
 type AuditActor struct {
-	Type string  `json:"type" enum:"user,api_key,system"`
-	ID   *string `json:"id"`
+	Type string  `json:"type" enum:"user,api_key,system" doc:"user, api_key, or system for background work"`
+	ID   *string `json:"id" doc:"ID of the user or API key; null for system"`
 }
 
-// Target is the object of an action.
-type Target struct {
-	Type string `json:"type"`
-	ID   string `json:"id"`
+// AuditTarget is the object of an action.
+type AuditTarget struct {
+	Type string `json:"type" doc:"Kind of the object, such as member or webhook"`
+	ID   string `json:"id" doc:"ID of the object"`
 }
 
-// Acts lists the log of tx's org, newest first, beginning after below; a zero below begins at the newest.
-func Acts(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]Act, error) {
-	if below.IsZero() {
-		below = id.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
-	}
-	rows, err := tx.Query(ctx, `
-		SELECT id, created_at, actor_type, NULLIF(actor_id, ''), action, target_type, target_id, detail,
-		NULLIF(request_id, '')
-		FROM audit_log WHERE org_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, tx.Org(), below, limit)
+// Acts lists the entries of tx's org that f selects, newest first, beginning after below; a zero below begins at the
+// newest.
+func Acts(ctx context.Context, tx *postgres.Tx, f *ActFilter, below id.ID, limit int) ([]AuditEntry, error) {
+	sql, args := f.list(tx.Org(), below, limit)
+	tx.Queue(planning)
+	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read audit log: %w", err)
 	}
-	acts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Act, err error) {
+	acts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a AuditEntry, err error) {
 		err = row.Scan(&a.ID, &a.CreatedAt, &a.Actor.Type, &a.Actor.ID, &a.Action, &a.Target.Type, &a.Target.ID,
 			&a.Detail, &a.RequestID)
 		return a, err

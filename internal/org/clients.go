@@ -14,14 +14,23 @@ import (
 
 // ClientOrg is a client's org as its agency sees it. The org's rows belong to the client alone.
 type ClientOrg struct {
-	ID        id.ID      `json:"id" format:"uuid" doc:"The client's org"`
-	Name      string     `json:"name"`
+	ID        id.ID      `json:"id" format:"uuid" doc:"ID of the client organization"`
+	Name      string     `json:"name" doc:"Name of the client organization"`
 	Status    string     `json:"status" enum:"active,paused,detached"`
-	CreatedBy id.ID      `json:"created_by" format:"uuid" doc:"A user or an API key"`
-	CreatedAt wire.Time  `json:"created_at" format:"date-time"`
+	CreatedBy id.ID      `json:"created_by" format:"uuid" doc:"ID of the user or API key that created it"`
+	CreatedAt wire.Time  `json:"created_at" format:"date-time" doc:"When the client organization was created"`
 	UpdatedAt wire.Time  `json:"updated_at" format:"date-time"`
-	PausedAt  *wire.Time `json:"paused_at" format:"date-time" doc:"null unless paused"`
+	PausedAt  *wire.Time `json:"paused_at" format:"date-time" doc:"When it was paused; null unless paused"`
 	Edit      int64      `json:"-"`
+}
+
+// Descriptions implements wire.Describer.
+func (ClientOrg) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "active; paused: read-only until it is resumed; detached: no longer a client, shown only in " +
+			"that response",
+		"updated_at": "When its name, status or features were last changed",
+	}
 }
 
 // The statuses of a ClientOrg. A paused org is read-only. A detached org has left its agency and is shown once.

@@ -19,11 +19,6 @@ func CountKeys(ctx context.Context, tx *postgres.Tx) (int64, error) {
 	return count(ctx, tx, `SELECT count(*) FROM api_key WHERE org_id = $1 AND revoked_at IS NULL`)
 }
 
-// CountActs returns the total number of entries that Acts lists.
-func CountActs(ctx context.Context, tx *postgres.Tx) (int64, error) {
-	return count(ctx, tx, `SELECT count(*) FROM audit_log WHERE org_id = $1`)
-}
-
 func count(ctx context.Context, tx *postgres.Tx, query string) (n int64, err error) {
 	if err = tx.QueryRow(ctx, query, []any{tx.Org()}, &n); err != nil {
 		return 0, fmt.Errorf("count: %w", err)

@@ -12,16 +12,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Key is an API key without its secret.
-type Key struct {
-	ID         id.ID      `json:"id" format:"uuid"`
-	Name       string     `json:"name"`
-	Role       string     `json:"role" enum:"viewer,member,admin,owner"`
-	Hint       string     `json:"hint" doc:"The key's last four characters"`
-	CreatedBy  id.ID      `json:"created_by" format:"uuid" doc:"the user's id"`
-	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
-	LastUsedAt *wire.Time `json:"last_used_at" format:"date-time" doc:"To the minute; null if never used"`
+// APIKey is an API key without its secret.
+type APIKey struct {
+	ID         id.ID      `json:"id" format:"uuid" doc:"ID of the API key, not the key itself"`
+	Name       string     `json:"name" doc:"Name that the key was given"`
+	Role       string     `json:"role" enum:"viewer,member,admin,owner" doc:"Rights of the key"`
+	Hint       string     `json:"hint" doc:"The last four characters of the key, to recognize it"`
+	CreatedBy  id.ID      `json:"created_by" format:"uuid" doc:"ID of the user who created the key"`
+	CreatedAt  wire.Time  `json:"created_at" format:"date-time" doc:"When the key was created"`
+	LastUsedAt *wire.Time `json:"last_used_at" format:"date-time"`
 	Edit       int64      `json:"-"`
+}
+
+// Descriptions implements wire.Describer.
+func (APIKey) Descriptions() map[string]string {
+	return map[string]string{
+		"last_used_at": "When the key was last used, to the minute; null: never",
+	}
 }
 
 // errNoKey is the error for an unknown key and for another org's key.
@@ -37,14 +44,14 @@ type NewKey struct {
 
 // AddKey inserts a key of tx's org. Its creator must be a member until tx ends: a concurrent removal waits and then
 // finds the key.
-func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*Key, error) {
+func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*APIKey, error) {
 	if err := CheckName("name", n.Name); err != nil {
 		return nil, err
 	}
 	if err := stays(ctx, tx, n.CreatedBy); err != nil {
 		return nil, err
 	}
-	k := &Key{
+	k := &APIKey{
 		ID: id.New(), Name: n.Name, Role: n.Role, Hint: n.Hint, CreatedBy: n.CreatedBy, CreatedAt: wire.Now(),
 		Edit: 1,
 	}
@@ -76,7 +83,7 @@ func stays(ctx context.Context, tx *postgres.Tx, user id.ID) error {
 const keySQL = `SELECT id, name, role, hint, created_by, created_at, last_used_at, edit FROM api_key `
 
 // Keys lists the live keys of tx's org, newest first, beginning after below; a zero below begins at the newest.
-func Keys(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]Key, error) {
+func Keys(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]APIKey, error) {
 	rows, err := tx.Query(ctx,
 		keySQL+`WHERE org_id = $1 AND revoked_at IS NULL AND ($2 OR id < $3) ORDER BY id DESC LIMIT $4`,
 		tx.Org(), below.IsZero(), below, limit)
@@ -91,7 +98,7 @@ func Keys(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]Key, 
 }
 
 // OneKey returns a live key of tx's org.
-func OneKey(ctx context.Context, tx *postgres.Tx, key id.ID) (*Key, error) {
+func OneKey(ctx context.Context, tx *postgres.Tx, key id.ID) (*APIKey, error) {
 	rows, err := tx.Query(ctx, keySQL+`WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL`, tx.Org(), key)
 	if err != nil {
 		return nil, fmt.Errorf("read api key: %w", err)
@@ -166,7 +173,7 @@ func leaveKeys(ctx context.Context, tx *postgres.Tx, member id.ID, keep bool, de
 	return nil
 }
 
-func scanKey(row pgx.CollectableRow) (k Key, err error) {
+func scanKey(row pgx.CollectableRow) (k APIKey, err error) {
 	err = row.Scan(&k.ID, &k.Name, &k.Role, &k.Hint, &k.CreatedBy, &k.CreatedAt, &k.LastUsedAt, &k.Edit)
 	return k, err
 }

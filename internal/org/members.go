@@ -24,6 +24,14 @@ type Member struct {
 	Edit      int64      `json:"-"`
 }
 
+// Descriptions implements wire.Describer.
+func (Member) Descriptions() map[string]string {
+	return map[string]string{
+		"status":     "active: a member; invited: has not accepted the invitation yet",
+		"updated_at": "When the role was last changed, or the invitation renewed",
+	}
+}
+
 // The statuses of a Member.
 const (
 	Active  = "active"

@@ -23,7 +23,7 @@ import (
 // Org is an organization as the API shows it to its members.
 type Org struct {
 	events.Organization
-	Plan string `json:"plan" doc:"the plan's key"`
+	Plan string `json:"plan" doc:"Key of the plan in effect; client for an agency's client org"`
 	Edit int64  `json:"-"`
 	// Computed changes with the plan.
 	Computed int64 `json:"-"`

@@ -42,11 +42,11 @@ func user(t *testing.T, db *testkit.Database) id.ID {
 	return u
 }
 
-func acts(t *testing.T, db *testkit.Database, at id.ID) []org.Act {
+func acts(t *testing.T, db *testkit.Database, at id.ID) []org.AuditEntry {
 	t.Helper()
-	var list []org.Act
+	var list []org.AuditEntry
 	err := db.App.ReadTx(t.Context(), at, func(tx *postgres.Tx) (err error) {
-		list, err = org.Acts(t.Context(), tx, id.ID{}, 10)
+		list, err = org.Acts(t.Context(), tx, &org.ActFilter{}, id.ID{}, 10)
 		return err
 	})
 	if err != nil {

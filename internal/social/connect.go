@@ -105,8 +105,8 @@ func (p *Pending) check(chosen []string) error {
 	return nil
 }
 
-func (p *Pending) offer(external string) *Offer {
-	i := slices.IndexFunc(p.Offers, func(o Offer) bool { return o.ExternalID == external })
+func (p *Pending) offer(external string) *OfferedAccount {
+	i := slices.IndexFunc(p.Offers, func(o OfferedAccount) bool { return o.ExternalID == external })
 	if i < 0 {
 		return nil
 	}
@@ -127,7 +127,7 @@ type accountRow struct {
 // change is one account to write.
 type change struct {
 	id       id.ID
-	offer    *Offer
+	offer    *OfferedAccount
 	had      *accountRow // nil for a new one
 	announce bool        // it was not connected and healthy before
 }

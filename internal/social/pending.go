@@ -17,11 +17,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Offer is an account that a login reaches.
-type Offer struct {
+// OfferedAccount is an account that a login reaches.
+type OfferedAccount struct {
 	ExternalID  string `json:"external_account_id" doc:"External id of the account, as select expects it"`
-	DisplayName string `json:"display_name"`
-	AvatarURL   string `json:"avatar_url"`
+	DisplayName string `json:"display_name" doc:"Name of the account on the platform"`
+	AvatarURL   string `json:"avatar_url" doc:"Picture of the account on the platform; empty: none"`
 	Connected   bool   `json:"connected" doc:"Whether it is connected already; selecting it renews it"`
 }
 
@@ -32,7 +32,7 @@ type Pending struct {
 	Kind      provider.Kind
 	Account   *id.ID // the account to reconnect
 	External  string // the external id of Account, "" for none
-	Offers    []Offer
+	Offers    []OfferedAccount
 	Asked     bool // the provider has listed the accounts
 	ExpiresAt wire.Time
 
@@ -119,11 +119,17 @@ func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Rea
 	if err != nil {
 		return err
 	}
-	offers := []Offer{}
+	offers := []OfferedAccount{}
 	for _, a := range r.Accounts {
-		if !slices.ContainsFunc(offers, func(o Offer) bool { return o.ExternalID == a.ExternalID }) {
-			offers = append(offers,
-				Offer{ExternalID: a.ExternalID, DisplayName: clip(a.DisplayName, 200), AvatarURL: webURL(a.AvatarURL)})
+		if !slices.ContainsFunc(offers, func(o OfferedAccount) bool { return o.ExternalID == a.ExternalID }) {
+			offers = append(
+				offers,
+				OfferedAccount{
+					ExternalID:  a.ExternalID,
+					DisplayName: clip(a.DisplayName, 200),
+					AvatarURL:   webURL(a.AvatarURL),
+				},
+			)
 		}
 	}
 	raw, err := json.Marshal(offers)
@@ -212,7 +218,7 @@ func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.I
 
 // Wrong reports whether p was to reconnect an account that its login does not reach.
 func (p *Pending) Wrong() bool {
-	return p.Account != nil && p.Asked && !slices.ContainsFunc(p.Offers, func(o Offer) bool {
+	return p.Account != nil && p.Asked && !slices.ContainsFunc(p.Offers, func(o OfferedAccount) bool {
 		return o.ExternalID == p.External
 	})
 }
@@ -285,7 +291,7 @@ func isProviders(err error) bool {
 	return errors.As(err, &e)
 }
 
-func externals(offers []Offer) []string {
+func externals(offers []OfferedAccount) []string {
 	all := make([]string, len(offers))
 	for i, o := range offers {
 		all[i] = o.ExternalID

@@ -47,47 +47,50 @@ const (
 
 // Delivery is the delivery of one event to one endpoint.
 type Delivery struct {
-	ID             id.ID      `json:"id" format:"uuid"`
-	WebhookID      id.ID      `json:"webhook_id" format:"uuid" doc:"endpoint ID"`
-	EventID        id.ID      `json:"event_id" format:"uuid" doc:"sent as the webhook-id header of every attempt"`
-	EventType      string     `json:"event_type"`
-	ReplayID       *id.ID     `json:"replay_id" format:"uuid" nullable:"true" doc:"replay that created it, or null"`
-	Trigger        string     `json:"trigger" enum:"event,test,redelivery,replay"`
-	Status         Status     `json:"status" enum:"pending,delivered,failed,exhausted,discarded"`
-	AttemptCount   int        `json:"attempt_count" doc:"number of attempts, without failed probes"`
-	LastStatusCode *int       `json:"last_status_code" doc:"status code of the last response; null if none"`
-	LastErrorClass *string    `json:"last_error_class" doc:"of the last attempt; null after a success or before any"`
-	NextAttemptAt  *wire.Time `json:"next_attempt_at" format:"date-time" doc:"approximate time of the retry, or null"`
-	CreatedAt      wire.Time  `json:"created_at" format:"date-time"`
-	UpdatedAt      wire.Time  `json:"updated_at" format:"date-time"`
-	Attempts       []Attempt  `json:"attempts" doc:"oldest first"`
+	ID             id.ID             `json:"id" format:"uuid" doc:"ID of the delivery"`
+	WebhookID      id.ID             `json:"webhook_id" format:"uuid" doc:"ID of the webhook"`
+	EventID        id.ID             `json:"event_id" format:"uuid"`
+	EventType      string            `json:"event_type" doc:"Type of the event, such as contact.created"`
+	ReplayID       *id.ID            `json:"replay_id" format:"uuid" nullable:"true"`
+	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay"`
+	Status         Status            `json:"status" enum:"pending,delivered,failed,exhausted,discarded"`
+	AttemptCount   int               `json:"attempt_count" doc:"number of attempts, without failed probes"`
+	LastStatusCode *int              `json:"last_status_code" doc:"status code of the last response; null if none"`
+	LastErrorClass *string           `json:"last_error_class" doc:"of the last attempt; null after a success"`
+	NextAttemptAt  *wire.Time        `json:"next_attempt_at" format:"date-time" doc:"approximate; null without a retry"`
+	CreatedAt      wire.Time         `json:"created_at" format:"date-time" doc:"When the delivery was created"`
+	UpdatedAt      wire.Time         `json:"updated_at" format:"date-time" doc:"When status or attempts changed"`
+	Attempts       []DeliveryAttempt `json:"attempts" doc:"The attempts, oldest first"`
 }
 
 // Descriptions implements wire.Describer.
 func (Delivery) Descriptions() map[string]string {
 	return map[string]string{
-		"status": "failed: a retry is planned; exhausted: none is; discarded: webhook archived or disabled",
+		"status":    "failed: a retry is planned; exhausted: none is; discarded: webhook archived or disabled",
+		"trigger":   "What caused the delivery: the event itself, a test, a redelivery or a replay",
+		"event_id":  "ID of the event, sent as the header webhook-id of every attempt",
+		"replay_id": "The replay that created the delivery; null: none",
 	}
 }
 
-// Attempt is one attempt of a delivery.
-type Attempt struct {
-	ID             id.ID             `json:"id" format:"uuid"`
+// DeliveryAttempt is one attempt of a delivery.
+type DeliveryAttempt struct {
+	ID             id.ID             `json:"id" format:"uuid" doc:"ID of the attempt"`
 	Number         int               `json:"number" doc:"from 1; a failed probe and the next attempt share a number"`
 	Trigger        string            `json:"trigger" enum:"event,test,redelivery,replay,probe"`
-	StartedAt      wire.Time         `json:"started_at" format:"date-time"`
-	StatusCode     *int              `json:"status_code" doc:"null if there was no response"`
+	StartedAt      wire.Time         `json:"started_at" format:"date-time" doc:"When the attempt started"`
+	StatusCode     *int              `json:"status_code" doc:"HTTP status code of the response; null: there was none"`
 	ErrorClass     *string           `json:"error_class"`
-	Error          *string           `json:"error" doc:"error message"`
-	Timings        Timings           `json:"timings"`
-	RequestHeaders map[string]string `json:"request_headers"`
+	Error          *string           `json:"error" doc:"Message of the error, for people; null for a success"`
+	Timings        AttemptTimings    `json:"timings" doc:"Durations of the phases, in milliseconds"`
+	RequestHeaders map[string]string `json:"request_headers" doc:"Headers that were sent, by name"`
 	ResponseBody   *string           `json:"response_body" doc:"first 16 KiB; null in lists and without a response"`
-	ResponseCut    bool              `json:"response_truncated"`
+	ResponseCut    bool              `json:"response_truncated" doc:"Whether the response was longer than 16 KiB"`
 	Location       *string           `json:"location" doc:"target of a redirect, which is not followed"`
 }
 
 // Descriptions implements wire.Describer.
-func (Attempt) Descriptions() map[string]string {
+func (DeliveryAttempt) Descriptions() map[string]string {
 	return map[string]string{
 		"trigger": "probe: sent through an open circuit",
 		"error_class": "null for a success. Without a response: address_not_allowed, dns_error, connection_failed, " +
@@ -96,13 +99,20 @@ func (Attempt) Descriptions() map[string]string {
 	}
 }
 
-// Timings are in milliseconds. A phase that did not occur, for example on a reused connection, is 0.
-type Timings struct {
-	DNS       float64 `json:"dns_ms"`
-	Connect   float64 `json:"connect_ms"`
-	TLS       float64 `json:"tls_ms"`
-	FirstByte float64 `json:"first_byte_ms" doc:"from the start of the attempt"`
-	Total     float64 `json:"total_ms"`
+// AttemptTimings are in milliseconds. A phase that did not occur, for example on a reused connection, is 0.
+type AttemptTimings struct {
+	DNS       float64 `json:"dns_ms" doc:"Milliseconds to resolve the host name; 0: not done"`
+	Connect   float64 `json:"connect_ms" doc:"Milliseconds to connect; 0: a connection was reused"`
+	TLS       float64 `json:"tls_ms" doc:"Milliseconds of the TLS handshake; 0: none"`
+	FirstByte float64 `json:"first_byte_ms"`
+	Total     float64 `json:"total_ms" doc:"Milliseconds from the start of the attempt to its end"`
+}
+
+// Descriptions implements wire.Describer.
+func (AttemptTimings) Descriptions() map[string]string {
+	return map[string]string{
+		"first_byte_ms": "Milliseconds from the start of the attempt to the first byte of the response",
+	}
 }
 
 const deliveryColumns = `id, endpoint_id, event_id, event_type, replay_id, trigger, status, attempts, last_status, ` +
@@ -112,7 +122,7 @@ func collectDelivery(r pgx.CollectableRow) (d Delivery, err error) {
 	var class string
 	err = r.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.ReplayID, &d.Trigger, &d.Status, &d.AttemptCount,
 		&d.LastStatusCode, &class, &d.NextAttemptAt, &d.CreatedAt, &d.UpdatedAt)
-	d.LastErrorClass, d.Attempts = some(class), []Attempt{}
+	d.LastErrorClass, d.Attempts = some(class), []DeliveryAttempt{}
 	return d, err
 }
 
@@ -152,11 +162,20 @@ func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint 
 	if _, err := s.Get(ctx, tx, endpoint, true); err != nil {
 		return nil, err
 	}
+	return list(ctx, tx, f, before, limit, func(from, before id.ID, limit int) (string, []any) {
+		return listing(tx.Org(), endpoint, f, from, before, limit)
+	})
+}
+
+// list reads the newest deliveries by statement, which returns the deliveries between two ids.
+func list(ctx context.Context, tx *postgres.Tx, f Filter, before id.ID, limit int,
+	statement func(from, before id.ID, limit int) (sql string, args []any),
+) ([]Delivery, error) {
 	all := []Delivery{}
 	upper, oldest := f.bounds(before)
 	for _, reach := range []time.Duration{36 * time.Hour, 8 * 24 * time.Hour, 10 * kept} {
 		lower := later(oldest, id.Floor(upper.Time().Add(-reach)))
-		sql, args := listing(tx.Org(), endpoint, f, lower, upper, limit-len(all))
+		sql, args := statement(lower, upper, limit-len(all))
 		rows, err := tx.Query(ctx, sql, args...)
 		if err != nil {
 			return nil, fmt.Errorf("list deliveries: %w", err)
@@ -200,7 +219,11 @@ func listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql 
 
 // where returns the condition of f on an endpoint's deliveries. Partitions are pruned by the ids of bounds.
 func (f Filter) where(org, endpoint id.ID) (sql string, args []any) {
-	sql, args = `org_id = $1 AND endpoint_id = $2`, []any{org, endpoint}
+	return f.and(`org_id = $1 AND endpoint_id = $2`, []any{org, endpoint})
+}
+
+// and adds the conditions of f to those of sql.
+func (f Filter) and(sql string, args []any) (string, []any) {
 	and := func(condition string, value any) {
 		args = append(args, value)
 		sql += fmt.Sprintf(" AND "+condition+" $%d", len(args))
@@ -265,7 +288,7 @@ func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) e
 	return rows.Err()
 }
 
-func scanAttempt(r pgx.Row, bodies bool) (delivery id.ID, a Attempt, err error) {
+func scanAttempt(r pgx.Row, bodies bool) (delivery id.ID, a DeliveryAttempt, err error) {
 	var (
 		class, text, location        string
 		headers                      json.RawMessage
@@ -279,7 +302,7 @@ func scanAttempt(r pgx.Row, bodies bool) (delivery id.ID, a Attempt, err error) 
 		return delivery, a, err
 	}
 	a.ErrorClass, a.Error, a.Location = some(class), some(text), some(location)
-	a.Timings = Timings{DNS: ms(dns), Connect: ms(connect), TLS: ms(tls), FirstByte: ms(byte1), Total: ms(us)}
+	a.Timings = AttemptTimings{DNS: ms(dns), Connect: ms(connect), TLS: ms(tls), FirstByte: ms(byte1), Total: ms(us)}
 	if bodies && a.StatusCode != nil {
 		body := strings.ToValidUTF8(string(answer), "�")
 		a.ResponseBody = &body

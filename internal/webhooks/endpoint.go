@@ -22,7 +22,7 @@ type Service struct {
 }
 
 // Endpoint is a webhook endpoint as in the API and in webhook.disabled, without its secret.
-type Endpoint = events.Endpoint
+type Endpoint = events.Webhook
 
 // Versioned is an endpoint with the two parts of its ETag.
 type Versioned struct {
@@ -128,7 +128,7 @@ func (s *Service) checkURL(raw string) error {
 		return nil
 	case errors.Is(err, outbound.ErrNotAllowed):
 		f := fault.New(fault.URLNotAllowed, "Webhooks go to public https addresses."+s.instead(raw)).Because(err)
-		f.Fields = []fault.Field{{Pointer: "#/url", Code: "url_not_allowed", Detail: sentence(err)}}
+		f.Fields = []fault.FieldError{{Pointer: "#/url", Code: "url_not_allowed", Detail: sentence(err)}}
 		return f
 	default:
 		return fault.Invalid("url", "invalid_url", sentence(err))

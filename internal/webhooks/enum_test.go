@@ -62,9 +62,11 @@ func TestEveryEnumOfTheAnswersIsWhatMayBeStored(t *testing.T) {
 			enum(t, webhooks.Replay{}, "Status"),
 			sorted(append(stored("webhook_replay_status_check"), "preview")),
 		},
-		"the code's triggers":  {sorted(triggers), stored("webhook_delivery_trigger_check")},
-		"the code's statuses":  {sorted(statuses), stored("webhook_delivery_status_check")},
-		"an attempt's trigger": {enum(t, webhooks.Attempt{}, "Trigger"), sorted(append(triggers, webhooks.ByProbe))},
+		"the code's triggers": {sorted(triggers), stored("webhook_delivery_trigger_check")},
+		"the code's statuses": {sorted(statuses), stored("webhook_delivery_status_check")},
+		"an attempt's trigger": {
+			enum(t, webhooks.DeliveryAttempt{}, "Trigger"), sorted(append(triggers, webhooks.ByProbe)),
+		},
 	} {
 		if !slices.Equal(c.told, c.want) {
 			t.Errorf("%s: told %q, want %q", name, c.told, c.want)
@@ -80,7 +82,7 @@ func TestEveryEnumOfTheAnswersIsWhatMayBeStored(t *testing.T) {
 		}
 	}
 	for _, reason := range stored("webhook_endpoint_disabled_reason_check") {
-		word(events.Endpoint{}, "DisabledReason", reason)
+		word(events.Webhook{}, "DisabledReason", reason)
 	}
 	classes := []string{webhooks.Refused, webhooks.Redirected, webhooks.Gone, webhooks.Interrupted}
 	for _, c := range []outbound.Class{
@@ -93,6 +95,6 @@ func TestEveryEnumOfTheAnswersIsWhatMayBeStored(t *testing.T) {
 		}
 	}
 	for _, c := range classes {
-		word(webhooks.Attempt{}, "ErrorClass", c)
+		word(webhooks.DeliveryAttempt{}, "ErrorClass", c)
 	}
 }

@@ -31,8 +31,11 @@ func (c change) Free() bool          { return c.free }
 func (h *Health) Suffer(now time.Time, m Misfortune) Change { return h.recordFailure(now, m) }
 func (h Health) Progress(now time.Time) int                 { return h.progress(now) }
 
-// Listing returns the statement of ListDeliveries.
-var Listing = listing
+// Listing and ListingAll return the statements of ListDeliveries and ListAllDeliveries.
+var (
+	Listing    = listing
+	ListingAll = listingAll
+)
 
 // Bounds returns the ids between which a list reads.
 func (f Filter) Bounds(before id.ID) (upper, oldest id.ID) { return f.bounds(before) }

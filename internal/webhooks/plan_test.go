@@ -75,6 +75,12 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 			return webhooks.Listing(org, endpoint, f, oldest, upper, 51)
 		}
 	}
+	overall := func(f webhooks.Filter) func() (string, []any) {
+		return func() (string, []any) {
+			upper, oldest := f.Bounds(id.ID{})
+			return webhooks.ListingAll(org, f, oldest, upper, 51)
+		}
+	}
 	newest := func(f webhooks.Filter) func() (string, []any) { // the first query of a first page
 		return func() (string, []any) {
 			return webhooks.Listing(org, endpoint, f, id.Floor(now.Add(-36*time.Hour)),
@@ -117,7 +123,17 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 			Status: "exhausted", CreatedAfter: midday,
 			CreatedBefore: midday.Add(24 * time.Hour),
 		}), "Index", 2},
-		"the newest by status": {newest(webhooks.Filter{Status: "exhausted"}), "Index", 4},
+		"the newest by status":     {newest(webhooks.Filter{Status: "exhausted"}), "Index", 4},
+		"all deliveries":           {overall(webhooks.Filter{}), "_pkey", 0},
+		"all deliveries by status": {overall(webhooks.Filter{Status: "exhausted"}), "endpoint_id_status_id_idx", 0},
+		"all deliveries by type": {
+			overall(webhooks.Filter{EventType: "deal.won"}),
+			"endpoint_id_event_type_id_idx", 0,
+		},
+		"all deliveries of an hour": {overall(webhooks.Filter{
+			CreatedAfter:  midday,
+			CreatedBefore: midday.Add(time.Hour),
+		}), "Index", 1},
 		"attempts": {fixed(webhooks.AttemptsSQL, org, []id.ID{id.New(), id.New()}, false,
 			id.Floor(midday), id.Floor(midday.Add(time.Hour))), "delivery_id_id_idx", 1},
 		"load":               {fixed(webhooks.LoadSQL, org, id.New()), "_pkey", 0},

@@ -41,7 +41,7 @@ func (s *Service) Redeliver(ctx context.Context, tx *postgres.Tx, delivery id.ID
 	}
 	d := Delivery{
 		ID: id.New(), WebhookID: before.WebhookID, EventID: before.EventID, EventType: before.EventType,
-		Trigger: "redelivery", Status: Pending, Attempts: []Attempt{},
+		Trigger: "redelivery", Status: Pending, Attempts: []DeliveryAttempt{},
 	}
 	d.CreatedAt = wire.Now()
 	d.UpdatedAt = d.CreatedAt

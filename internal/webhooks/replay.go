@@ -30,19 +30,19 @@ type Range struct {
 
 // Replay is the replay of a range, in the order in which the events were created.
 type Replay struct {
-	ID          *id.ID         `json:"id" format:"uuid" nullable:"true" doc:"null for a preview"`
-	WebhookID   id.ID          `json:"webhook_id" format:"uuid"`
+	ID          *id.ID         `json:"id" format:"uuid" nullable:"true" doc:"ID of the replay; null for a preview"`
+	WebhookID   id.ID          `json:"webhook_id" format:"uuid" doc:"ID of the webhook"`
 	From        wire.Time      `json:"from" format:"date-time"`
 	To          wire.Time      `json:"to" format:"date-time" doc:"a time in the future is replaced by the current time"`
 	Types       []string       `json:"types" doc:"event types, or * for all"`
-	OnlyFailed  bool           `json:"only_failed"`
+	OnlyFailed  bool           `json:"only_failed" doc:"Whether only events without a successful delivery are sent"`
 	Status      string         `json:"status" enum:"preview,queued,running,completed,stopped"`
 	Count       int64          `json:"count" doc:"number of matching events at the time of the request"`
 	Sent        int64          `json:"sent" doc:"deliveries created; erased or meanwhile delivered events need none"`
 	Deliveries  ReplayStatuses `json:"deliveries" doc:"number of these deliveries by status"`
-	CreatedAt   wire.Time      `json:"created_at" format:"date-time"`
-	UpdatedAt   wire.Time      `json:"updated_at" format:"date-time"`
-	CompletedAt *wire.Time     `json:"completed_at" format:"date-time" doc:"time it was completed or stopped"`
+	CreatedAt   wire.Time      `json:"created_at" format:"date-time" doc:"When the replay was requested"`
+	UpdatedAt   wire.Time      `json:"updated_at" format:"date-time" doc:"When its progress was last recorded"`
+	CompletedAt *wire.Time     `json:"completed_at" format:"date-time"`
 }
 
 // Descriptions implements wire.Describer.
@@ -50,16 +50,18 @@ func (Replay) Descriptions() map[string]string {
 	return map[string]string{
 		"status": "completed: every event has its delivery; stopped: the webhook was archived or disabled, or an " +
 			"operator stopped it",
+		"from":         "Start of the range: events created at or after this time",
+		"completed_at": "When the replay was completed or stopped; null: not yet",
 	}
 }
 
 // ReplayStatuses counts a replay's deliveries by status.
 type ReplayStatuses struct {
-	Pending   int64 `json:"pending"`
-	Delivered int64 `json:"delivered"`
-	Failed    int64 `json:"failed"`
-	Exhausted int64 `json:"exhausted"`
-	Discarded int64 `json:"discarded"`
+	Pending   int64 `json:"pending" doc:"Deliveries that wait for their first attempt"`
+	Delivered int64 `json:"delivered" doc:"Deliveries that succeeded"`
+	Failed    int64 `json:"failed" doc:"Deliveries that failed and will be retried"`
+	Exhausted int64 `json:"exhausted" doc:"Deliveries that failed for good"`
+	Discarded int64 `json:"discarded" doc:"Deliveries given up since the webhook was archived or disabled"`
 }
 
 // Preview returns the replay that a range would start, with the number of its events. An archived endpoint is a

@@ -51,7 +51,7 @@ func (s *Service) SendTest(ctx context.Context, tx *postgres.Tx, endpoint id.ID,
 	}
 	d := Delivery{
 		ID: id.New(), WebhookID: endpoint, EventID: id.New(), EventType: t.Name, Trigger: "test",
-		Status: Pending, Attempts: []Attempt{},
+		Status: Pending, Attempts: []DeliveryAttempt{},
 	}
 	d.CreatedAt = wire.Now()
 	d.UpdatedAt = d.CreatedAt

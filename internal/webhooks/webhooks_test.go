@@ -365,8 +365,8 @@ func TestTheFieldsOfAnEndpointAreHeldToTheRules(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 			continue
 		}
-		want := []fault.Field{{Pointer: c.pointer}}
-		if diff := cmp.Diff(want, f.Fields, cmpopts.IgnoreFields(fault.Field{}, "Code", "Detail")); diff != "" {
+		want := []fault.FieldError{{Pointer: c.pointer}}
+		if diff := cmp.Diff(want, f.Fields, cmpopts.IgnoreFields(fault.FieldError{}, "Code", "Detail")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -1,6 +1,7 @@
 package contactbulk_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,7 +124,7 @@ func (d *desk) people(n int) {
 	})
 }
 
-func (d *desk) ask(a bulk.Action, filter string, dry bool) (b bulk.Bulk) {
+func (d *desk) ask(a bulk.Action, filter string, dry bool) (b bulk.Change) {
 	d.Helper()
 	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
 		var where json.RawMessage
@@ -137,7 +138,7 @@ func (d *desk) ask(a bulk.Action, filter string, dry bool) (b bulk.Bulk) {
 	return b
 }
 
-func (d *desk) get(i id.ID) (b bulk.Bulk) {
+func (d *desk) get(i id.ID) (b bulk.Change) {
 	d.Helper()
 	d.tx(func(ctx context.Context, tx *postgres.Tx) (err error) {
 		b, err = bulk.Get(ctx, tx, i)
@@ -146,7 +147,7 @@ func (d *desk) get(i id.ID) (b bulk.Bulk) {
 	return b
 }
 
-func (d *desk) do(a bulk.Action, filter string) bulk.Bulk {
+func (d *desk) do(a bulk.Action, filter string) bulk.Change {
 	d.Helper()
 	b := d.ask(a, filter, false)
 	if err := job(d.App, 12).Work(d.Context(), run(d.org, b.ID, 1)); err != nil {
@@ -161,7 +162,7 @@ type result struct {
 	Total, Changed, Unchanged, Failed int64
 }
 
-func resultOf(b bulk.Bulk) result {
+func resultOf(b bulk.Change) result {
 	return result{b.Status, b.RowsTotal, b.RowsChanged, b.RowsUnchanged, b.RowsFailed}
 }
 
@@ -187,19 +188,23 @@ func TestAProcessThatIsKilledLeavesEachContactWorkedOnce(t *testing.T) {
 	kills := 0
 	for _, until := range []int{1, want / 3, 2 * want / 3} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-child="+d.URL+" "+d.org.String()+" "+b.ID.String())
+		var said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
 		for d.one(`SELECT rows_changed FROM contact_bulk, pg_sleep(0.002)`) < until {
-			if t.Context().Err() != nil {
-				t.Fatal("the process does nothing")
+			select {
+			case err := <-ended:
+				t.Fatalf("the process ended by itself: %v\n%s", err, said.Bytes())
+			default:
 			}
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
-			t.Fatalf("the process ended by itself: %v", err)
+		_ = cmd.Process.Kill() // it may have ended meanwhile, which the next error tells
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("the process ended by itself: %v\n%s", err, said.Bytes())
 		}
 		if done := d.one(`SELECT rows_changed FROM contact_bulk`); done < want {
 			kills++
@@ -387,7 +392,7 @@ func TestChangesOfAnOrgGoOneAfterTheOtherAndStopWhenAskedTo(t *testing.T) {
 			return err
 		})
 	}
-	for _, b := range []bulk.Bulk{first, second, second} {
+	for _, b := range []bulk.Change{first, second, second} {
 		if err := job(d.App, 7).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 		v, err := learned.Save(ctx, tx)
+		if err == nil {
+			err = models.EndTrainings(ctx, tx, false)
+		}
 		if err != nil || v == nil {
 			return err
 		}
@@ -55,4 +58,17 @@ func promoted(ctx context.Context, tx *postgres.Tx, v *models.Version) error {
 		return err
 	}
 	return leadrescore.Kind.Add(ctx, tx, leadrescore.Args{Version: models.Name(v.Number)})
+}
+
+// Hook fails the trainings that users have asked for, if their job is dead or was dropped. A later run completes those
+// that are asked for later.
+func Hook() queue.Hook {
+	return Kind.Hook(func(ctx context.Context, tx *postgres.Tx, all []Args) error {
+		for _, a := range all {
+			if a.Anyway {
+				return models.EndTrainings(ctx, tx, true)
+			}
+		}
+		return nil
+	}, nil)
 }

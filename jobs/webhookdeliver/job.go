@@ -62,9 +62,10 @@ var plan = [events.DeliverAttempts - 1]time.Duration{
 
 // Backoff returns the delay after failure number failed, from 1, with up to a fifth of jitter, so that many endpoints
 // that failed together do not retry together.
-func Backoff(failed int) time.Duration {
-	return queue.Jitter(plan[min(max(failed, 1), len(plan))-1], 0.2)
-}
+func Backoff(failed int) time.Duration { return queue.Jitter(Delay(failed), 0.2) }
+
+// Delay is Backoff without jitter.
+func Delay(failed int) time.Duration { return plan[min(max(failed, 1), len(plan))-1] }
 
 // lasts is the longest duration of the plan. A delivery that an open circuit has held for longer ends with its next
 // probe, so that every delivery ends.

@@ -82,23 +82,37 @@ func (b *browser) links(at string) []string {
 }
 
 // visit opens a page in a new tab and waits until it has an element of selector and is idle. It returns what went
-// wrong: each request to another host, each violation of a policy and each exception of a script.
+// wrong: each request to another host, each violation of a policy, each error on the console and each exception of a
+// script.
 func (b *browser) visit(at, selector string) []string {
+	b.Helper()
+	tab, closeTab := chromedp.NewContext(b.tab)
+	defer closeTab()
+	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil {
+		b.Fatal(err)
+	}
+	return b.visitIn(tab, at, selector)
+}
+
+// visitIn is visit in a tab that is open.
+func (b *browser) visitIn(tab context.Context, at, selector string) []string {
 	b.Helper()
 	w, err := newWatch(at)
 	if err != nil {
 		b.Fatal(err)
 	}
-	tab, closeTab := chromedp.NewContext(b.tab)
-	defer closeTab()
-	if err := errors.Join(chromedp.Do(tab, chromedp.Navigate("about:blank")), enable(tab),
-		chromedp.Listen(tab, w.see)); err != nil {
+	watched, unwatch := context.WithCancel(tab)
+	defer unwatch()
+	if err := errors.Join(enable(tab), chromedp.Listen(watched, w.see)); err != nil {
 		b.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(tab, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Navigate(at), chromedp.WaitReady(chromedp.CSS(selector))); err != nil {
 		return append(w.found(), fmt.Sprintf("wait for %s: %v", selector, err))
+	}
+	if strings.Contains(at, "/app/") { // its event stream stays open, so that the network is never idle
+		return w.found()
 	}
 	select {
 	case <-w.idle:
@@ -167,6 +181,10 @@ func (w *watch) see(event any) {
 		}
 	case *runtime.EventExceptionThrown:
 		w.wrong = append(w.wrong, e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "warning" {
+			w.wrong = append(w.wrong, fmt.Sprintf("logs %s %v", e.Type, e.Args))
+		}
 	}
 }
 
@@ -176,8 +194,22 @@ var (
 	opsLine   = regexp.MustCompile(`(?m)^\s+operations\s+(http://\S+?)/?$`)
 )
 
+// server is a running up.
+type server struct {
+	binary, dir string
+	env         []string
+	api, ops    string // addresses
+}
+
 // serve builds the binary, starts "up" in a new home, and returns the addresses of its API and of its operations.
 func serve(t *testing.T) (api, ops string) {
+	t.Helper()
+	s := start(t)
+	return s.api, s.ops
+}
+
+// start builds the binary and starts "up" with flags in a new home.
+func start(t *testing.T, flags ...string) *server {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "fw-browser-") //nolint:usetesting // short enough for a socket in it
 	if err != nil {
@@ -187,16 +219,16 @@ func serve(t *testing.T) (api, ops string) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(dir, "funnelwork")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
+	s := &server{binary: filepath.Join(dir, "funnelwork"), dir: dir}
+	s.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FUNNELWORK_HOME=" + filepath.Join(dir, "home")}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", s.binary, ".")
 	build.Dir = filepath.Join("..", "..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v: %s", err, out)
 	}
-	up := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "up", "--addr", "127.0.0.1:0", "--ops-addr",
-		"127.0.0.1:0")
-	up.Dir, up.Stderr = dir, os.Stderr
-	up.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FUNNELWORK_HOME=" + filepath.Join(dir, "home")}
+	args := append([]string{"up", "--addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0"}, flags...)
+	up := exec.CommandContext(context.WithoutCancel(t.Context()), s.binary, args...)
+	up.Dir, up.Stderr, up.Env = dir, os.Stderr, s.env
 	out, err := up.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -214,9 +246,10 @@ func serve(t *testing.T) (api, ops string) {
 		block.WriteString(lines.Text() + "\n")
 		ready, operations := readyLine.FindStringSubmatch(block.String()), opsLine.FindStringSubmatch(block.String())
 		if ready != nil && operations != nil {
-			return ready[1], operations[1]
+			s.api, s.ops = ready[1], operations[1]
+			return s
 		}
 	}
 	t.Fatalf("up printed %q", block.String())
-	return "", ""
+	return nil
 }

@@ -15,7 +15,7 @@ func TestNoPageAsksAnotherHost(t *testing.T) {
 		api + "/":                       "body",
 		api + "/docs":                   ".swagger-ui .opblock",
 		api + "/docs/webhooks":          "h1, h2",
-		api + "/login":                  "form",
+		api + "/login":                  "form input[type=password]",
 		ops + "/":                       "li a",
 		ops + "/queues/":                "#root table tbody tr",
 		ops + "/queues/queues/default":  "#root header",

@@ -28,10 +28,17 @@ const (
 type Action struct {
 	Type   Type           `json:"type" enum:"update,tag,segment,archive,restore,rename_tag,delete_tag"`
 	Patch  map[string]any `json:"patch,omitempty" doc:"For update: the fields to set; null clears a field"`
-	Add    []string       `json:"add,omitempty" doc:"For tag and segment"`
-	Remove []string       `json:"remove,omitempty" doc:"For tag and segment"`
-	Tag    string         `json:"tag,omitempty" doc:"For rename_tag and delete_tag"`
-	To     string         `json:"to,omitempty" doc:"For rename_tag"`
+	Add    []string       `json:"add,omitempty" doc:"Tags or keys of segments that are added; for tag and segment"`
+	Remove []string       `json:"remove,omitempty" doc:"Tags or keys of segments that are removed; for tag and segment"`
+	Tag    string         `json:"tag,omitempty" doc:"The tag that is renamed or deleted; for rename_tag and delete_tag"`
+	To     string         `json:"to,omitempty" doc:"The new name of the tag; for rename_tag"`
+}
+
+// Descriptions implements wire.Describer.
+func (Action) Descriptions() map[string]string {
+	return map[string]string{
+		"type": "Kind of the change; rename_tag and delete_tag come from the operations on tags",
+	}
 }
 
 // Scope returns the scope of the action: which of the selected contacts it applies to.

@@ -14,22 +14,22 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Bulk is one change to many contacts.
-type Bulk struct {
-	ID            id.ID          `json:"id" format:"uuid"`
+// Change is one change to many contacts.
+type Change struct {
+	ID            id.ID          `json:"id" format:"uuid" doc:"ID of the bulk change"`
 	Status        string         `json:"status" enum:"queued,running,completed,failed,cancelled"`
-	Action        Action         `json:"action"`
+	Action        Action         `json:"action" doc:"The change that is applied to each contact"`
 	Filter        map[string]any `json:"filter" nullable:"true" doc:"As sent; null if the tag selects the contacts"`
 	DryRun        bool           `json:"dry_run" doc:"Only count the contacts, change nothing"`
 	RowsTotal     int64          `json:"rows_total" doc:"Contacts that matched at the start; 0 while queued"`
-	RowsChanged   int64          `json:"rows_changed"`
+	RowsChanged   int64          `json:"rows_changed" doc:"Contacts that the action has changed so far"`
 	RowsUnchanged int64          `json:"rows_unchanged" doc:"Already in that state, or archived or erased meanwhile"`
 	RowsFailed    int64          `json:"rows_failed"`
 	SampleIDs     []id.ID        `json:"sample_ids" doc:"The first few matching contacts"`
 	Errors        []Failure      `json:"errors" doc:"The first few errors"`
 	Error         *string        `json:"error" doc:"Why the change failed as a whole; else null"`
-	CreatedAt     wire.Time      `json:"created_at" format:"date-time"`
-	UpdatedAt     wire.Time      `json:"updated_at" format:"date-time"`
+	CreatedAt     wire.Time      `json:"created_at" format:"date-time" doc:"When the change was requested"`
+	UpdatedAt     wire.Time      `json:"updated_at" format:"date-time" doc:"When the progress was last recorded"`
 	CompletedAt   *wire.Time     `json:"completed_at" format:"date-time" doc:"When completed, failed or cancelled"`
 
 	where []byte // the stored form of Filter; nil if there is none
@@ -37,18 +37,19 @@ type Bulk struct {
 }
 
 // Descriptions implements wire.Describer.
-func (Bulk) Descriptions() map[string]string {
+func (Change) Descriptions() map[string]string {
 	return map[string]string{
 		"status": "completed: every contact was processed; failed: it stopped on an error; cancelled: stopped by a " +
 			"request, completed steps remain",
+		"rows_failed": "Contacts to which the action could not be applied; see errors",
 	}
 }
 
 // Failure is the reason why the action could not be applied to one contact.
 type Failure struct {
-	ContactID id.ID  `json:"contact_id" format:"uuid"`
-	Code      string `json:"code"`
-	Detail    string `json:"detail"`
+	ContactID id.ID  `json:"contact_id" format:"uuid" doc:"ID of the contact that failed"`
+	Code      string `json:"code" doc:"Code of the error, one of those that a problem may have"`
+	Detail    string `json:"detail" doc:"Why the contact failed, for people"`
 }
 
 // States of a bulk change.
@@ -70,7 +71,7 @@ const columns = `id, status, action, filter, dry_run, rows_total, rows_changed, 
 	sample_ids, errors, error,
 	created_at, updated_at, completed_at, actor_type, actor_id, request_id`
 
-func scan(row pgx.CollectableRow) (b Bulk, err error) {
+func scan(row pgx.CollectableRow) (b Change, err error) {
 	var action, errs []byte
 	if err := row.Scan(&b.ID, &b.Status, &action, &b.where, &b.DryRun, &b.RowsTotal, &b.RowsChanged, &b.RowsUnchanged,
 		&b.RowsFailed, &b.SampleIDs, &errs, &b.Error,
@@ -93,9 +94,9 @@ func scan(row pgx.CollectableRow) (b Bulk, err error) {
 
 // Ask stores a validated bulk change, with the origin of ctx as its author. The caller must enqueue its job. filter is
 // in canonical form; it is nil for an action that names a tag.
-func Ask(ctx context.Context, tx *postgres.Tx, a Action, filter json.RawMessage, dryRun bool) (Bulk, error) {
+func Ask(ctx context.Context, tx *postgres.Tx, a Action, filter json.RawMessage, dryRun bool) (Change, error) {
 	now := wire.Now()
-	b := Bulk{
+	b := Change{
 		ID: id.New(), Status: Queued, Action: a, DryRun: dryRun, SampleIDs: []id.ID{}, Errors: []Failure{},
 		CreatedAt: now, UpdatedAt: now, by: events.OriginOf(ctx),
 	}
@@ -123,12 +124,12 @@ func orNull(b json.RawMessage) any {
 }
 
 // Get returns one bulk change. An unknown id is a not_found fault.
-func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Bulk, error) { return one(ctx, tx, i, "") }
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) { return one(ctx, tx, i, "") }
 
-func one(ctx context.Context, tx *postgres.Tx, i id.ID, how string) (Bulk, error) {
+func one(ctx context.Context, tx *postgres.Tx, i id.ID, how string) (Change, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_bulk WHERE org_id = $1 AND id = $2`+how, tx.Org(), i)
 	if err != nil {
-		return Bulk{}, fmt.Errorf("read bulk change: %w", err)
+		return Change{}, fmt.Errorf("read bulk change: %w", err)
 	}
 	b, err := pgx.CollectExactlyOneRow(rows, scan)
 	if postgres.None(err) {
@@ -147,7 +148,7 @@ func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 
 // List returns at most limit bulk changes, newest first, starting before the given one, or with the newest if before is
 // nil.
-func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Bulk, error) {
+func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Change, error) {
 	from := id.Floor(wire.Now().AddDate(1, 0, 0))
 	if before != nil {
 		from = *before
@@ -167,7 +168,7 @@ func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Bul
 
 // Cancel stops a bulk change; completed steps are not undone. A bulk change that has ended is a conflict, unless it was
 // cancelled.
-func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Bulk, error) {
+func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	b, err := one(ctx, tx, i, ` FOR UPDATE`)
 	switch {
 	case err != nil, b.Status == Cancelled:
@@ -192,7 +193,7 @@ func Fail(ctx context.Context, tx *postgres.Tx, i id.ID, why string) error {
 	return err
 }
 
-func (b *Bulk) end(tx *postgres.Tx, status string, why *string) {
+func (b *Change) end(tx *postgres.Tx, status string, why *string) {
 	now := wire.Now()
 	b.Status, b.Error, b.UpdatedAt, b.CompletedAt = status, why, now, &now
 	tx.Queue(`UPDATE contact_bulk SET status = $3, error = $4, updated_at = $5, completed_at = $5

@@ -63,7 +63,7 @@ func (w Worker) Step(ctx context.Context, tx *postgres.Tx, i id.ID) (Stage, erro
 }
 
 // begin fixes the set of contacts, after the org's earlier changes have ended.
-func (w Worker) begin(ctx context.Context, tx *postgres.Tx, b *Bulk) (Stage, error) {
+func (w Worker) begin(ctx context.Context, tx *postgres.Tx, b *Change) (Stage, error) {
 	var before bool
 	if err := tx.QueryRow(ctx,
 		`SELECT EXISTS (SELECT FROM contact_bulk WHERE org_id = $1 AND id < $2 AND completed_at IS NULL)`,
@@ -96,7 +96,7 @@ func (w Worker) part() int {
 }
 
 // match counts the matching contacts, and stores their ids unless it is a dry run.
-func (b *Bulk) match(ctx context.Context, tx *postgres.Tx, part int) error {
+func (b *Change) match(ctx context.Context, tx *postgres.Tx, part int) error {
 	if b.DryRun {
 		sql, args, err := b.selecting(ctx, tx, samples)
 		if err != nil {
@@ -124,7 +124,7 @@ func (b *Bulk) match(ctx context.Context, tx *postgres.Tx, part int) error {
 
 // selecting returns the statement that selects the contact ids, and all its arguments: $1 is the org, more are $2 and
 // on.
-func (b *Bulk) selecting(ctx context.Context, tx *postgres.Tx, more ...any) (string, []any, error) {
+func (b *Change) selecting(ctx context.Context, tx *postgres.Tx, more ...any) (string, []any, error) {
 	if b.where == nil {
 		args := append(append([]any{tx.Org()}, more...), b.Action.Tag)
 		return `SELECT contact_id AS id FROM contact_tag WHERE org_id = $1 AND tag = $` + strconv.Itoa(len(args)) +
@@ -140,7 +140,7 @@ func (b *Bulk) selecting(ctx context.Context, tx *postgres.Tx, more ...any) (str
 }
 
 // take removes and returns the next part. size is 0 if none is left.
-func (b *Bulk) take(ctx context.Context, tx *postgres.Tx) (ids []id.ID, size int64, err error) {
+func (b *Change) take(ctx context.Context, tx *postgres.Tx) (ids []id.ID, size int64, err error) {
 	err = tx.QueryRow(ctx, `DELETE FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2
 		AND n = (SELECT n FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2 ORDER BY n LIMIT 1)
 		RETURNING ids, size`, []any{tx.Org(), b.ID}, &ids, &size)
@@ -151,7 +151,7 @@ func (b *Bulk) take(ctx context.Context, tx *postgres.Tx) (ids []id.ID, size int
 }
 
 // work applies the action to the contacts of a part, announces the changes and counts them.
-func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Bulk, ids []id.ID, size int64) error {
+func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Change, ids []id.ID, size int64) error {
 	contacts.ByKeys(tx)
 	done, refused, err := w.act(ctx, tx, &b.Action, ids)
 	if err != nil {

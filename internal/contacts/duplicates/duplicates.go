@@ -103,20 +103,27 @@ func (f Found) Save(tx *postgres.Tx) {
 
 // Candidate is one contact of a group.
 type Candidate struct {
-	ID        id.ID     `json:"id" format:"uuid"`
-	Email     string    `json:"email"`
-	FirstName string    `json:"first_name"`
-	LastName  string    `json:"last_name"`
-	Phone     *string   `json:"phone"`
-	CompanyID *id.ID    `json:"company_id" format:"uuid" nullable:"true"`
-	CreatedAt wire.Time `json:"created_at" format:"date-time"`
+	ID        id.ID     `json:"id" format:"uuid" doc:"ID of the contact"`
+	Email     string    `json:"email" doc:"Email address of the contact"`
+	FirstName string    `json:"first_name" doc:"First name of the contact"`
+	LastName  string    `json:"last_name" doc:"Last name of the contact"`
+	Phone     *string   `json:"phone" doc:"Phone number of the contact; null: none"`
+	CompanyID *id.ID    `json:"company_id" format:"uuid" nullable:"true" doc:"Company of the contact; null: none"`
+	CreatedAt wire.Time `json:"created_at" format:"date-time" doc:"When the contact was created"`
 }
 
 // Group is a set of contacts that may be one person, oldest first.
 type Group struct {
 	Reason   string      `json:"reason" enum:"email,name_company,phone"`
-	Contacts []Candidate `json:"contacts"`
+	Contacts []Candidate `json:"contacts" doc:"Contacts that may be one person, oldest first"`
 	place    Place
+}
+
+// Descriptions implements wire.Describer.
+func (Group) Descriptions() map[string]string {
+	return map[string]string{
+		"reason": "What the contacts have in common: the address, name and company, or the phone number",
+	}
 }
 
 // Place is the position of a group in the list.

@@ -31,16 +31,16 @@ const (
 
 // Export is an export of contacts to a file.
 type Export struct {
-	ID          id.ID      `json:"id" format:"uuid"`
+	ID          id.ID      `json:"id" format:"uuid" doc:"ID of the export"`
 	Status      string     `json:"status" enum:"queued,running,completed,failed,expired" doc:"expired: file is deleted"`
 	Format      string     `json:"format" enum:"csv,ndjson"`
 	Archived    bool       `json:"archived" doc:"Export archived contacts instead of live ones"`
 	Fields      []string   `json:"fields" doc:"The columns; default custom field columns are known once it runs"`
 	Rows        int        `json:"rows" doc:"Contacts in the file so far"`
-	Bytes       int64      `json:"bytes"`
+	Bytes       int64      `json:"bytes" doc:"Size of the file so far, in bytes"`
 	DownloadURL *string    `json:"download_url" doc:"Signed link, valid for at least an hour; null until completed"`
 	Error       *string    `json:"error" doc:"Why the export failed"`
-	CreatedAt   wire.Time  `json:"created_at" format:"date-time"`
+	CreatedAt   wire.Time  `json:"created_at" format:"date-time" doc:"When the export was requested"`
 	StartedAt   *wire.Time `json:"started_at" format:"date-time"`
 	CompletedAt *wire.Time `json:"completed_at" format:"date-time" doc:"When it was completed or failed"`
 	ExpiresAt   wire.Time  `json:"expires_at" format:"date-time" doc:"When the file is deleted"`
@@ -53,6 +53,14 @@ type Export struct {
 	parts   int
 	afterAt *wire.Time
 	afterID *id.ID
+}
+
+// Descriptions implements wire.Describer.
+func (Export) Descriptions() map[string]string {
+	return map[string]string{
+		"format":     "csv with a header row, or ndjson: one JSON object per line",
+		"started_at": "When the first contact was written; null: not yet",
+	}
 }
 
 const exportColumns = `id, status, format, filter, archived, fields, rows, bytes, error, created_at, started_at,
@@ -128,18 +136,18 @@ func (w *Wanted) noField(f string) string {
 }
 
 func (w *Wanted) check(ctx context.Context, tx *postgres.Tx) error {
-	var wrong []fault.Field
+	var wrong []fault.FieldError
 	seen := map[string]bool{}
 	for i, f := range w.Fields {
 		at := "#/fields/" + strconv.Itoa(i)
 		key, custom := strings.CutPrefix(f, attribute)
 		switch {
 		case seen[f]:
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "duplicate", Detail: "The field is named twice."})
+			wrong = append(wrong, fault.FieldError{Pointer: at, Code: "duplicate", Detail: "The field is named twice."})
 		case custom && contacts.ValidKey(key), slices.Contains(usual, f), f == "archived_at",
 			f == "attributes" && w.Format == NDJSON:
 		default:
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "unknown_field", Detail: w.noField(f)})
+			wrong = append(wrong, fault.FieldError{Pointer: at, Code: "unknown_field", Detail: w.noField(f)})
 		}
 		seen[f] = true
 	}

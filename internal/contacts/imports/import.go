@@ -22,21 +22,21 @@ const Kept = 30 * 24 * time.Hour
 
 // Import is an import of one file and its progress.
 type Import struct {
-	ID             id.ID              `json:"id" format:"uuid"`
+	ID             id.ID              `json:"id" format:"uuid" doc:"ID of the import"`
 	Status         string             `json:"status" enum:"queued,running,completed,failed"`
 	DryRun         bool               `json:"dry_run" doc:"Nothing was written; the counts are those of a real run"`
 	SuppressEvents bool               `json:"suppress_events" doc:"Contacts were changed without individual events"`
-	FileName       *string            `json:"file_name"`
+	FileName       *string            `json:"file_name" doc:"Name of the uploaded file; null: it was sent without one"`
 	Mapping        map[string]*string `json:"mapping" doc:"The field of each column; null if the column is ignored"`
 	RowsTotal      int                `json:"rows_total" doc:"Rows below the header"`
-	RowsCreated    int                `json:"rows_created"`
-	RowsUpdated    int                `json:"rows_updated"`
-	RowsUnchanged  int                `json:"rows_unchanged"`
-	RowsFailed     int                `json:"rows_failed"`
+	RowsCreated    int                `json:"rows_created" doc:"Rows that created a contact, so far"`
+	RowsUpdated    int                `json:"rows_updated" doc:"Rows that changed a contact, so far"`
+	RowsUnchanged  int                `json:"rows_unchanged" doc:"Rows whose contact already had these values, so far"`
+	RowsFailed     int                `json:"rows_failed" doc:"Rows that were refused, so far; see errors_url"`
 	RowsRepeated   int                `json:"rows_repeated" doc:"Successful rows about an earlier row's contact"`
 	ErrorsURL      *string            `json:"errors_url"`
 	Error          *string            `json:"error" doc:"Why the import failed"`
-	CreatedAt      wire.Time          `json:"created_at" format:"date-time"`
+	CreatedAt      wire.Time          `json:"created_at" format:"date-time" doc:"When the file was accepted"`
 	StartedAt      *wire.Time         `json:"started_at" format:"date-time"`
 	CompletedAt    *wire.Time         `json:"completed_at" format:"date-time" doc:"When it was completed or failed"`
 	UndoableUntil  *wire.Time         `json:"undoable_until" format:"date-time" doc:"null if there is nothing to undo"`
@@ -58,16 +58,25 @@ type Import struct {
 func (Import) Descriptions() map[string]string {
 	return map[string]string{
 		"errors_url": "Signed link to a CSV of the failed rows, valid for at least an hour; null if none failed",
+		"status":     "State of the import; undo has its own",
+		"started_at": "When the first row was read; null: not yet",
 	}
 }
 
 // Undo is the progress of an import's undo.
 type Undo struct {
-	Status      string     `json:"status" enum:"queued,running,completed,failed"`
+	Status      string     `json:"status" enum:"queued,running,completed,failed" doc:"State of the undo, a job"`
 	Archived    int        `json:"contacts_archived" doc:"Created contacts that were archived again"`
 	Restored    int        `json:"contacts_restored" doc:"Changed contacts that were restored to their previous state"`
 	Left        int        `json:"contacts_left" doc:"Left unchanged, as they were edited, archived or erased since"`
 	CompletedAt *wire.Time `json:"completed_at" format:"date-time"`
+}
+
+// Descriptions implements wire.Describer.
+func (Undo) Descriptions() map[string]string {
+	return map[string]string{
+		"completed_at": "When the undo was completed or failed; null: not yet",
+	}
 }
 
 const importColumns = `id, status, dry_run, suppress_events, file_name, columns, rows_total, rows_created,

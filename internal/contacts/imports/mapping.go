@@ -124,10 +124,10 @@ func mapTo(columns []Column, mapping []byte) error {
 				"The mapping is a JSON object of columns, each with a field's name or null.")
 		}
 	}
-	var wrong []fault.Field
+	var wrong []fault.FieldError
 	say := func(column, code, detail string) {
 		wrong = append(wrong,
-			fault.Field{
+			fault.FieldError{
 				Pointer: "#/mapping/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(column), Code: code,
 				Detail: detail,
 			})
@@ -180,7 +180,7 @@ func mapTo(columns []Column, mapping []byte) error {
 	}
 	if count["email"]+count["id"] == 0 {
 		wrong = append(wrong,
-			fault.Field{
+			fault.FieldError{
 				Pointer: "#/mapping", Code: "required",
 				Detail: "A column has to be mapped to email, or to id.",
 			})

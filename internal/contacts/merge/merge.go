@@ -35,12 +35,12 @@ type Noun struct {
 
 // Merge is one merge of contacts.
 type Merge struct {
-	ID         id.ID      `json:"id" format:"uuid"`
-	SurvivorID id.ID      `json:"survivor_id" format:"uuid"`
+	ID         id.ID      `json:"id" format:"uuid" doc:"ID of the merge; undo takes it"`
+	SurvivorID id.ID      `json:"survivor_id" format:"uuid" doc:"The contact that was kept"`
 	LoserIDs   []id.ID    `json:"loser_ids" doc:"In the given order, without contacts erased since"`
-	CreatedAt  wire.Time  `json:"created_at" format:"date-time"`
+	CreatedAt  wire.Time  `json:"created_at" format:"date-time" doc:"When the contacts were merged"`
 	UndoUntil  *wire.Time `json:"undo_until" format:"date-time" doc:"End of the undo period; null: cannot be undone"`
-	UndoneAt   *wire.Time `json:"undone_at" format:"date-time"`
+	UndoneAt   *wire.Time `json:"undone_at" format:"date-time" doc:"When the merge was undone; null: it was not"`
 }
 
 // state holds the fields of a survivor that a merge may change, as a contact without its other fields; segments are the
@@ -183,7 +183,7 @@ func split(rows []contacts.Row, survivor id.ID, losers []id.ID) (s *contacts.Row
 			return nil, nil,
 				&fault.Fault{
 					Code: fault.NotFound, Detail: "A contact to be merged does not exist.",
-					Fields: []fault.Field{{
+					Fields: []fault.FieldError{{
 						Pointer: "#/loser_ids/" + strconv.Itoa(i), Code: "not_found",
 						Detail: "There is no such contact.",
 					}},

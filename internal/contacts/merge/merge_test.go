@@ -484,8 +484,8 @@ func TestWrongMergesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want a fault", name, err)
 			continue
 		}
-		want := []fault.Field{{Code: c.code}}
-		if diff := cmp.Diff(want, f.Fields, cmpopts.IgnoreFields(fault.Field{}, "Pointer", "Detail")); diff != "" {
+		want := []fault.FieldError{{Code: c.code}}
+		if diff := cmp.Diff(want, f.Fields, cmpopts.IgnoreFields(fault.FieldError{}, "Pointer", "Detail")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

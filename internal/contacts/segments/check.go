@@ -24,7 +24,7 @@ const (
 )
 
 // checkName returns the errors in a name.
-func checkName(name string) []fault.Field {
+func checkName(name string) []fault.FieldError {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return wrong("name", "required", "This field cannot be blank.")
@@ -37,7 +37,7 @@ func checkName(name string) []fault.Field {
 }
 
 // checkKey applies the rules that contacts have for segment keys.
-func checkKey(key string) []fault.Field {
+func checkKey(key string) []fault.FieldError {
 	switch {
 	case key == "" || strings.TrimSpace(key) != key:
 		return wrong("key", "invalid_key", "A key is not empty and has no blank at its ends.")
@@ -49,11 +49,11 @@ func checkKey(key string) []fault.Field {
 	return nil
 }
 
-func wrong(field, code, detail string) []fault.Field {
-	return []fault.Field{{Pointer: "#/" + field, Code: code, Detail: detail}}
+func wrong(field, code, detail string) []fault.FieldError {
+	return []fault.FieldError{{Pointer: "#/" + field, Code: code, Detail: detail}}
 }
 
-func invalid(fields []fault.Field) error {
+func invalid(fields []fault.FieldError) error {
 	if len(fields) == 0 {
 		return nil
 	}

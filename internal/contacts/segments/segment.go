@@ -33,16 +33,25 @@ const Max = 200
 
 // Segment is a set of contacts, as the API shows it.
 type Segment struct {
-	ID           id.ID          `json:"id" format:"uuid"`
+	ID           id.ID          `json:"id" format:"uuid" doc:"ID of the segment"`
 	Key          string         `json:"key" doc:"Identifies it in contacts and lists; immutable; reserved if archived"`
-	Name         string         `json:"name"`
+	Name         string         `json:"name" doc:"Display name of the segment"`
 	Kind         Kind           `json:"kind" enum:"static,dynamic"`
 	Filter       map[string]any `json:"filter" nullable:"true" doc:"Canonical filter of a dynamic segment, or null"`
 	ContactCount int64          `json:"contact_count" doc:"Number of live contacts in the segment"`
 	Status       string         `json:"status" enum:"building,ready" doc:"building: the members are still incomplete"`
-	CreatedAt    wire.Time      `json:"created_at" format:"date-time"`
+	CreatedAt    wire.Time      `json:"created_at" format:"date-time" doc:"When the segment was created"`
 	UpdatedAt    wire.Time      `json:"updated_at" format:"date-time"`
 	ArchivedAt   *wire.Time     `json:"archived_at" format:"date-time"`
+}
+
+// Descriptions implements wire.Describer.
+func (Segment) Descriptions() map[string]string {
+	return map[string]string{
+		"kind":        "static: contacts are added and removed; dynamic: membership follows filter",
+		"updated_at":  "When the segment was last edited; membership does not change it",
+		"archived_at": "When the segment was archived; null: it is live",
+	}
 }
 
 // Row is a segment with the two counters of its ETag.
@@ -131,4 +140,20 @@ func Count(ctx context.Context, tx *postgres.Tx, f Filter) (n int64, err error) 
 			OR g.kind = $3)`,
 		[]any{tx.Org(), f.Archived, string(f.Kind)}, &n)
 	return n, err
+}
+
+// Named returns id, key and name of every live segment of the org, newest first.
+func Named(ctx context.Context, tx *postgres.Tx) ([]Segment, error) {
+	rows, err := tx.Query(ctx, `SELECT id, key, name FROM segment WHERE org_id = $1 AND archived_at IS NULL
+		ORDER BY id DESC LIMIT $2`, tx.Org(), Max)
+	if err != nil {
+		return nil, fmt.Errorf("list segments: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Segment, err error) {
+		return s, row.Scan(&s.ID, &s.Key, &s.Name)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list segments: %w", err)
+	}
+	return all, nil
 }

@@ -157,7 +157,7 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, allow func(*Row) erro
 	if err := allow(&r); err != nil {
 		return Row{}, err
 	}
-	var bad []fault.Field
+	var bad []fault.FieldError
 	name := r.Name
 	if p.Name.Set {
 		if name = p.Name.Value; p.Name.Null {

@@ -19,12 +19,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sandbox/look"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // Path is where the handler is mounted.
 const Path = "/sandbox/inbox/"
+
+// Failing is the name below Path that answers 503 to every delivery, so that retries can be seen.
+const Failing = "failing"
 
 const (
 	kept    = 200       // deliveries to keep; older ones are dropped
@@ -102,7 +106,8 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take stores one delivery. It responds with 200 even if the signature is wrong: the page shows that.
+// take stores one delivery. It responds with 200 even if the signature is wrong: the page shows that. Only the name
+// Failing gets 503.
 func (h *handler) take(w http.ResponseWriter, r *http.Request, name string) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -138,7 +143,12 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, name string) erro
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, err = io.WriteString(w, `{"sandbox":true,"received":true}`+"\n")
+	answer := `{"sandbox":true,"received":true}`
+	if name == Failing {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		answer = `{"sandbox":true,"received":false}`
+	}
+	_, err = io.WriteString(w, answer+"\n")
 	return err
 }
 
@@ -157,7 +167,7 @@ func (h *handler) show(w http.ResponseWriter, r *http.Request, name string) erro
 		return json.NewEncoder(w).Encode(v)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", look.Policy)
 	return h.page.Execute(w, v)
 }
 

@@ -5,16 +5,19 @@ package mailbox
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sandbox/look"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -32,14 +35,21 @@ var source string
 type letter struct {
 	org, id    id.ID
 	body       []byte
-	To         string
-	Subject    string
-	ReceivedAt wire.Time
-	Text       string
+	To         string    `json:"to"`
+	Subject    string    `json:"subject"`
+	ReceivedAt wire.Time `json:"received_at"`
+	Text       string    `json:"text"`
 }
 
-// Handler returns the handler of the mailbox page. system is the System role's pool. A visitor of the page can use the
-// links in the mails, so it must be mounted on the operators' listener only.
+// view is the mailbox as JSON.
+type view struct {
+	Sandbox bool     `json:"sandbox"`
+	Data    []letter `json:"data"`
+}
+
+// Handler returns the handler of the mailbox page, which is JSON with ?format=json or Accept: application/json. system
+// is the System role's pool. A visitor of the page can use the links in the mails, so it must be mounted on the
+// operators' listener only.
 func Handler(system *postgres.DB, box *secret.Sealer, log *slog.Logger) http.Handler {
 	page := template.Must(template.New("mailbox").Parse(source))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,10 +64,16 @@ func Handler(system *postgres.DB, box *secret.Sealer, log *slog.Logger) http.Han
 			http.Error(w, "the database is unavailable", http.StatusServiceUnavailable)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Content-Security-Policy",
-			"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+		if r.URL.Query().Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json") {
+			w.Header().Set("Content-Type", "application/json")
+			if err := json.NewEncoder(w).Encode(view{Sandbox: true, Data: letters}); err != nil {
+				log.WarnContext(r.Context(), "write sandbox mailbox failed", "error", err)
+			}
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", look.Policy)
 		if err := page.Execute(w, letters); err != nil {
 			log.WarnContext(r.Context(), "render sandbox mailbox failed", "error", err)
 		}

@@ -1,6 +1,7 @@
 package mailbox_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -51,6 +52,16 @@ func TestThePageShowsMailOfAllOrgsAndSaysThatItIsASandbox(t *testing.T) {
 		if strings.Contains(body, "<script>") {
 			t.Error("the subject is not escaped")
 		}
+	}
+	w := httptest.NewRecorder()
+	page.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/sandbox/mailbox/?format=json", nil))
+	var shown struct {
+		Sandbox bool
+		Data    []struct{ To, Subject, Text string }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &shown); err != nil || !shown.Sandbox || len(shown.Data) != 2 ||
+		shown.Data[0].To != "bob@example.com" {
+		t.Errorf("%v: %s", err, w.Body)
 	}
 	if w := get(http.MethodPost); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: %d", w.Code)

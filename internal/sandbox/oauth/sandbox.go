@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/funnelwork/funnelwork/internal/sandbox/look"
 )
 
 // Path is where Handler is mounted.
@@ -185,6 +187,7 @@ func write(w http.ResponseWriter, a *answer) {
 		return
 	case page:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", look.OpenPolicy) // a consent leads to the callback
 		w.WriteHeader(a.status)
 		_, _ = w.Write(body) //nolint:gosec // html/template has escaped it
 		return

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/funnelwork/funnelwork/internal/sandbox/look"
 )
 
 // Path is where Handler is mounted.
@@ -161,8 +163,7 @@ func (s *Sandbox) showPage(w http.ResponseWriter, r *http.Request, page *templat
 		err = json.NewEncoder(&body).Encode(v)
 	} else {
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy",
-			"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", look.Policy)
 		err = page.Execute(&body, v)
 	}
 	if err != nil {

@@ -4,12 +4,20 @@ import (
 	"github.com/funnelwork/funnelwork/internal/scoring"
 )
 
-// Quarantined is a feature that a model must not use, because it leaks the outcome.
-type Quarantined struct {
-	Feature scoring.Feature `json:"feature"`
+// QuarantinedFeature is a feature that a model must not use, because it leaks the outcome.
+type QuarantinedFeature struct {
+	Feature scoring.Feature `json:"feature" doc:"A field of the contact, email_domain or attributes.KEY"`
 	Reason  string          `json:"reason" enum:"edited_near_outcome,tells_outcome"`
 	AUC     float64         `json:"auc" doc:"AUC of the feature alone, on held-out outcomes"`
 	Edited  float64         `json:"edited" doc:"Share of contacts with the feature that had it edited near the outcome"`
+}
+
+// Descriptions implements wire.Describer.
+func (QuarantinedFeature) Descriptions() map[string]string {
+	return map[string]string{
+		"reason": "edited_near_outcome: it is often edited when a deal closes; tells_outcome: it alone " +
+			"predicts the outcome",
+	}
 }
 
 // Thresholds of the guard.
@@ -23,13 +31,13 @@ const (
 
 // guard returns the features that leak the outcome: features that rank it too well alone, and features that are often
 // edited near the outcome. Values set at the creation of the contact are not edits.
-func guard(cols []*column, ex []Example) []Quarantined {
-	out := []Quarantined{}
+func guard(cols []*column, ex []Example) []QuarantinedFeature {
+	out := []QuarantinedFeature{}
 	if len(ex) < fewGuarded {
 		return out
 	}
 	for _, c := range cols {
-		q := Quarantined{Feature: c.feature, AUC: c.alone(ex)}
+		q := QuarantinedFeature{Feature: c.feature, AUC: c.alone(ex)}
 		have, edited := 0, 0
 		for i := range ex {
 			if c.field != nil && c.place(ex[i].Contact.Values[c.field.Key]) != c.index[absentLevel] || c.field == nil {

@@ -16,13 +16,21 @@ type Metrics struct {
 	Won     int     `json:"won"`
 }
 
-// Bin is one row of a reliability table.
-type Bin struct {
+// CalibrationBin is one row of a reliability table.
+type CalibrationBin struct {
 	From  float64 `json:"from"` // the lowest probability in the bin
 	To    float64 `json:"to"`   // the highest probability in the bin
-	Count int     `json:"count"`
-	Said  float64 `json:"said"` // mean predicted probability
-	Seen  float64 `json:"seen"` // observed share of won outcomes
+	Count int     `json:"count" doc:"Outcomes whose predicted probability lies in the bin"`
+	Said  float64 `json:"said" doc:"Mean predicted probability of these outcomes"` // mean predicted probability
+	Seen  float64 `json:"seen" doc:"Share of these outcomes that were won"`        // observed share of won outcomes
+}
+
+// Descriptions implements wire.Describer.
+func (CalibrationBin) Descriptions() map[string]string {
+	return map[string]string{
+		"from": "Lowest predicted probability of the bin, 0 to 1",
+		"to":   "Highest predicted probability of the bin, 0 to 1",
+	}
 }
 
 // Measure compares probabilities with outcomes.
@@ -85,15 +93,15 @@ func AUC(p []float64, won []bool) float64 {
 }
 
 // Reliability sorts the outcomes by probability and divides them into bins of about equal count.
-func Reliability(p []float64, won []bool, bins int) []Bin {
+func Reliability(p []float64, won []bool, bins int) []CalibrationBin {
 	at := order(p)
-	var out []Bin
+	var out []CalibrationBin
 	for b := range bins {
 		from, to := len(at)*b/bins, len(at)*(b+1)/bins
 		if from == to {
 			continue
 		}
-		x := Bin{From: p[at[from]], To: p[at[to-1]], Count: to - from}
+		x := CalibrationBin{From: p[at[from]], To: p[at[to-1]], Count: to - from}
 		for _, i := range at[from:to] {
 			x.Said += p[i] / float64(x.Count)
 			if won[i] {

@@ -45,17 +45,17 @@ type Weight struct {
 
 // Report describes how a model was trained.
 type Report struct {
-	Outcomes    int           `json:"outcomes"`
-	Won         int           `json:"won"`
-	From        time.Time     `json:"from"` // time of the oldest snapshot
-	To          time.Time     `json:"to"`
-	Metrics     *Metrics      `json:"metrics"`     // on outcomes after those learned from; nil below 200
-	Reliability []Bin         `json:"reliability"` // on the same outcomes
-	Slope       float64       `json:"slope"`       // of the calibration; 1 means none
-	Shift       float64       `json:"shift"`
-	Weights     []Weight      `json:"weights"`
-	Quarantined []Quarantined `json:"quarantined"`
-	Comparison  Comparison    `json:"contest"` // decides the promotion
+	Outcomes    int                  `json:"outcomes"`
+	Won         int                  `json:"won"`
+	From        time.Time            `json:"from"` // time of the oldest snapshot
+	To          time.Time            `json:"to"`
+	Metrics     *Metrics             `json:"metrics"`     // on outcomes after those learned from; nil below 200
+	Reliability []CalibrationBin     `json:"reliability"` // on the same outcomes
+	Slope       float64              `json:"slope"`       // of the calibration; 1 means none
+	Shift       float64              `json:"shift"`
+	Weights     []Weight             `json:"weights"`
+	Quarantined []QuarantinedFeature `json:"quarantined"`
+	Comparison  Comparison           `json:"contest"` // decides the promotion
 }
 
 // Incumbent is the model in use, and the time of the last snapshot that it has seen.
@@ -66,9 +66,9 @@ type Incumbent struct {
 
 // Comparison compares the predictions of the new model and the model in use on the same outcomes.
 type Comparison struct {
-	Outcomes int     `json:"outcomes"`
-	LogLoss  float64 `json:"log_loss"` // of the new model
-	InUse    float64 `json:"in_use"`   // of the model in use
+	Outcomes int     `json:"outcomes" doc:"Outcomes on which both versions were compared"`
+	LogLoss  float64 `json:"log_loss" doc:"Log loss of the new version on them; lower is better"` // of the new model
+	InUse    float64 `json:"in_use"`                                                              // of the model in use
 	// Noise is the standard error of the difference if few outcomes compare a model with the shipped one, else 0.
 	Noise float64 `json:"noise"`
 }
@@ -78,6 +78,7 @@ func (Comparison) Descriptions() map[string]string {
 	return map[string]string{
 		"noise": "Allowed excess of log_loss over in_use: the standard error of the difference if few outcomes " +
 			"compare a version with the shipped one, else 0",
+		"in_use": "Log loss of the version then in use on the same outcomes",
 	}
 }
 
@@ -106,7 +107,7 @@ func Train(ctx context.Context, version string, ex []Example, prior *scoring.Mod
 	cols := columns(ex, prior)
 	r.Quarantined = guard(cols, ex)
 	d := newDesign(slices.DeleteFunc(cols, func(c *column) bool {
-		return slices.ContainsFunc(r.Quarantined, func(q Quarantined) bool { return q.Feature == c.feature })
+		return slices.ContainsFunc(r.Quarantined, func(q QuarantinedFeature) bool { return q.Feature == c.feature })
 	}), ex)
 	f, err := d.fit(ctx, prior)
 	if err != nil {

@@ -1,0 +1,47 @@
+import { auditRoute } from '@/screens/audit/routes';
+import { authRoutes } from '@/screens/auth/routes';
+import { companiesRoute, companyRoute } from '@/screens/companies/routes';
+import { contactRoute, contactScoreRoute, contactsRoute } from '@/screens/contacts/routes';
+import { billingRoute } from '@/screens/billing/routes';
+import { eventRoute, eventsRoute } from '@/screens/events/routes';
+import { keysRoute } from '@/screens/keys/routes';
+import { dealRoute, dealsRoute } from '@/screens/deals/routes';
+import { homeRoute } from '@/screens/home/routes';
+import { jobsRoute } from '@/screens/jobs/routes';
+import { kitRoute } from '@/screens/kit/routes';
+import { membersRoute } from '@/screens/members/routes';
+import { orgRoute } from '@/screens/org/routes';
+import { profileRoute } from '@/screens/profile/routes';
+import { tasksRoute } from '@/screens/tasks/routes';
+import { webhookRoutes } from '@/screens/webhooks/routes';
+import { appIndexRoute, appRoute, rootRoute, settingsIndexRoute, settingsRoute } from './layout';
+
+// Every screen has one line here: routes below /app in the first list, sections of the settings in the second.
+const screens = [
+  appIndexRoute,
+  homeRoute,
+  contactsRoute,
+  contactRoute,
+  contactScoreRoute,
+  companiesRoute,
+  companyRoute,
+  dealsRoute.addChildren([dealRoute]),
+  tasksRoute,
+] as const;
+const integrations = [...webhookRoutes, eventsRoute.addChildren([eventRoute]), keysRoute] as const;
+const sections = [
+  settingsIndexRoute,
+  profileRoute,
+  orgRoute,
+  membersRoute,
+  billingRoute,
+  jobsRoute,
+  auditRoute,
+  ...integrations,
+] as const;
+
+export const routeTree = rootRoute.addChildren([
+  ...authRoutes,
+  kitRoute,
+  appRoute.addChildren([...screens, settingsRoute.addChildren([...sections])]),
+]);

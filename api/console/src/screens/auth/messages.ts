@@ -1,0 +1,55 @@
+import { messages } from '@/lib/messages';
+
+export const t = messages({
+  signIn: 'Sign in',
+  email: 'Email',
+  password: 'Password',
+  newPassword: 'New password',
+  passwordHelp: 'At least 8 characters, and not a common password.',
+  forgot: 'Forgot your password?',
+  create: 'Create an organization',
+  signInIn: { one: 'Try again in {count} second', other: 'Try again in {count} seconds' },
+  wasReset: 'Your password is changed, and all sessions have ended. Sign in with the new one.',
+  wasVerified: 'Your address is confirmed.',
+
+  forgotTitle: 'Reset your password',
+  forgotIntro: 'We send a link to your address. It is valid for one use.',
+  sendLink: 'Send the link',
+  sentTitle: 'Look into your mail',
+  sentIntro: 'If {email} has an account, a link is on its way. It may take a minute; look into the spam folder too.',
+  noMail: 'Mail is not set up here',
+  noMailIntro: 'This installation sends no mail. Ask whoever operates it to set a new password for you.',
+  back: 'Back to sign-in',
+
+  resetTitle: 'Choose a new password',
+  setPassword: 'Set the password',
+  expiredTitle: 'This link is no longer valid',
+  expiredIntro: 'It was used already, or it is too old.',
+  askAgain: 'Ask for a new link',
+
+  inviteTitle: 'Accept the invitation',
+  inviteIntro: 'Choose a password, or enter the one of the account that you have already.',
+  inviteExpired: 'Ask the person who invited you for a new one.',
+  first: 'First name',
+  last: 'Last name',
+  join: 'Join',
+
+  verifyTitle: 'Confirm your address',
+  verifyIntro: 'This shows that mail to this address reaches you.',
+  verify: 'Confirm the address',
+
+  signupTitle: 'Create an organization',
+  org: 'Organization',
+  signup: 'Create the organization',
+  closedTitle: 'Sign-up is closed',
+  closedIntro: 'Ask an administrator of your organization to invite you.',
+  have: 'Sign in to an account you have',
+
+  overTitle: 'Sign in to go on',
+  overIntro: 'Your session has ended. What you typed is still here.',
+  movedTitle: 'You work in {org} now',
+  movedIntro: 'Another tab of this browser turned to {org}. This tab still shows {old}.',
+  follow: 'Open {org} here',
+  stay: 'Go back to {old} in all tabs',
+  other: 'Sign in as somebody else',
+});

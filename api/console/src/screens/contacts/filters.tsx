@@ -1,0 +1,168 @@
+import { useState } from 'react';
+import { formatDay } from '@/lib/intl';
+import { Button } from '@/ui/button';
+import { Field, Input } from '@/ui/field';
+import { Form } from '@/ui/form';
+import { Menu } from '@/ui/menu';
+import { Popover } from '@/ui/popover';
+import type { Option } from '@/ui/select';
+import { Chip } from '@/ui/toolbar';
+import { useMembers, useSegments, useStages, useTags } from '../record/directory';
+import { OptionList } from '../record/optionlist';
+import { t } from './messages';
+import { filters, type ContactSearch, type FilterName } from './search';
+import styles from './contacts.module.css';
+
+const titles = {
+  stage: t('stage'),
+  tag: t('tag'),
+  segment: t('segment'),
+  owner: t('owner'),
+  score: t('score'),
+  created: t('created'),
+} as const;
+
+/** Filters shows one chip for each filter, and a menu that adds one. */
+export function Filters({ search, change }: { search: ContactSearch; change: (to: ContactSearch) => void }) {
+  const [open, setOpen] = useState<FilterName | null>(null);
+  const options = { stage: useStages(), tag: useTags(), segment: useSegments(), owner: useMembers().options };
+  const shown = filters.filter((name) => name === open || isSet(search, name));
+  const free = filters.filter((name) => !shown.includes(name));
+  const close = () => setOpen(null);
+  return (
+    <>
+      {shown.map((name) => (
+        <Popover
+          key={name}
+          label={t('addFilter', { name: titles[name] })}
+          open={open === name}
+          onOpenChange={(on) => setOpen(on ? name : null)}
+          trigger={
+            <Chip
+              name={titles[name]}
+              operator={operatorOf(search, name)}
+              value={valueOf(search, name, options)}
+              onRemove={() => {
+                close();
+                change(cleared(search, name));
+              }}
+            />
+          }
+        >
+          <div className={styles.popover}>
+            {name === 'score' ? (
+              <ScoreForm search={search} change={change} close={close} />
+            ) : name === 'created' ? (
+              <CreatedForm search={search} change={change} close={close} />
+            ) : (
+              <OptionList
+                label={titles[name]}
+                options={options[name]}
+                single={name === 'owner'}
+                value={search[name]?.split(',') ?? []}
+                onChange={(value) => {
+                  change(value.length === 0 ? cleared(search, name) : { ...search, [name]: value.join(',') });
+                  if (name === 'owner') close();
+                }}
+              />
+            )}
+          </div>
+        </Popover>
+      ))}
+      {free.length > 0 && (
+        <Menu
+          trigger={
+            <Button kind="quiet" size="small" icon="filter">
+              {t('filter')}
+            </Button>
+          }
+          // The popover opens after the menu has given the focus back, or it would close at once.
+          items={free.map((name) => ({ label: titles[name], onSelect: () => setTimeout(() => setOpen(name)) }))}
+        />
+      )}
+    </>
+  );
+}
+
+interface FormProps {
+  search: ContactSearch;
+  change: (to: ContactSearch) => void;
+  close: () => void;
+}
+
+function ScoreForm({ search, change, close }: FormProps) {
+  const [score, setScore] = useState(String(search.score ?? 60));
+  const submit = () => {
+    const value = Number(score);
+    change(value > 0 && value <= 100 ? { ...search, score: value } : cleared(search, 'score'));
+    close();
+  };
+  return (
+    <Form label={t('score')} onSubmit={submit}>
+      <Field label={t('leastScore')}>
+        <Input type="number" min={0} max={100} value={score} onChange={(event) => setScore(event.target.value)} />
+      </Field>
+      <Button kind="primary" size="small" type="submit">
+        {t('apply')}
+      </Button>
+    </Form>
+  );
+}
+
+function CreatedForm({ search, change, close }: FormProps) {
+  const [days, setDays] = useState({ from: search.from ?? '', to: search.to ?? '' });
+  const submit = () => {
+    const { from, to } = days;
+    change({ ...cleared(search, 'created'), ...(from !== '' && { from }), ...(to !== '' && { to }) });
+    close();
+  };
+  return (
+    <Form label={t('created')} onSubmit={submit}>
+      <Field label={t('first')}>
+        <Input type="date" value={days.from} onChange={(event) => setDays({ ...days, from: event.target.value })} />
+      </Field>
+      <Field label={t('last')}>
+        <Input type="date" value={days.to} onChange={(event) => setDays({ ...days, to: event.target.value })} />
+      </Field>
+      <Button kind="primary" size="small" type="submit">
+        {t('apply')}
+      </Button>
+    </Form>
+  );
+}
+
+function isSet(search: ContactSearch, name: FilterName): boolean {
+  return name === 'created' ? search.from !== undefined || search.to !== undefined : search[name] !== undefined;
+}
+
+function cleared(search: ContactSearch, name: FilterName): ContactSearch {
+  const next = { ...search };
+  if (name === 'created') {
+    delete next.from;
+    delete next.to;
+  } else {
+    delete next[name];
+  }
+  return next;
+}
+
+function operatorOf(search: ContactSearch, name: FilterName): string {
+  if (name === 'score') return t('minScore');
+  if (name !== 'created') return search[name]?.includes(',') ? t('anyOf') : 'is';
+  if (search.from !== undefined && search.to !== undefined) return t('between');
+  return search.to === undefined ? t('since') : t('until');
+}
+
+function valueOf(
+  search: ContactSearch,
+  name: FilterName,
+  options: Readonly<Record<'stage' | 'tag' | 'segment' | 'owner', readonly Option[]>>,
+): string {
+  if (!isSet(search, name)) return '…';
+  if (name === 'score') return String(search.score);
+  if (name === 'created') {
+    return [search.from, search.to].flatMap((day) => (day === undefined ? [] : [formatDay(`${day}T00:00`)])).join(' – ');
+  }
+  const chosen = search[name]?.split(',') ?? [];
+  return chosen.map((value) => options[name].find((option) => option.value === value)?.label ?? value).join(', ');
+}

@@ -1,0 +1,23 @@
+import react from '@vitejs/plugin-react';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { head } from './build/head';
+
+// The API that the development server passes requests to. Set FUNNELWORK_API to use another.
+const api = process.env['FUNNELWORK_API'] ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  base: '/app/',
+  plugins: [react(), head()],
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  build: {
+    target: 'es2023',
+    assetsInlineLimit: 0, // the security policy allows no data: URLs but for images
+    chunkSizeWarningLimit: 1000, // api/console/size_test.go has the budget
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    proxy: Object.fromEntries(['/api', '/billing', '/white-label', '/oauth'].map((path) => [path, api])),
+  },
+  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
+});

@@ -1,0 +1,62 @@
+package api_test
+
+import "strings"
+
+// made records the creation of a record and returns its id.
+func (r *recorder) made(c *caller, operation string, body any) string {
+	r.Helper()
+	var one struct{ ID string }
+	r.call(c, operation, body).into(r, &one)
+	return one.ID
+}
+
+// tellOfRecords records companies, pipelines, deals, notes, tasks, segments, fields and tags.
+func (r *recorder) tellOfRecords(c *caller) {
+	r.Helper()
+	company := r.made(
+		c,
+		"companies.create",
+		`{"name":"Babbage & Co","domain":"babbage.example","industry":"Manufacturing",`+
+			`"website":"https://babbage.example","phone":"+44 20 7946 0018"}`,
+	)
+	r.plain(c, "companies", company, `{"industry":"Precision engineering"}`)
+	r.call(c, "companies.upsert_batch", `{"companies":[{"name":"Jacquard Looms","domain":"jacquard.example"},`+
+		`{"name":"Menabrea Press","domain":"menabrea.example"}]}`)
+	pipeline := r.made(
+		c,
+		"pipelines.create",
+		`{"name":"Renewals","stages":[{"name":"Offered","kind":"open","probability":40},`+
+			`{"name":"Renewed","kind":"won","probability":100},{"name":"Left","kind":"lost","probability":0}]}`,
+	)
+	r.plain(c, "pipelines", pipeline, `{"name":"Renewals 2026"}`)
+	deal := r.made(c, "deals.create", `{"name":"Looms for the new mill","amount":1250000,"currency":"EUR",`+
+		`"expected_close_on":"2026-03-31"}`)
+	r.plain(c, "deals", deal, `{"amount":1400000}`)
+	r.call(c, "deals.upsert_batch", `{"deals":[{"name":"Spare parts","amount":90000,"currency":"EUR"}]}`)
+	note := r.made(c, "notes.create", `{"body":"Asked for a quote for twelve looms.","company_id":"`+company+`"}`)
+	r.plain(c, "notes", note, `{"body":"Asked for a quote for fourteen looms."}`)
+	task := r.made(c, "tasks.create", `{"title":"Send the quote","priority":"high","due_at":"2026-01-20T16:00:00Z"}`)
+	r.plain(c, "tasks", task, `{"status":"done"}`)
+	segment := r.made(
+		c,
+		"segments.create",
+		`{"name":"Hot leads","filter":{"all":[{"field":"stage","op":"eq","value":"lead"},`+
+			`{"field":"lead_score","op":"gte","value":60}]}}`,
+	)
+	r.plain(c, "segments", segment, `{"name":"Warm leads"}`)
+	r.call(c, "custom_fields.create", `{"key":"shoe_size","label":"Shoe size","type":"number"}`)
+	r.call(c, "custom_fields.list", nil)
+	r.call(c, "custom_fields.get", nil, "shoe_size")
+	r.call(c, "custom_fields.update", `{"label":"Shoe size (EU)"}`, "shoe_size")
+}
+
+// plain records the operations that every archivable record has. The record is live again at the end.
+func (r *recorder) plain(c *caller, noun, id, patch string) {
+	r.Helper()
+	r.call(c, noun+".list", nil)
+	r.call(c, noun+".get", nil, id)
+	r.call(c, noun+".update", patch, id)
+	_, path := r.locate(noun + ".archive")
+	c.do("DELETE", strings.Replace(path, "{id}", id, 1), nil).want(r, 204, "")
+	r.call(c, noun+".restore", nil, id)
+}

@@ -1,0 +1,100 @@
+package demo
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
+)
+
+// endpoints is the number of webhooks of a fill.
+const endpoints = 3
+
+// The webhooks. The first two have a history; the third begins to fail after the fill.
+var (
+	mirror = webhooks.New{
+		Description: "Mirror of contacts and deals", URL: "mirror", Enabled: true,
+		Events: []string{
+			"contact.created", "contact.updated", "contact.tagged", "deal.created", "deal.stage_changed", "deal.won",
+			"deal.lost",
+		},
+	}
+	archive = webhooks.New{
+		Description: "Data warehouse, was down for four days", URL: "warehouse", Enabled: true,
+		Events: []string{"deal.created", "deal.won", "deal.lost", "task.completed"},
+	}
+	failing = webhooks.New{
+		Description: "Staging server, answers 503", URL: inbox.Failing, Enabled: true,
+		Events: []string{"contact.tagged"},
+	}
+)
+
+// The warehouse was down from 14 to 10 days before the end of the plan: too short for the endpoint to be disabled, and
+// long enough for the first deliveries to be exhausted.
+const (
+	downFrom = -14 * 24 * time.Hour
+	downTo   = -10 * 24 * time.Hour
+)
+
+// settled is the age after which deliveries are written. Every attempt of such a delivery is in the past: either the
+// second one succeeds, or the endpoint was down.
+const settled = time.Hour
+
+// deliver writes the deliveries of the chunk's events to the webhooks that have a history.
+func (c *chunk) deliver() error {
+	var all []webhooks.PastDelivery
+	now := time.Now()
+	for n := range c.past {
+		e := &c.past[n]
+		if age := now.Sub(e.At.Time); age > events.FeedAge || age < settled {
+			continue
+		}
+		if slices.Contains(mirror.Events, e.Type()) {
+			all = append(all, c.delivery(e, n, c.Mirror, nil))
+		}
+		if slices.Contains(archive.Events, e.Type()) {
+			all = append(all, c.delivery(e, n, c.Archive, func(at time.Time) bool {
+				return at.After(c.Until.Add(downFrom)) && at.Before(c.Until.Add(downTo))
+			}))
+		}
+	}
+	return webhooks.RecordPast(c.tx, all)
+}
+
+// delivery returns the delivery of the chunk's n'th event. Its attempts fail while the endpoint is down, and the first
+// one of a few other deliveries fails, too.
+func (c *chunk) delivery(e *events.Past, n int, endpoint id.ID, down func(time.Time) bool) webhooks.PastDelivery {
+	seed := c.rowID(deliveryRow, c.Step*perStep*8+n, int(endpoint[15]), e.At.Time)
+	r := rand.New(rand.NewPCG(c.Progress.Seed, uint64(seed[14])<<8|uint64(seed[15]))) //nolint:gosec // no secret
+	at := e.At.Add(time.Duration(4+r.IntN(30)) * time.Millisecond)
+	d := webhooks.PastDelivery{ID: seed, Endpoint: endpoint, Event: e.ID, EventType: e.Type(), At: e.At}
+	flaky := r.IntN(100) < 3
+	for failed := 0; failed < events.DeliverAttempts; {
+		a := webhooks.PastAttempt{
+			ID: c.rowID(attemptRow, c.Step*perStep*8+n, int(endpoint[15])<<8|failed, at), At: wire.At(at),
+			Took: time.Duration(20+r.IntN(180)) * time.Millisecond,
+		}
+		switch {
+		case down != nil && down(at):
+			a.Class, a.Error, a.Took = outbound.Connect, "The connection could not be established.", 3*time.Millisecond
+		case flaky && failed == 0:
+			a.Status, a.Answer = 502, "bad gateway"
+		default:
+			a.Status, a.Answer = 200, "ok"
+		}
+		if d.Attempts = append(d.Attempts, a); a.Status == 200 {
+			break
+		}
+		failed++
+		delay := webhookdeliver.Delay(failed)
+		at = at.Add(delay + time.Duration(r.Int64N(int64(delay)/5+1)))
+	}
+	return d
+}

@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"math"
+	"time"
+)
+
+// deals makes up the deals: about one contact in six has one, and the contacts that are more likely to buy have more.
+func (m *maker) deals() {
+	for i := range m.Contacts {
+		c := &m.Contacts[i]
+		interest := m.interest(c)
+		if m.Float64() > 0.62*interest {
+			continue
+		}
+		d := Deal{Contact: i, At: m.after(c.At, 2, 28), Currency: draw(m, currencies)}
+		d.Name = m.customer(c) + " – " + pick(m, products)
+		d.Amount = m.amount(d.Currency, 480_000)
+		if won, closed := m.sell(d, interest); won && closed.Before(m.until.AddDate(0, 0, -60)) && m.chance(45) {
+			again := d
+			again.Name, again.Renewal, again.At = m.customer(c)+" – renewal", true, m.after(closed, 45, 60)
+			m.sell(again, min(interest+0.4, 0.9))
+		}
+	}
+}
+
+// interest returns the chance that a contact buys. The scoring model can learn it from the outcomes.
+func (m *maker) interest(c *Contact) float64 {
+	x := -1.7 + sourceWeights[c.Source] + titleWeights[c.Title]
+	if c.Company != None {
+		x += 0.45
+	}
+	if c.Phone != "" {
+		x += 0.3
+	}
+	for _, t := range c.Tags {
+		x += tagWeights[t]
+	}
+	if size, ok := c.Attributes["team_size"].(float64); ok && size > 60 {
+		x += 0.5
+	}
+	return 1 / (1 + math.Exp(-x))
+}
+
+// customer returns the name that a deal with the contact has.
+func (m *maker) customer(c *Contact) string {
+	if c.Company != None {
+		return m.Companies[c.Company].Name
+	}
+	return c.FirstName + " " + c.LastName
+}
+
+// amount returns a price around the typical one, in minor units of the currency, rounded as prices are.
+func (m *maker) amount(currency string, typical float64) int64 {
+	units := math.Exp(m.NormFloat64()*0.8) * typical / 100
+	step := int64(50)
+	if currency == "JPY" {
+		units, step = units*150, 5000
+	}
+	whole := max(int64(units)/step, 1) * step
+	if currency == "JPY" { // has no minor unit
+		return whole
+	}
+	return whole * 100
+}
+
+// sell adds the deal and what becomes of it until the end of the plan: it moves through its open stages, and is won
+// with the given chance or lost. closed is the time of a deal that was won or lost.
+func (m *maker) sell(d Deal, chance float64) (won bool, closed time.Time) {
+	steps := 3
+	if d.Renewal {
+		steps = 2
+	}
+	d.Expected = d.At.AddDate(0, 0, m.between(20, 60))
+	i := len(m.Deals)
+	if !m.act(Action{At: d.At, Kind: CreateDeal, Of: i}) {
+		return false, time.Time{}
+	}
+	m.Deals = append(m.Deals, d)
+	m.act(Action{At: d.At.Add(time.Minute), Kind: MoveContact, Of: d.Contact, Stage: "opportunity"})
+	at := d.At
+	won = m.Float64() < chance
+	for step := 1; step < steps; step++ {
+		if !won && m.chance(25) { // lost before the last stage
+			break
+		}
+		if at = m.after(at, 2, 12); !m.act(Action{At: at, Kind: MoveDeal, Of: i, Step: step}) {
+			return false, time.Time{}
+		}
+	}
+	end := Action{At: m.after(at, 2, 15), Kind: CloseDeal, Of: i, Won: won}
+	if !won {
+		end.Reason = draw(m, lostReasons)
+	}
+	if m.chance(12) || !m.act(end) { // nobody has closed it yet
+		return false, time.Time{}
+	}
+	stage, tag := "customer", ""
+	if !won {
+		stage = "lead"
+	} else if d.Renewal {
+		stage, tag = "evangelist", "vip"
+	}
+	m.act(Action{At: end.At.Add(time.Minute), Kind: MoveContact, Of: d.Contact, Stage: stage, Tag: tag})
+	return won, end.At
+}
+
+// dealsOf returns the deals of each contact, oldest first.
+func (m *maker) dealsOf() map[int][]int {
+	of := map[int][]int{}
+	for i := range m.Deals {
+		of[m.Deals[i].Contact] = append(of[m.Deals[i].Contact], i)
+	}
+	return of
+}

@@ -1,0 +1,173 @@
+package overview
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// maxNews is the maximum number of events that one count looks at; with more, all days are counted.
+const maxNews = 20_000
+
+// state is an org's row of overview_state, and the end of the events to count.
+type state struct {
+	seq, horizon int64
+	whole, late  bool // count all days; count the deliveries of earlier days
+	now          time.Time
+}
+
+// news is what the events since the last count are about.
+type news struct {
+	count        int
+	whole, deals bool // all days may have changed; deals have changed
+	contacts     []time.Time
+	closed       []time.Time // days on which deals were, or had been, closed
+}
+
+const stateSQL = `SELECT seq, event_horizon(), whole_at <= now() - interval '1 day',
+	late_at <= now() - interval '10 minutes', now() FROM overview_state WHERE org_id = $1 FOR UPDATE`
+
+// newsSQL reads the days of contacts and deals from the events themselves. Merges, purges and imports change more
+// contacts than their events hold.
+const newsSQL = `
+WITH news AS MATERIALIZED (
+	SELECT type, data FROM event
+	WHERE org_id = $1 AND seq > $2 AND seq < $3 AND id >= uuid_floor(now() - interval '30 days')
+		AND type = ANY ('{contact.created,contact.archived,contact.restored,contact.merged,contact.purged,` +
+	`import.completed,deal.created,deal.updated,deal.stage_changed,deal.archived,deal.restored}')
+	ORDER BY seq LIMIT $4
+)
+SELECT count(*), coalesce(bool_or(type IN ('contact.merged', 'contact.purged', 'import.completed')), false),
+	coalesce(bool_or(type LIKE 'deal.%'), false),
+	coalesce(array_agg(DISTINCT ((data -> 'object' ->> 'created_at')::timestamptz AT TIME ZONE 'UTC')::date)
+		FILTER (WHERE type IN ('contact.created', 'contact.archived', 'contact.restored')), '{}'),
+	array_remove(coalesce(array_agg(DISTINCT ((data -> 'object' ->> 'closed_at')::timestamptz AT TIME ZONE 'UTC')::date)
+		FILTER (WHERE type LIKE 'deal.%'), '{}')
+	|| coalesce(array_agg(DISTINCT ((data -> 'previous' ->> 'closed_at')::timestamptz AT TIME ZONE 'UTC')::date)
+		FILTER (WHERE type LIKE 'deal.%'), '{}'), NULL)
+FROM news`
+
+// Count brings the counts of tx's org up to date. Concurrent counts of one org wait for each other.
+func Count(ctx context.Context, tx *postgres.Tx) error {
+	var (
+		s state
+		n news
+	)
+	tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+		set_config('plan_cache_mode', 'force_custom_plan', true)`)
+	err := tx.QueryRow(ctx, stateSQL, []any{tx.Org()}, &s.seq, &s.horizon, &s.whole, &s.late, &s.now)
+	if postgres.None(err) {
+		return nil
+	}
+	if err == nil && !s.whole {
+		err = tx.QueryRow(ctx, newsSQL, []any{tx.Org(), s.seq, s.horizon, maxNews + 1},
+			&n.count, &n.whole, &n.deals, &n.contacts, &n.closed)
+	}
+	if err != nil {
+		return fmt.Errorf("read events to count: %w", err)
+	}
+	if s.whole = s.whole || n.whole || n.count > maxNews; s.whole {
+		countAll(tx)
+	} else {
+		countContacts(tx, n.contacts)
+		if n.deals {
+			countDeals(tx, n.closed)
+		}
+	}
+	countDeliveries(tx, s.now, s.whole || s.late)
+	save(tx, &s)
+	if err := tx.Flush(ctx); err != nil {
+		return fmt.Errorf("count: %w", err)
+	}
+	return nil
+}
+
+// save queues the new state. Deliveries under way make the org due again.
+func save(tx *postgres.Tx, s *state) {
+	tx.Queue(`UPDATE overview_state SET seq = $2, counted_at = now(),
+			whole_at = CASE WHEN $3 THEN now() ELSE whole_at END,
+			late_at = CASE WHEN $3 OR $4 THEN now() ELSE late_at END,
+			rest_until = clock_timestamp() + 20 * (clock_timestamp() - now()),
+			due_at = (SELECT now() + CASE WHEN w.id >= uuid_floor(now() - interval '1 minute') THEN interval '3 seconds'
+					ELSE interval '1 minute' END
+				FROM webhook_endpoint e CROSS JOIN LATERAL (SELECT d.id FROM webhook_delivery d WHERE d.org_id = $1
+					AND d.endpoint_id = e.id AND d.status IN ('pending', 'failed')
+					AND d.id >= uuid_floor(now() - interval '5 days')
+					ORDER BY d.id DESC LIMIT 1) AS w
+				WHERE e.org_id = $1 ORDER BY w.id DESC LIMIT 1)
+		WHERE org_id = $1`, tx.Org(), s.horizon-1, s.whole, s.late)
+}
+
+// countAll queues the counts of contacts and deals of all days.
+func countAll(tx *postgres.Tx) {
+	tx.Queue(`UPDATE day_count SET contacts = 0 WHERE org_id = $1 AND contacts <> 0`, tx.Org())
+	tx.Queue(`INSERT INTO day_count (org_id, day, contacts)
+		SELECT $1, (created_at AT TIME ZONE 'UTC')::date AS day, count(*) FROM contact
+		WHERE org_id = $1 AND archived_at IS NULL GROUP BY day
+		ON CONFLICT (org_id, day) DO UPDATE SET contacts = excluded.contacts`, tx.Org())
+	tx.Queue(`DELETE FROM day_deals WHERE org_id = $1`, tx.Org())
+	tx.Queue(`INSERT INTO day_deals (org_id, day, status, currency, deals, amount)
+		SELECT $1, coalesce((closed_at AT TIME ZONE 'UTC')::date, 'infinity') AS day, status, currency, count(*),
+			least(sum(amount), 9223372036854775807)::bigint
+		FROM deal WHERE org_id = $1 AND archived_at IS NULL GROUP BY day, status, currency`, tx.Org())
+}
+
+// countContacts queues the counts of contacts that were created on days.
+func countContacts(tx *postgres.Tx, days []time.Time) {
+	if len(days) == 0 {
+		return
+	}
+	tx.Queue(`INSERT INTO day_count (org_id, day, contacts)
+		SELECT $1, d.day, (SELECT count(*) FROM contact WHERE org_id = $1 AND archived_at IS NULL
+			AND created_at >= d.day::timestamp AT TIME ZONE 'UTC'
+			AND created_at < (d.day + 1)::timestamp AT TIME ZONE 'UTC')
+		FROM unnest($2::date[]) AS d (day)
+		ON CONFLICT (org_id, day) DO UPDATE SET contacts = excluded.contacts`, tx.Org(), days)
+}
+
+// countDeals queues the sums of deals that were closed on days, and of open deals.
+func countDeals(tx *postgres.Tx, days []time.Time) {
+	tx.Queue(`DELETE FROM day_deals WHERE org_id = $1 AND (day = 'infinity' OR day = ANY ($2::date[]))`, tx.Org(), days)
+	tx.Queue(`INSERT INTO day_deals (org_id, day, status, currency, deals, amount)
+		SELECT $1, 'infinity', 'open', currency, count(*), least(sum(amount), 9223372036854775807)::bigint
+		FROM deal WHERE org_id = $1 AND status = 'open' AND archived_at IS NULL GROUP BY currency`, tx.Org())
+	tx.Queue(`INSERT INTO day_deals (org_id, day, status, currency, deals, amount)
+		SELECT $1, d.day, c.status, c.currency, count(*), least(sum(c.amount), 9223372036854775807)::bigint
+		FROM (SELECT DISTINCT unnest($2::date[])) AS d (day) JOIN deal c ON c.org_id = $1 AND c.archived_at IS NULL
+			AND c.closed_at >= d.day::timestamp AT TIME ZONE 'UTC'
+			AND c.closed_at < (d.day + 1)::timestamp AT TIME ZONE 'UTC'
+		GROUP BY d.day, c.status, c.currency`, tx.Org(), days)
+}
+
+// retried is the number of days, before today, in which a delivery may still be attempted.
+const retried = 5
+
+// countDeliveries queues the counts of deliveries of today and yesterday, or, if late, of all days with deliveries that
+// may change. Earlier days keep their counts when their deliveries are removed.
+func countDeliveries(tx *postgres.Tx, now time.Time, late bool) {
+	back := 1
+	if late {
+		back = retried
+	}
+	today := now.UTC().Truncate(24 * time.Hour)
+	days := make([]time.Time, 0, back+1)
+	for n := range back + 1 {
+		days = append(days, today.AddDate(0, 0, -n))
+	}
+	tx.Queue(`INSERT INTO day_count (org_id, day, deliveries, delivery_failures)
+		SELECT $1, d.day, sum(w.delivered), sum(w.failed)
+		FROM unnest($2::date[]) AS d (day) CROSS JOIN webhook_endpoint e CROSS JOIN LATERAL (
+			SELECT (SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
+				AND w.status = 'delivered' AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
+				AND w.id < uuid_floor((d.day + 1)::timestamp AT TIME ZONE 'UTC')) AS delivered,
+			(SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
+				AND w.status IN ('failed', 'exhausted') AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
+				AND w.id < uuid_floor((d.day + 1)::timestamp AT TIME ZONE 'UTC')) AS failed) AS w
+		WHERE e.org_id = $1 GROUP BY d.day
+		ON CONFLICT (org_id, day) DO UPDATE
+		SET deliveries = excluded.deliveries, delivery_failures = excluded.delivery_failures
+		WHERE (day_count.deliveries, day_count.delivery_failures)
+			IS DISTINCT FROM (excluded.deliveries, excluded.delivery_failures)`, tx.Org(), days)
+}

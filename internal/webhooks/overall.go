@@ -1,0 +1,80 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// ListAllDeliveries is ListDeliveries over all endpoints of the org, or over the one that endpoint names. It returns no
+// deliveries for an unknown endpoint.
+func (s *Service) ListAllDeliveries(ctx context.Context, tx *postgres.Tx, endpoint *id.ID, f Filter, before id.ID,
+	limit int,
+) ([]Delivery, error) {
+	return list(ctx, tx, f, before, limit, func(from, before id.ID, limit int) (string, []any) {
+		if endpoint != nil {
+			return listing(tx.Org(), *endpoint, f, from, before, limit)
+		}
+		return listingAll(tx.Org(), f, from, before, limit)
+	})
+}
+
+// listingAll returns the statement of a list over all endpoints. Without a status and a type, it reads by the primary
+// key. With them, it reads the newest of each endpoint by the indexes that serve the lists of one endpoint: an org has
+// few endpoints, and further indexes would cost every delivery.
+func listingAll(org id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
+	condition, each := "org_id = $1", f.Status != "" || f.EventType != ""
+	if each {
+		condition += " AND endpoint_id = e.endpoint"
+	}
+	where, args := f.and(condition, []any{org})
+	n := len(args)
+	page := fmt.Sprintf(`SELECT `+deliveryColumns+` FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d
+		ORDER BY id DESC LIMIT $%d`, where, n+1, n+2, n+3)
+	args = append(args, from, before, limit)
+	if !each {
+		return page, args
+	}
+	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM
+		(SELECT id AS endpoint FROM webhook_endpoint WHERE org_id = $1) AS e CROSS JOIN LATERAL (%s) AS d
+		ORDER BY id DESC LIMIT $%d`, page, n+3), args
+}
+
+// CountAllDeliveries returns the number of deliveries that ListAllDeliveries lists in all pages.
+func (s *Service) CountAllDeliveries(ctx context.Context, tx *postgres.Tx, endpoint *id.ID, f Filter) (*int64, error) {
+	if endpoint != nil {
+		return s.CountDeliveries(ctx, tx, *endpoint, f)
+	}
+	where, args := f.and(`org_id = $1 AND endpoint_id IN (SELECT e.id FROM webhook_endpoint e WHERE e.org_id = $1)`,
+		[]any{tx.Org()})
+	upper, oldest := f.bounds(id.ID{})
+	return count(
+		ctx,
+		tx,
+		fmt.Sprintf(`SELECT count(*) FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d`, where,
+			len(args)+1, len(args)+2),
+		append(args, oldest, upper)...)
+}
+
+// named is the maximum number of endpoints that Named returns.
+const named = 1000
+
+// Named returns id, URL and description of the org's live endpoints, newest first; at most 1,000.
+func (s *Service) Named(ctx context.Context, tx *postgres.Tx) ([]Endpoint, error) {
+	rows, err := tx.Query(ctx, `SELECT id, url, description FROM webhook_endpoint
+		WHERE org_id = $1 AND archived_at IS NULL ORDER BY id DESC LIMIT $2`, tx.Org(), named)
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Endpoint, err error) {
+		return e, row.Scan(&e.ID, &e.URL, &e.Description)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	return all, nil
+}
