@@ -178,7 +178,7 @@ func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = last.Wait()
-	// Each process has contacts of its own to add: one that had nothing left to do would make no progress to kill it at.
+	// Each process has contacts of its own to add: without any, it would make no progress to be killed at.
 	for _, some := range [][]id.ID{ids[:people/4], ids[people/4 : people/2]} {
 		for _, c := range some {
 			h.stage(c, "customer")

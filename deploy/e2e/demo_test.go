@@ -90,7 +90,8 @@ func TestADemoThatIsKilledIsContinued(t *testing.T) {
 	// The plan follows the calendar: how many deals, notes and tasks half a year has depends on the day it ends.
 	for _, table := range []string{"deal", "note", "task"} {
 		var n int
-		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM `+pgx.Identifier{table}.Sanitize()).Scan(&n); err != nil {
+		err := conn.QueryRow(t.Context(), `SELECT count(*) FROM `+pgx.Identifier{table}.Sanitize()).Scan(&n)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if line := fmt.Sprintf("  %-10s %6d\n", table+"s", n); !strings.Contains(shown.String(), line) {

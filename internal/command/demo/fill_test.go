@@ -128,7 +128,7 @@ func TestNothingOfTheHistoryIsOlderThanItsObjectsOrLiesAhead(t *testing.T) {
 		"events out of order": `SELECT count(*) FROM (SELECT created_at, lag(created_at) OVER (ORDER BY seq) AS before
 			FROM event WHERE org_id = $1) e WHERE created_at < before`,
 		"events and ids that differ": `SELECT count(*) FROM event WHERE org_id = $1
-			AND created_at < now() - interval '1 hour' -- the live events of the last step have the clocks of two processes
+			AND created_at < now() - interval '1 hour' -- live events have their ids from another clock
 			AND id NOT BETWEEN uuid_floor(created_at) AND uuid_floor(created_at + interval '2 ms')`,
 		"events that the feed has dropped": `SELECT count(*) FROM event WHERE org_id = $1
 			AND created_at < now() - interval '31 days'`,
