@@ -104,7 +104,10 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 
 func startOn(t testing.TB, build func(api.Deps) *api.App, log *slog.Logger, change ...func(*api.Deps)) *service {
 	t.Helper()
-	s := &service{TB: t, DB: testkit.DB(t), seen: &tally{bodies: map[string]int{}}}
+	s := &service{TB: t}
+	// The testing package keeps the functions of Cleanup until the process ends, and they keep s.
+	t.Cleanup(func() { *s = service{} })
+	s.DB, s.seen = testkit.DB(t), &tally{bodies: map[string]int{}}
 	box := testkit.Box(t)
 	client, err := redisx.Open(testkit.Redis(t), redisx.Request)
 	if err != nil {
@@ -226,8 +229,8 @@ type reading struct {
 	strict *schemas
 }
 
-// readings caches parsed documents, since parsing takes longer than most tests. The document differs between tests that
-// add operations.
+// readings caches parsed documents by the ids of their operations, since encoding and parsing one takes longer than
+// most tests. The document differs between tests that add operations.
 var readings = struct {
 	sync.Mutex
 	of map[string]reading
@@ -238,10 +241,15 @@ func (s *service) document() {
 	s.Helper()
 	readings.Lock()
 	defer readings.Unlock()
-	text := string(s.App.Document())
-	r, known := readings.of[text]
+	ids := make([]string, len(s.App.Ops))
+	for i, o := range s.App.Ops {
+		ids[i] = o.ID
+	}
+	key := strings.Join(ids, " ")
+	r, known := readings.of[key]
 	if !known {
 		var err error
+		text := string(s.App.Document())
 		if r.spec, err = openapi3.NewLoader().LoadFromData([]byte(text)); err != nil {
 			s.Fatalf("read the API document: %v", err)
 		}
@@ -255,7 +263,7 @@ func (s *service) document() {
 		if r.strict, err = newSchemas(text); err != nil {
 			s.Fatalf("read the API document: %v", err)
 		}
-		readings.of[text] = r
+		readings.of[key] = r
 	}
 	s.reading = r
 }

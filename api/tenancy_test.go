@@ -168,7 +168,12 @@ func TestAnotherOrgsIDsAreAsGoodAsNone(t *testing.T) {
 	}
 	before := s.digest(a.Org)
 	asked := 0
-	for _, r := range s.App.Routes() {
+	routes := s.App.Routes()
+	// Reads first: later, org B has rows of its own in which a free member, such as a company_id, holds an id of org A.
+	reads := func(r api.Route) bool { return r.Method == http.MethodGet }
+	routes = append(slices.DeleteFunc(slices.Clone(routes), func(r api.Route) bool { return !reads(r) }),
+		slices.DeleteFunc(routes, reads)...)
+	for _, r := range routes {
 		if r.Role == "" {
 			continue
 		}
@@ -181,7 +186,8 @@ func TestAnotherOrgsIDsAreAsGoodAsNone(t *testing.T) {
 					t.Errorf("%s %s tells org B that %s is somebody's:\n%d %s\na random id:\n%d %s", r.Method, r.Path,
 						one, got.Status, x, want.Status, y)
 				}
-				if bytes.Contains(got.Body, []byte(a.Org.String())) {
+				echoed := bytes.ReplaceAll(got.Body, []byte(one), nil) // org B sent it, for example as a name
+				if bytes.Contains(echoed, []byte(a.Org.String())) {
 					t.Errorf("%s %s names org A", r.Method, r.Path)
 				}
 			}
@@ -235,7 +241,8 @@ func (s *service) probes(r api.Route) (all []func(*caller, string) answer) {
 	return all
 }
 
-var moving = regexp.MustCompile(`"[a-z_]*_at":"[^"]*"|"lead_score":[0-9.]+|[0-9a-f-]{36}person1@|"seq":\d+`)
+var moving = regexp.MustCompile(`"[a-z_]*_at":"[^"]*"|"lead_score":[0-9.]+|[0-9a-f-]{36}person1@|"seq":\d+|` +
+	`"position":"[0-9a-z]+"`)
 
 // blank removes what differs between any two requests: the id sent, other ids, and times.
 func blank(got answer, sent string) []byte {

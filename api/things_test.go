@@ -141,7 +141,7 @@ func (a *App) makeThing(ctx context.Context, in *struct{ Body newThing }) (*thin
 		_, err := tx.Exec(ctx, "INSERT INTO thing (org_id, id, name, tag, note) VALUES ($1, $2, $3, $4, $5)",
 			tx.Org(), t.ID, t.Name, t.Tag, t.Note)
 		if postgres.Violates(err, "thing_name") {
-			return nil, &fault.Fault{Code: fault.Conflict, Detail: "The name is taken.", ExistingID: t.Name}
+			return nil, &fault.Fault{Code: fault.Conflict, Detail: "The name is taken.", ExistingID: t.ID.String()}
 		}
 		return &thingOut{Tagged: httpx.ETag(t.Edit, 0), Location: "/api/v1/test/things/" + t.ID.String(), Body: t}, err
 	})

@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"cmp"
 	"path"
 	"reflect"
 	"strings"
@@ -12,6 +13,13 @@ import (
 // as in bulk.Action, but a schema has no package.
 var schemaNouns = map[string]string{
 	"bulk": "Bulk", "duplicates": "Duplicate", "learn": "ScoreModel", "merge": "Contact", "overview": "Overview",
+}
+
+// schemaNames maps the names of Go types that say too little outside their package to those of their schemas.
+var schemaNames = map[string]string{
+	"ApiKeyName": "APIKeyReference", "CompanyRow": "CompanyBatchRow", "ContactRow": "ContactBatchRow",
+	"DealRow": "DealBatchRow", "Envelope": "Event", "EnvelopeData": "EventData", "ExportState": "Export",
+	"ImportState": "Import", "OrgName": "OrgReference",
 }
 
 // schemaName returns the name of t in the API document. The body of an operation is named after the Go type that holds
@@ -27,9 +35,9 @@ func schemaName(t reflect.Type, hint string) string {
 	if t.Name() != "" {
 		name := huma.DefaultSchemaNamer(t, hint)
 		if noun := schemaNouns[path.Base(t.PkgPath())]; !strings.HasPrefix(name, noun) {
-			return noun + name
+			name = noun + name
 		}
-		return name
+		return cmp.Or(schemaNames[name], name)
 	}
 	name := huma.DefaultSchemaNamer(t, hint)
 	if holder, ok := strings.CutSuffix(name, "InBody"); ok {

@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,7 +11,7 @@ import (
 )
 
 // Document returns the OpenAPI 3.1 document of every mounted operation. Callers must not modify it.
-func (p *Pages) Document() []byte { return p.written }
+func (p *Pages) Document() []byte { return p.document() }
 
 // completeDocument adds what does not belong to one operation: the server, the contact, the webhooks, the examples and
 // the texts of schemas.
@@ -46,13 +44,4 @@ func (p *Pages) neutralDocument(title string) *huma.OpenAPI {
 	doc.Info = &info
 	doc.Servers = []*huma.Server{{URL: "/"}}
 	return &doc
-}
-
-// encodeDocument returns doc as indented JSON.
-func encodeDocument(doc *huma.OpenAPI) []byte {
-	b, err := json.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		panic(fmt.Errorf("encode the API document: %w", err)) // our own types always encode
-	}
-	return append(b, '\n')
 }

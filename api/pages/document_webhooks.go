@@ -22,7 +22,8 @@ accept If-Match.`
 
 // Introduction returns the description of the API document.
 func Introduction() string {
-	return about + "\n\n" + liveTypes() + " How to verify what arrives: /docs/webhooks.\n\n" + examplesNote
+	types := liveTypes() + " How to verify what arrives: /docs/webhooks."
+	return strings.Join([]string{about, types, valuesNote, examplesNote}, "\n\n")
 }
 
 // documentWebhooks adds the webhooks: one operation per event type, with the envelope and that type's object as its
@@ -60,7 +61,7 @@ func webhook(t events.Type) map[string]any {
 		"x-live": t.Live, "parameters": headers,
 		"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{
 			"schema": map[string]any{"allOf": []any{
-				map[string]any{"$ref": "#/components/schemas/Envelope"},
+				map[string]any{"$ref": "#/components/schemas/Event"},
 				map[string]any{
 					"type":       "object",
 					"properties": map[string]any{"type": members["type"], "data": members["data"]},

@@ -15,8 +15,8 @@ import (
 // Pages serves the pages and the API document.
 type Pages struct {
 	*httpx.Server
-	brands  *branding.Resolver
-	written []byte // the encoded API document
+	brands   *branding.Resolver
+	document func() []byte // encodes the API document once
 }
 
 // New returns the Pages of a server. Mount and MountDocs mount them.

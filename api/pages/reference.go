@@ -54,20 +54,23 @@ const docsStart = `SwaggerUIBundle({
 })
 `
 
-// MountDocs serves the API document and the reference page. It must be called last, since it encodes the document once.
+// MountDocs serves the API document and the reference page. It must be called last: the document is complete then. It
+// is encoded when it is first asked for, since that costs as much as all the rest of a start.
 func (p *Pages) MountDocs() {
 	p.completeDocument()
-	p.written = encodeDocument(p.Huma.OpenAPI())
-	sum := sha256.Sum256(p.written)
-	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	own := httpx.NewFixed(func() []byte { return p.written })
+	own := httpx.NewFixed(func() []byte { return encodeDocument(p.Huma.OpenAPI()) })
+	p.document = own.Plain
+	tag := sync.OnceValue(func() string {
+		sum := sha256.Sum256(own.Plain())
+		return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	})
 	titled := branded(func(title string) []byte { return encodeDocument(p.neutralDocument(title)) })
 	p.Fiber.Get("/openapi.json", p.file("application/json", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache")
 		// Served under any host. The document names the platform only on a host that is known to show the platform.
 		shown, _ := p.BrandAt(c.UserContext())
 		if shown.Name == branding.PlatformName {
-			c.Set("ETag", tag)
+			c.Set("ETag", tag())
 			return own
 		}
 		return titled(referenceTitle(shown))

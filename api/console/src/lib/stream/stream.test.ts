@@ -125,10 +125,10 @@ test('a silent stream is given up', async () => {
   vi.useRealTimers();
 });
 
-const envelope = (type: string, id: string): Envelope => ({
+const envelope = (type: Envelope['type'], id: string): Envelope => ({
   id: 'e1',
   type,
-  api_version: '1',
+  api_version: 'v1',
   created_at: '2026-01-01T00:00:00.000000Z',
   org_id: 'o1',
   seq: 1,
@@ -188,5 +188,5 @@ test('an event marks the reads that it may have changed', () => {
   expect(affects(envelope('task.completed', 't'), ['/api/v1/crm/contacts/{id}/timeline', { path: { id: 'b' } }])).toBe(
     true,
   );
-  expect(affects(envelope('unheard.of', 'x'), ['/api/v1/crm/contacts', undefined])).toBe(false);
+  expect(affects(envelope('unheard.of' as Envelope['type'], 'x'), ['/api/v1/crm/contacts', undefined])).toBe(false);
 });

@@ -88,7 +88,7 @@ function useDealNeeds(): Need[] | undefined {
 function useWebhookNeeds(): Need[] {
   const webhooks = useRead('/api/v1/webhooks', { query: { limit: 200 } });
   return (webhooks.data?.data ?? [])
-    .filter((webhook) => !webhook.enabled && webhook.disabled_reason !== null && webhook.disabled_reason !== 'user')
+    .filter((webhook) => !webhook.enabled && webhook.disabled_reason !== null)
     .map((webhook) => ({
       key: `webhook:${webhook.id}`,
       icon: 'webhook',

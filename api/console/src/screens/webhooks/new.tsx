@@ -16,6 +16,7 @@ import { Callout, EmptyState, Skeleton } from '@/ui/feedback';
 import { Form } from '@/ui/form';
 import { Card, Facts, PageHead } from '@/ui/page';
 import { Select } from '@/ui/select';
+import type { EventTypeSelector } from './types';
 import { parseRateLimit, type WebhookFields } from './fields';
 import { WebhookFieldset } from './form';
 import { t as shared } from './messages';
@@ -85,7 +86,7 @@ function Create({ onCreated }: { onCreated: (created: Created) => void }) {
       const rate = parseRateLimit(given.fields.rateLimit);
       const body = {
         url: given.fields.url.trim(),
-        events: [...given.fields.events],
+        events: given.fields.events as EventTypeSelector[],
         ...(given.fields.description !== '' && { description: given.fields.description }),
         ...(typeof rate === 'number' && { rate_limit: rate }),
         ...(given.secret.own && { secret: given.secret.text }),

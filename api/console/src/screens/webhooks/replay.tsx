@@ -15,6 +15,7 @@ import { Callout, Progress } from '@/ui/feedback';
 import { Field, Input } from '@/ui/field';
 import { Form } from '@/ui/form';
 import { useRead } from '@/lib/read';
+import type { EventTypeSelector } from './types';
 import { fromLocal, toLocal } from './local';
 import { nameOf, type Webhook } from './words';
 import styles from './webhooks.module.css';
@@ -73,7 +74,7 @@ export function ReplayDialog({ hook, onClose }: { hook: Webhook; onClose: () => 
         to: fromLocal(given.to),
         only_failed: given.onlyFailed,
         dry_run,
-        ...(given.types.length > 0 && { types: [...given.types] }),
+        ...(given.types.length > 0 && { types: given.types as EventTypeSelector[] }),
       },
       idempotencyKey,
     });

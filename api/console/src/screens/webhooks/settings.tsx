@@ -16,6 +16,7 @@ import { Form } from '@/ui/form';
 import { Card, Facts } from '@/ui/page';
 import { Time } from '@/ui/time';
 import { toast } from '@/ui/toast';
+import type { EventTypeSelector } from './types';
 import { parseRateLimit, type WebhookFields } from './fields';
 import { WebhookFieldset } from './form';
 import { WebhookFrame } from './frame';
@@ -134,7 +135,7 @@ function EditForm({ answer }: { answer: Answer<Webhook> }) {
   const rate = parseRateLimit(fields.rateLimit);
   const changes = (from: Webhook): Partial<Webhook> => ({
     ...(fields.url.trim() !== from.url && { url: fields.url.trim() }),
-    ...(String(fields.events) !== String(from.events) && { events: [...fields.events] }),
+    ...(String(fields.events) !== String(from.events) && { events: fields.events as EventTypeSelector[] }),
     ...(fields.description !== from.description && { description: fields.description }),
     ...(rate !== undefined && rate !== from.rate_limit && { rate_limit: rate }),
   });

@@ -9,6 +9,7 @@ import { EmptyState } from '@/ui/feedback';
 import { Status as StatusWord } from '@/ui/status';
 import { Table, type Column, type TableHandle } from '@/ui/table';
 import { Time } from '@/ui/time';
+import type { EventTypeName } from './types';
 import { useRedeliver } from './actions';
 import { since, type Delivery, type DeliveryFilter } from './filter';
 import { FilterBar } from './filterbar';
@@ -66,7 +67,7 @@ export function DeliveryTable({ webhook, filter, onFilter, onTest }: {
   const list = useList('/api/v1/webhook-deliveries', {
     query: {
       ...(filter.status && { status: filter.status }),
-      ...(filter.type && { event_type: filter.type }),
+      ...(filter.type && { event_type: filter.type as EventTypeName }),
       ...(created_after && { created_after }),
       ...(webhook_id && { webhook_id }),
     },

@@ -14,6 +14,7 @@ import { Skeleton } from '@/ui/feedback';
 import { Field } from '@/ui/field';
 import { Form } from '@/ui/form';
 import { toast } from '@/ui/toast';
+import type { EventTypeName } from './types';
 import { t as shared } from './messages';
 import { nameOf, type Webhook } from './words';
 
@@ -42,9 +43,9 @@ export function TestDialog({ hook, onClose, stay = false }: {
   const types = useRead('/api/v1/event-types');
   const all = useMemo(() => types.data?.data ?? [], [types.data]);
   const first = hook.events.find((type) => type !== '*') ?? 'contact.created';
-  const [type, setType] = useState(first);
+  const [type, setType] = useState<EventTypeName>(first);
   const send = useSubmit(
-    (body: { type: string }, idempotencyKey) =>
+    (body: { type: EventTypeName }, idempotencyKey) =>
       api.post('/api/v1/webhooks/{id}/test', { path: { id: hook.id }, body, idempotencyKey }),
     ({ data }) => {
       invalidate(scope, '/api/v1/webhook-deliveries');

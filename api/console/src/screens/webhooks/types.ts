@@ -1,3 +1,11 @@
+import type { components } from '@/lib/api.gen';
+
+type Schemas = components['schemas'];
+/** An event type, as the API's document lists those of today. */
+export type EventTypeName = Schemas['EventTypeName'];
+/** An event type, or * for all. */
+export type EventTypeSelector = Schemas['EventTypeSelector'];
+
 interface Type {
   type: string;
   description: string;

@@ -1,0 +1,23 @@
+package operations
+
+// texts lists the strings that have no format and no list of values: free text, keys that users or operators choose,
+// identifiers of other services, secrets, and cursors.
+var texts = []string{
+	"?If-Match", "?Last-Event-ID", "?Origin", "?Stripe-Signature", "?auth_code", "?cursor", "?denied",
+	"?error_reason", "?filter", "?host", "?oauth_token", "?oauth_verifier", "?q", "?segment", "?target_id",
+	"?target_type", "?type", "?types", "AuditTarget.id", "AuditTarget.type",
+	"ConnectRequirements.disabled_reason", "Invoice.id", "UpdateClientOrgRequest.status",
+	"UpdateCustomFieldRequest.type", "UpdateMemberRequest.status", "accent", "access_token", "account_id",
+	"account_ids[]",
+	"action", "add[]", "application_fee_percent", "background", "body", "brand_name", "catalog_version",
+	"client_secret", "code", "confirmation_code", "currency", "currently_due[]", "description", "detail",
+	"display_name", "domain", "error", "error_class", "event", "external_account_id", "failure", "feature",
+	"field", "fields[]", "file_name", "first_name", "from_plan", "goal", "highlights[]", "hint", "industry",
+	"invoice_id", "ip", "job_title", "key", "kid", "label", "language", "last_error_class", "last_name",
+	"lost_reason", "model_version", "name", "new_password", "next_cursor", "number", "old_password", "on_accent",
+	"on_primary", "operation", "operators[]", "org_name", "parameter", "password", "past_due[]",
+	"pending_verification[]", "period", "phone", "plan", "pointer", "position", "powered_by", "primary", "reason",
+	"refresh_token", "remove[]", "request_id", "response_body", "secret", "segment[]", "size", "source", "stage",
+	"state", "subject", "subscription_id", "subtitle", "summary", "tag", "tag[]", "text", "time_zone", "title",
+	"to", "token", "unit", "upgrade_to", "user_agent", "value", "values[]", "version", "website", "x",
+}
