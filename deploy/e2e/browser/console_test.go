@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,6 +45,8 @@ var screens = []screen{
 	{"/app/settings/members", "#main h1"},
 	{"/app/settings/billing", "#main h1"},
 	{"/app/settings/audit", "#main h1"},
+	{"/app/settings/fields", "#main h1"},
+	{"/app/settings/pipelines", "#main h1"},
 	{"/app/settings/jobs", "#main h1"},
 	{"/app/settings/integrations/webhooks", "#main h1"},
 	{"/app/settings/integrations/webhooks/new", "#main :is(h1, h2)"},
@@ -235,6 +238,7 @@ func TestEveryScreenOpensInEveryRoleWithoutAFault(t *testing.T) {
 	b := newBrowser(t)
 	s := serveConsole(t)
 	s.people(t)
+	all := append(slices.Clone(screens), s.records(t)...)
 	out := b.session()
 	for n, one := range signedOut {
 		for _, l := range looks(n, true) {
@@ -246,7 +250,7 @@ func TestEveryScreenOpensInEveryRoleWithoutAFault(t *testing.T) {
 	for r, role := range roles {
 		tab := b.session()
 		b.signIn(tab, s.api, role)
-		for n, one := range screens {
+		for n, one := range all {
 			for _, l := range looks(n+r, role == "owner") {
 				for _, wrong := range b.open(tab, s.api, one, l, role == "owner") {
 					t.Errorf("%s, %s, %s: %s", one.path, role, l, wrong)
