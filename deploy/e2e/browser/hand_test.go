@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"strconv"
 	"strings"
@@ -181,4 +182,15 @@ func (h *hand) clickAt(expression string) {
 		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
 	h.do(chromedp.MouseClickXY(at[0], at[1]))
 	h.clicks++
+}
+
+// withHand runs the tests that work through whole screens, which take minutes: .ci/full sets it.
+var withHand = flag.Bool("hand", false, "work through every screen by keyboard and mouse, and the sessions of tabs")
+
+// byHand skips a test unless -hand is set.
+func byHand(t *testing.T) {
+	t.Helper()
+	if !*withHand {
+		t.Skip("-hand is not set; .ci/full sets it")
+	}
 }

@@ -210,6 +210,7 @@ func deliver(t *testing.T, s *server) {
 }
 
 func TestTheMainTaskOfEachScreenNeedsNoMouse(t *testing.T) {
+	byHand(t)
 	b := newBrowser(t)
 	s := serveConsole(t)
 	tab := b.session()
@@ -284,6 +285,7 @@ func TestAContactIsFoundByThreeLetters(t *testing.T) {
 }
 
 func TestFewClicksMakeAWebhookAndRedeliver(t *testing.T) {
+	byHand(t)
 	b := newBrowser(t)
 	s := serveConsole(t)
 	h := &hand{T: t, tab: b.session()}

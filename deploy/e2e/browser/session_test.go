@@ -92,6 +92,7 @@ func (s *shortTokens) shorten(res *http.Response) error {
 const isSignedIn = `location.pathname.startsWith('/app') && document.querySelector('input[type=password]') === null`
 
 func TestTwoTabsThatRenewTheirTokenOftenStaySignedIn(t *testing.T) {
+	byHand(t)
 	b := newBrowser(t)
 	s := serveConsole(t)
 	short := newShortTokens(t, s.api)
@@ -143,6 +144,7 @@ func TestTwoTabsThatRenewTheirTokenOftenStaySignedIn(t *testing.T) {
 }
 
 func TestARoleTakenAwayActsInAnOpenTab(t *testing.T) {
+	byHand(t)
 	b := newBrowser(t)
 	s := serveConsole(t)
 	s.people(t)
@@ -162,6 +164,7 @@ func TestARoleTakenAwayActsInAnOpenTab(t *testing.T) {
 }
 
 func TestASessionEndedElsewhereActsInAnOpenTab(t *testing.T) {
+	byHand(t)
 	b := newBrowser(t)
 	s := serveConsole(t)
 	h := &hand{T: t, tab: b.session()}
@@ -198,6 +201,7 @@ func TestASessionEndedElsewhereActsInAnOpenTab(t *testing.T) {
 }
 
 func TestSigningOutActsInEveryTab(t *testing.T) {
+	byHand(t)
 	b := newBrowser(t)
 	s := serveConsole(t)
 	first := b.session()
