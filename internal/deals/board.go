@@ -41,7 +41,8 @@ const sumsSQL = `SELECT stage_id, currency, count(*), least(sum(amount), 9223372
 	FROM deal WHERE org_id = $1 AND stage_id = ANY ($2::uuid[]) AND archived_at IS NULL
 	GROUP BY stage_id, currency ORDER BY stage_id, currency`
 
-var pageSQL = `SELECT d.*, (SELECT coalesce(nullif(btrim(c.first_name || ' ' || c.last_name), ''), c.email) FROM contact c
+var pageSQL = `SELECT d.*,
+	(SELECT coalesce(nullif(btrim(c.first_name || ' ' || c.last_name), ''), c.email) FROM contact c
 			WHERE c.org_id = $1 AND c.id = d.contact_id),
 		(SELECT c.name FROM company c WHERE c.org_id = $1 AND c.id = d.company_id)
 	FROM unnest($2::uuid[]) AS s (stage) CROSS JOIN LATERAL (
@@ -90,7 +91,8 @@ func Board(
 		d    BoardDeal
 		edit int
 	)
-	_, err = pgx.ForEachRow(rows, slices.Concat([]any{&edit}, table.Scan(&d.Deal), []any{&d.ContactName, &d.CompanyName}), func() error {
+	targets := slices.Concat([]any{&edit}, table.Scan(&d.Deal), []any{&d.ContactName, &d.CompanyName})
+	_, err = pgx.ForEachRow(rows, targets, func() error {
 		at[d.StageID].Deals = append(at[d.StageID].Deals, d)
 		d = BoardDeal{}
 		return nil

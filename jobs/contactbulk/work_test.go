@@ -364,11 +364,11 @@ func TestADryRunCountsAndChangesNothing(t *testing.T) {
 		t.Error("it changed something")
 	}
 
-	real := d.ask(titled("One"), customers, false)
-	if err := job(d.App, 20).Work(t.Context(), run(d.org, real.ID, 1)); err != nil {
+	applied := d.ask(titled("One"), customers, false)
+	if err := job(d.App, 20).Work(t.Context(), run(d.org, applied.ID, 1)); err != nil {
 		t.Fatal(err)
 	}
-	want, after := d.get(real.ID), d.one(`SELECT count(*) FROM event`)
+	want, after := d.get(applied.ID), d.one(`SELECT count(*) FROM event`)
 	for _, title := range []string{"One", "Two"} { // the title that they have, and another one
 		b := d.ask(titled(title), customers, true)
 		if err := job(d.App, 20).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {

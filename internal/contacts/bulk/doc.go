@@ -16,7 +16,7 @@
 //
 // # One at a time
 //
-// The bulk changes of an org run one after another, in the order of the requests, one step at a time. Nothing waits for a
-// dry run. A step locks the
+// The bulk changes of an org run one after another, in the order of the requests, one step at a time. Nothing waits for
+// a dry run. A step locks the
 // row of its change, so that concurrent runs of one job are serialized.
 package bulk

@@ -37,8 +37,8 @@ type Schedule struct {
 // horizon is how many days Next looks ahead. A schedule whose next window is later has none, for the caller's purpose.
 const horizon = 800
 
-// Next returns the first window in zone that ends after at: it is open now if opens is not after at. It returns false if
-// there is none within two years, because no day is chosen or because of the holidays.
+// Next returns the first window in zone that ends after at: it is open now if opens is not after at. It returns false
+// if there is none within two years, because no day is chosen or because of the holidays.
 func (s *Schedule) Next(at time.Time, zone *time.Location) (opens, closes time.Time, ok bool) {
 	// The window of the date before can end after the local midnight, where midnight is repeated.
 	day := DateOf(at.In(zone)).Add(-1)

@@ -10,13 +10,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outreach/schedule"
 )
 
-// walk returns the first window that ends after at, as the package's rule says it, by looking at every minute from three
-// days before at. It is the oracle of Next.
+// walk returns the first window that ends after at, as the package's rule says it, by looking at every minute from
+// three days before at. It is the oracle of Next.
 func walk(s *schedule.Schedule, at time.Time, zone *time.Location) (opens, closes time.Time) {
 	type span struct{ first, end time.Time }
 	windows := map[schedule.Date]*span{}
 	var order []schedule.Date
-	for m := at.Add(-72 * time.Hour).Truncate(time.Minute); m.Before(at.Add(6 * 24 * time.Hour)); m = m.Add(time.Minute) {
+	end := at.Add(6 * 24 * time.Hour)
+	for m := at.Add(-72 * time.Hour).Truncate(time.Minute); m.Before(end); m = m.Add(time.Minute) {
 		local := m.In(zone)
 		day := schedule.DateOf(local)
 		if _, holiday := s.Holidays[day]; holiday || !s.Days[local.Weekday()] {
@@ -68,7 +69,9 @@ func clocks(t *testing.T, from, to string) schedule.Schedule {
 	return schedule.Schedule{From: f, To: u}
 }
 
-var shapes = [][2]string{{"09:00", "17:00"}, {"00:00", "24:00"}, {"02:15", "02:45"}, {"23:30", "24:00"}, {"00:00", "00:45"}}
+var shapes = [][2]string{
+	{"09:00", "17:00"}, {"00:00", "24:00"}, {"02:15", "02:45"}, {"23:30", "24:00"}, {"00:00", "00:45"},
+}
 
 func TestWindowsAreThoseOfAWalkOverEveryMinuteAtEveryChangeOfTheClock(t *testing.T) {
 	t.Parallel()
@@ -94,12 +97,13 @@ func TestWindowsAreThoseOfAWalkOverEveryMinuteAtEveryChangeOfTheClock(t *testing
 					if err != nil {
 						t.Fatal(err)
 					}
-					for at := day.Add(-48 * time.Hour); at.Before(day.Add(48 * time.Hour)); at = at.Add(211 * time.Minute) {
+					last := day.Add(48 * time.Hour)
+					for at := day.Add(-48 * time.Hour); at.Before(last); at = at.Add(211 * time.Minute) {
 						wantOpens, wantCloses := walk(&s, at, zone)
 						opens, closes, ok := s.Next(at, zone)
 						if !ok || !opens.Equal(wantOpens) || !closes.Equal(wantCloses) {
-							t.Fatalf("%s, %v, at %v:\n got %v to %v\nwant %v to %v", change, shape, at.In(zone), opens, closes,
-								wantOpens.In(zone), wantCloses.In(zone))
+							t.Fatalf("%s, %v, at %v:\n got %v to %v\nwant %v to %v", change, shape, at.In(zone), opens,
+								closes, wantOpens.In(zone), wantCloses.In(zone))
 						}
 					}
 				}
@@ -161,7 +165,11 @@ func TestDelaysKeepTheWallClockForDaysAndTheElapsedTimeForHours(t *testing.T) {
 			"2026-12-28T15:20:00Z",
 		},
 		{"no days", "UTC", "2026-12-26T15:20:00Z", schedule.Delay{Unit: schedule.BusinessDays}, "2026-12-26T15:20:00Z"},
-		{"minutes", "UTC", "2026-12-26T15:20:00Z", schedule.Delay{Value: 90, Unit: schedule.Minutes}, "2026-12-26T16:50:00Z"},
+		{
+			"minutes", "UTC", "2026-12-26T15:20:00Z",
+			schedule.Delay{Value: 90, Unit: schedule.Minutes},
+			"2026-12-26T16:50:00Z",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
