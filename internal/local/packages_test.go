@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -201,5 +202,19 @@ func TestAllServersRunWithoutDownloadsIfNoneIsAllowed(t *testing.T) {
 	if s.PostgresSource != local.Installed || s.RedisSource != local.InProcess ||
 		strings.Contains(lines.String(), "looking in") {
 		t.Errorf("Postgres is %q, Redis is %q\n%s", s.PostgresSource, s.RedisSource, lines.String())
+	}
+}
+
+func TestATemporaryDirectoryIsMadeWhereTheServersUserCanRemoveIt(t *testing.T) {
+	t.Parallel()
+	base := reachableDir(t)
+	closed, open := filepath.Join(base, "closed"), filepath.Join(base, "open")
+	for dir, mode := range map[string]os.FileMode{closed: 0o755, open: 0o777 | os.ModeSticky} {
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := local.Passing([]string{closed, filepath.Join(base, "missing"), open}, 65534); got != open {
+		t.Errorf("chosen: %s, want the one with mode 1777", got)
 	}
 }

@@ -32,15 +32,27 @@ func place(home, name string, memory bool) (site, error) {
 			return site{}, err
 		}
 	}
-	parent := os.TempDir()
+	parents := []string{os.TempDir(), "/tmp", "/var/tmp"}
 	if memory && roomy(shared) {
-		parent = shared
+		parents[0] = shared
 	}
-	if len(parent) > 60 || u != nil && !reachable(parent) {
-		parent = "/tmp"
-	}
-	dir, err := makeDir(parent, u)
+	dir, err := makeDir(passing(parents, u), u)
 	return site{dir: dir, user: u, remove: dir}, err
+}
+
+// passing returns the first of parents in which a directory of the user u fits a socket and can be removed by u, whose
+// watchdog removes it. It returns /tmp if there is none: a /tmp without its usual mode 1777 leaves an empty directory.
+func passing(parents []string, u *owner) string {
+	for _, dir := range parents {
+		fi, err := os.Stat(dir)
+		if err != nil || len(dir) > 60 {
+			continue
+		}
+		if u == nil || reachable(dir) && fi.Mode().Perm()&0o002 != 0 {
+			return dir
+		}
+	}
+	return "/tmp"
 }
 
 // shared is an in-memory file system on Linux.
@@ -66,7 +78,7 @@ func (s *site) socketDir(name string) (string, error) {
 	if len(filepath.Join(s.dir, name)) <= 103 && !strings.Contains(s.dir, ",") && s.takesSockets(s.dir) {
 		return s.dir, nil
 	}
-	dir, err := makeDir("/tmp", s.user)
+	dir, err := makeDir(passing([]string{"/tmp", "/var/tmp"}, s.user), s.user)
 	if err != nil {
 		return "", fmt.Errorf("directory for the socket: %w", err)
 	}
