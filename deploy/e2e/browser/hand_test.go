@@ -81,7 +81,7 @@ func ask[T any](h *hand, expression string) T {
 // open opens a page by its address and waits until it has an element of the selector.
 func (h *hand) open(at, ready string) {
 	h.Helper()
-	h.do(chromedp.Navigate(at), chromedp.WaitVisible(chromedp.CSS(ready)))
+	h.do(chromedp.Navigate(at), chromedp.WaitReady(chromedp.CSS(ready)))
 	ask[bool](h, helpers)
 }
 

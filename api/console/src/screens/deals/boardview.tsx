@@ -117,7 +117,7 @@ function Columns({ pipeline, state, board: stored, members }: {
     if (carried?.id === deal.id) return carry(event, deal, place, carried.from);
     if (event.key === ' ' && may) {
       event.preventDefault();
-      setCarried({ id: deal.id, from: place });
+      setCarried({ id: deal.id, from: place, to: place });
       setSaid(t('picked', { name: deal.name, place: describePlace(place, board) }));
     } else if (event.key === '.' && may) {
       event.preventDefault();
