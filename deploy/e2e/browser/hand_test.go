@@ -85,13 +85,19 @@ func (h *hand) open(at, ready string) {
 	ask[bool](h, helpers)
 }
 
-// wait waits until an expression is true.
+// wait waits until an expression is true, in the page that is open or in one that replaces it.
 func (h *hand) wait(expression string) {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(h.tab, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, until(expression)); err != nil {
-		h.Fatalf("wait for %s: %v, at %s", expression, err, h.page())
+	for {
+		err := chromedp.Do(ctx, until(expression))
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") {
+			h.Fatalf("wait for %s: %v, at %s", expression, err, h.page())
+		}
 	}
 }
 
