@@ -222,7 +222,7 @@ func start(t *testing.T, flags ...string) *server {
 	s := &server{binary: built(t), dir: dir}
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FUNNELWORK_HOME=" + filepath.Join(dir, "home"),
-		"FUNNELWORK_LOG_LEVEL=error",
+		"FUNNELWORK_LOG_LEVEL=error", "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true",
 	}
 	args := append([]string{"up", "--addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0"}, flags...)
 	up := exec.CommandContext(context.WithoutCancel(t.Context()), s.binary, args...)

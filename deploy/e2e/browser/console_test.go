@@ -152,10 +152,9 @@ func (s *server) command(t *testing.T, args ...string) {
 	}
 }
 
-// until waits in the page's next frames until a JavaScript expression is true.
+// until waits until a JavaScript expression is true.
 func until(expression string) chromedp.Action[chromedp.Void] {
-	script := "new Promise(done => { const see = () => (" + expression + ") ? done(true) : " +
-		"requestAnimationFrame(see); see(); })"
+	script := "new Promise(done => { const see = () => (" + expression + ") ? done(true) : setTimeout(see, 20); see(); })"
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
 		return err
@@ -187,6 +186,23 @@ func (b *browser) session() context.Context {
 		b.Fatal(err)
 	}
 	return tab
+}
+
+// beside returns a tab with the cookies of another one, in a window of its own, so that both are visible.
+func (b *browser) beside(tab context.Context) context.Context {
+	b.Helper()
+	other, closeOther := chromedp.NewContext(tab, chromedp.WithNewWindow(true))
+	b.Cleanup(closeOther)
+	if err := chromedp.Do(other, chromedp.Navigate("about:blank")); err != nil {
+		b.Fatal(err)
+	}
+	for _, one := range []context.Context{tab, other} {
+		if _, err := chromedp.Call(one, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return other
 }
 
 // show gives the tab a width and a theme.

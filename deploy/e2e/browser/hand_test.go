@@ -82,17 +82,23 @@ func ask[T any](h *hand, expression string) T {
 // open opens a page by its address and waits until it has an element of the selector.
 func (h *hand) open(at, ready string) {
 	h.Helper()
-	h.do(chromedp.Navigate(at), chromedp.WaitVisible(chromedp.CSS(ready)))
+	h.do(chromedp.Navigate(at), chromedp.WaitReady(chromedp.CSS(ready)))
 	ask[bool](h, helpers)
 }
 
-// wait waits until an expression is true.
+// wait waits until an expression is true, in the page that is open or in one that replaces it.
 func (h *hand) wait(expression string) {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(h.tab, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, until(expression)); err != nil {
-		h.Fatalf("wait for %s: %v, at %s", expression, err, h.page())
+	for {
+		err := chromedp.Do(ctx, until(expression))
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") {
+			h.Fatalf("wait for %s: %v, at %s", expression, err, h.page())
+		}
 	}
 }
 

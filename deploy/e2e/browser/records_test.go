@@ -41,8 +41,21 @@ func (s *server) records(t *testing.T) []screen {
 	}
 }
 
-// delivery waits until a webhook has received an event on a contact, and returns the delivery and its event.
+// delivery waits until a webhook has received a new contact's event, and returns the delivery and its event.
 func (c *client) delivery(hook string) (delivery, event string) {
+	c.Helper()
+	return c.attempted(hook, "delivered", "contact.created")
+}
+
+// refusedDelivery waits until a webhook has refused a new company's event, and returns the delivery.
+func (c *client) refusedDelivery(hook string) string {
+	c.Helper()
+	delivery, _ := c.attempted(hook, "failed", "company.created")
+	return delivery
+}
+
+// attempted waits for a delivery of a webhook with a status and an event type, and returns it and its event.
+func (c *client) attempted(hook, status, eventType string) (delivery, event string) {
 	c.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -54,13 +67,13 @@ func (c *client) delivery(hook string) (delivery, event string) {
 				Type  string `json:"event_type"`
 			}
 		}
-		c.into(&list, http.MethodGet, "/api/v1/webhook-deliveries?status=delivered&webhook_id="+hook, nil)
+		c.into(&list, http.MethodGet, "/api/v1/webhook-deliveries?status="+status+"&webhook_id="+hook, nil)
 		for _, one := range list.Data {
-			if one.Type == "contact.created" {
+			if one.Type == eventType {
 				return one.ID, one.Event
 			}
 		}
 	}
-	c.Fatal("no event is delivered")
+	c.Fatalf("no delivery of %s is %s", eventType, status)
 	return "", ""
 }

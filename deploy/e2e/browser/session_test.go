@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/chromedp/chromedp"
 )
 
 // refreshes is how often two tabs renew their access token.
@@ -99,8 +97,7 @@ func TestTwoTabsThatRenewTheirTokenOftenStaySignedIn(t *testing.T) {
 	first := b.session()
 	b.signIn(first, short.URL, "owner")
 	before := short.refused.Load() // the page asked for a session before there was one
-	second, closeSecond := chromedp.NewContext(first)
-	t.Cleanup(closeSecond)
+	second := b.beside(first)
 	hands := []*hand{{T: t, tab: first}, {T: t, tab: second}}
 	for _, h := range hands {
 		h.open(short.URL+"/app/contacts", "#main h1")
@@ -206,8 +203,7 @@ func TestSigningOutActsInEveryTab(t *testing.T) {
 	s := serveConsole(t)
 	first := b.session()
 	b.signIn(first, s.api, "owner")
-	second, closeSecond := chromedp.NewContext(first)
-	t.Cleanup(closeSecond)
+	second := b.beside(first)
 	one, other := &hand{T: t, tab: first}, &hand{T: t, tab: second}
 	for _, h := range []*hand{one, other} {
 		h.open(s.api+"/app/contacts", "#main h1")

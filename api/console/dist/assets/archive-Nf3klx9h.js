@@ -1,0 +1,5 @@
+<<<<<<<< HEAD:api/console/dist/assets/archive-C65G-eEc.js
+import{t as e}from"./describe-DkRXmu43.js";import{E as t}from"./index-S4O4rXPe.js";import{t as n}from"./messages-ZjoyYCRd.js";async function r(e,r,a){try{await r.archive()}catch(e){return i(n(`notSaved`),e),!1}return a(),t({title:n(`archived`,{name:e}),onUndo:()=>{r.restore().then(a,e=>i(n(`undoFailed`),e))}}),!0}function i(n,r){let{detail:i,request_id:a}=e(r)??{detail:``,request_id:void 0};t({kind:`bad`,title:n,detail:i,...a!==void 0&&{requestId:a}})}export{r as t};
+========
+import{t as e}from"./describe-DkRXmu43.js";import{E as t}from"./index-C00xDvXI.js";import{t as n}from"./messages-ZjoyYCRd.js";async function r(e,r,a){try{await r.archive()}catch(e){return i(n(`notSaved`),e),!1}return a(),t({title:n(`archived`,{name:e}),onUndo:()=>{r.restore().then(a,e=>i(n(`undoFailed`),e))}}),!0}function i(n,r){let{detail:i,request_id:a}=e(r)??{detail:``,request_id:void 0};t({kind:`bad`,title:n,detail:i,...a!==void 0&&{requestId:a}})}export{r as t};
+>>>>>>>> console-tests:api/console/dist/assets/archive-Nf3klx9h.js
