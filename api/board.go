@@ -31,7 +31,7 @@ type boardStage struct {
 	StageID    id.ID                  `json:"stage_id" format:"uuid" doc:"The stage of the pipeline"`
 	Count      int64                  `json:"count" doc:"Live deals in the stage"`
 	Sums       []deals.CurrencyAmount `json:"sums" nullable:"false" doc:"Total amounts of these deals, by currency"`
-	Deals      []deals.Deal           `json:"deals" nullable:"false" doc:"One page of these deals, by position"`
+	Deals      []deals.BoardDeal      `json:"deals" nullable:"false" doc:"One page of these deals, by position"`
 	NextCursor *string                `json:"next_cursor" doc:"For the next page of this stage; null on the last one"`
 }
 
@@ -86,7 +86,7 @@ func (a *App) showStage(ctx context.Context, s *deals.BoardStage, limit int) (ou
 	if len(s.Deals) > limit {
 		out.Deals = s.Deals[:limit]
 		out.NextCursor, err = httpx.CursorWith(ctx, a.Server, "stage_id", s.Stage.String(),
-			deals.BoardPosition(&out.Deals[limit-1]))
+			deals.BoardPosition(&out.Deals[limit-1].Deal))
 	}
 	return out, err
 }

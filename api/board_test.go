@@ -232,3 +232,44 @@ func TestAStoredPositionEqualsTheComputedOne(t *testing.T) {
 		t.Errorf("the stored position differs from %s", d.Position)
 	}
 }
+
+func TestACardHasTheNamesOfItsContactAndCompany(t *testing.T) {
+	t.Parallel()
+	c := start(t, unlimited).signup()
+	path, _ := c.boardPath()
+	var contact, company, nameless struct{ ID string }
+	c.do(http.MethodPost, contactsPath, `{"email":"bo@example.com","first_name":"Bo","last_name":"Lind"}`).
+		want(t, 201, "").into(t, &contact)
+	c.do(http.MethodPost, contactsPath, `{"email":"info@example.com","first_name":"","last_name":""}`).
+		want(t, 201, "").into(t, &nameless)
+	c.do(http.MethodPost, "/api/v1/crm/companies", `{"name":"Lind AB"}`).want(t, 201, "").into(t, &company)
+	c.newDeal("both", fmt.Sprintf(`,"contact_id":%q,"company_id":%q`, contact.ID, company.ID))
+	c.newDeal("email", fmt.Sprintf(`,"contact_id":%q`, nameless.ID))
+	c.newDeal("none", "")
+	var b struct {
+		Stages []struct {
+			Deals []struct {
+				Name    string  `json:"name"`
+				Contact *string `json:"contact_name"`
+				Company *string `json:"company_name"`
+			} `json:"deals"`
+		} `json:"stages"`
+	}
+	c.do(http.MethodGet, path, nil).want(t, 200, "").into(t, &b)
+	got := map[string]string{}
+	for _, d := range b.Stages[0].Deals {
+		got[d.Name] = deref(d.Contact) + "/" + deref(d.Company)
+	}
+	want := map[string]string{"both": "Bo Lind/Lind AB", "email": "info@example.com/", "none": "/"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+// deref returns the text of a nullable field, "" for null.
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

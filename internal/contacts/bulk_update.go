@@ -25,6 +25,28 @@ func BulkUpdate(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patc
 	rate Scorer,
 ) (changed []Change, refused []Refused, err error) {
 	d := newDefinitions(tx)
+	if changed, refused, err = d.plan(ctx, tx, ids, s, patch, rate); err != nil {
+		return nil, nil, err
+	}
+	makeSegments(tx, d.newKeys)
+	d.define()
+	if err := updateAll(tx, changed); err != nil {
+		return nil, nil, err
+	}
+	return changed, refused, tx.Flush(ctx)
+}
+
+// PlanBulkUpdate returns what BulkUpdate would return, and writes nothing.
+func PlanBulkUpdate(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patch func(c *Contact) Patch,
+	rate Scorer,
+) (changed []Change, refused []Refused, err error) {
+	return newDefinitions(tx).plan(ctx, tx, ids, s, patch, rate)
+}
+
+// plan locks the contacts and computes their changes.
+func (d *definitions) plan(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patch func(c *Contact) Patch,
+	rate Scorer,
+) (changed []Change, refused []Refused, err error) {
 	d.read(true, true)
 	rows, err := LockAll(ctx, tx, ids, s)
 	if err != nil {
@@ -48,12 +70,7 @@ func BulkUpdate(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patc
 			changed = append(changed, ch)
 		}
 	}
-	makeSegments(tx, d.newKeys)
-	d.define()
-	if err := updateAll(tx, changed); err != nil {
-		return nil, nil, err
-	}
-	return changed, refused, tx.Flush(ctx)
+	return changed, refused, nil
 }
 
 // ValidatePatch validates a patch for many contacts, as far as that does not depend on the contact. It returns nil for

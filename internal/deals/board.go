@@ -3,6 +3,7 @@ package deals
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,7 +17,14 @@ type BoardStage struct {
 	Stage id.ID
 	Count int64
 	Sums  []CurrencyAmount // by currency
-	Deals []Deal           // in the order of their positions
+	Deals []BoardDeal      // in the order of their positions
+}
+
+// BoardDeal is a deal with the names that its card shows.
+type BoardDeal struct {
+	Deal
+	ContactName *string `json:"contact_name" doc:"Name of the contact, or the email without one; null: no contact"`
+	CompanyName *string `json:"company_name" doc:"Name of the company; null: no company"`
 }
 
 // CurrencyAmount is the total amount of deals in one currency.
@@ -33,7 +41,11 @@ const sumsSQL = `SELECT stage_id, currency, count(*), least(sum(amount), 9223372
 	FROM deal WHERE org_id = $1 AND stage_id = ANY ($2::uuid[]) AND archived_at IS NULL
 	GROUP BY stage_id, currency ORDER BY stage_id, currency`
 
-var pageSQL = `SELECT d.* FROM unnest($2::uuid[]) AS s (stage) CROSS JOIN LATERAL (
+var pageSQL = `SELECT d.*,
+	(SELECT coalesce(nullif(btrim(c.first_name || ' ' || c.last_name), ''), c.email) FROM contact c
+			WHERE c.org_id = $1 AND c.id = d.contact_id),
+		(SELECT c.name FROM company c WHERE c.org_id = $1 AND c.id = d.company_id)
+	FROM unnest($2::uuid[]) AS s (stage) CROSS JOIN LATERAL (
 		SELECT edit, ` + table.Columns + ` FROM deal
 		WHERE org_id = $1 AND stage_id = s.stage AND archived_at IS NULL AND (position, id) > ($3::text, $4::uuid)
 		ORDER BY position, id LIMIT $5) AS d
@@ -51,7 +63,7 @@ func Board(
 ) ([]BoardStage, error) {
 	out, at := make([]BoardStage, len(stages)), map[id.ID]*BoardStage{}
 	for i, s := range stages {
-		out[i] = BoardStage{Stage: s, Sums: []CurrencyAmount{}, Deals: []Deal{}}
+		out[i] = BoardStage{Stage: s, Sums: []CurrencyAmount{}, Deals: []BoardDeal{}}
 		at[s] = &out[i]
 	}
 	if after == nil {
@@ -76,12 +88,13 @@ func Board(
 		return nil, fmt.Errorf("read board: %w", err)
 	}
 	var (
-		d    Deal
+		d    BoardDeal
 		edit int
 	)
-	_, err = pgx.ForEachRow(rows, append([]any{&edit}, table.Scan(&d)...), func() error {
+	targets := slices.Concat([]any{&edit}, table.Scan(&d.Deal), []any{&d.ContactName, &d.CompanyName})
+	_, err = pgx.ForEachRow(rows, targets, func() error {
 		at[d.StageID].Deals = append(at[d.StageID].Deals, d)
-		d = Deal{}
+		d = BoardDeal{}
 		return nil
 	})
 	if err != nil {

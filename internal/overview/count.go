@@ -76,12 +76,27 @@ func Count(ctx context.Context, tx *postgres.Tx) error {
 			countDeals(tx, n.closed)
 		}
 	}
-	countDeliveries(tx, s.now, s.whole || s.late)
+	back := 1
+	if s.whole || s.late {
+		back = retried
+	}
+	countDeliveries(tx, s.now, back)
 	save(tx, &s)
 	if err := tx.Flush(ctx); err != nil {
 		return fmt.Errorf("count: %w", err)
 	}
 	return nil
+}
+
+// stored is the number of days, before today, of which all deliveries are stored.
+const stored = 29
+
+// Recount queues the counts that rows need which were written with times of the past and without events: those of the
+// deliveries at once, since Count looks at the last days only, and the others with the next Count of tx's org, which is
+// due at once.
+func Recount(tx *postgres.Tx, now time.Time) {
+	countDeliveries(tx, now, stored)
+	tx.Queue(`UPDATE overview_state SET whole_at = '-infinity', rest_until = '-infinity' WHERE org_id = $1`, tx.Org())
 }
 
 // save queues the new state. Deliveries under way make the org due again.
@@ -144,13 +159,9 @@ func countDeals(tx *postgres.Tx, days []time.Time) {
 // retried is the number of days, before today, in which a delivery may still be attempted.
 const retried = 5
 
-// countDeliveries queues the counts of deliveries of today and yesterday, or, if late, of all days with deliveries that
-// may change. Earlier days keep their counts when their deliveries are removed.
-func countDeliveries(tx *postgres.Tx, now time.Time, late bool) {
-	back := 1
-	if late {
-		back = retried
-	}
+// countDeliveries queues the counts of deliveries of today and of back days before it. Earlier days keep their counts
+// when their deliveries are removed.
+func countDeliveries(tx *postgres.Tx, now time.Time, back int) {
 	today := now.UTC().Truncate(24 * time.Hour)
 	days := make([]time.Time, 0, back+1)
 	for n := range back + 1 {

@@ -348,7 +348,7 @@ func TestADryRunCountsAndChangesNothing(t *testing.T) {
 	d.people(50)
 	before := d.one(`SELECT count(*) FROM event`)
 	b := d.ask(bulk.Action{Type: bulk.Archive}, customers, true)
-	if err := job(d.App, 7).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
+	if err := job(d.App, 20).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
 		t.Fatal(err)
 	}
 	got := d.get(b.ID)
@@ -356,11 +356,49 @@ func TestADryRunCountsAndChangesNothing(t *testing.T) {
 	if got.Status != bulk.Completed || got.RowsTotal != int64(live) {
 		t.Errorf("%s with %d rows, want completed with %d", got.Status, got.RowsTotal, live)
 	}
-	if len(got.SampleIDs) != 10 || got.RowsChanged != 0 {
-		t.Errorf("%d sample ids, %d rows changed; want 10, 0", len(got.SampleIDs), got.RowsChanged)
+	if len(got.SampleIDs) != 10 || got.RowsChanged != int64(live) {
+		t.Errorf("%d sample ids, %d rows changed; want 10, %d", len(got.SampleIDs), got.RowsChanged, live)
 	}
-	if d.one(`SELECT count(*) FROM event`) != before || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
+	if d.one(`SELECT count(*) FROM event`) != before || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 ||
+		d.one(`SELECT count(*) FROM contact WHERE stage = 'customer' AND archived_at IS NULL`) != live {
 		t.Error("it changed something")
+	}
+
+	applied := d.ask(titled("One"), customers, false)
+	if err := job(d.App, 20).Work(t.Context(), run(d.org, applied.ID, 1)); err != nil {
+		t.Fatal(err)
+	}
+	want, after := d.get(applied.ID), d.one(`SELECT count(*) FROM event`)
+	for _, title := range []string{"One", "Two"} { // the title that they have, and another one
+		b := d.ask(titled(title), customers, true)
+		if err := job(d.App, 20).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
+			t.Fatal(err)
+		}
+		got, changes := d.get(b.ID), int64(0)
+		if title == "Two" {
+			changes = want.RowsTotal
+		}
+		if got.RowsChanged != changes || got.RowsUnchanged != want.RowsTotal-changes {
+			t.Errorf("to %s: %d rows changed, %d unchanged; want %d, %d", title, got.RowsChanged, got.RowsUnchanged,
+				changes, want.RowsTotal-changes)
+		}
+	}
+	if d.one(`SELECT count(*) FROM event`) != after || d.one(`SELECT count(*) FROM contact_bulk_part`) != 0 {
+		t.Error("a dry run of an update changed something")
+	}
+}
+
+func TestNoChangeWaitsForADryRun(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	d.people(50)
+	d.ask(titled("One"), customers, true)
+	b := d.ask(titled("Two"), customers, false)
+	if err := job(d.App, 7).Work(t.Context(), run(d.org, b.ID, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.get(b.ID); got.Status != bulk.Completed {
+		t.Errorf("the change is %s, want completed", got.Status)
 	}
 }
 

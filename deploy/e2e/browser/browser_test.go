@@ -201,14 +201,14 @@ type server struct {
 	api, ops    string // addresses
 }
 
-// serve builds the binary, starts "up" in a new home, and returns the addresses of its API and of its operations.
+// serve starts "up" in a new home, and returns the addresses of its API and of its operations.
 func serve(t *testing.T) (api, ops string) {
 	t.Helper()
 	s := start(t)
 	return s.api, s.ops
 }
 
-// start builds the binary and starts "up" with flags in a new home.
+// start starts "up" with flags in a new home.
 func start(t *testing.T, flags ...string) *server {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "fw-browser-") //nolint:usetesting // short enough for a socket in it
@@ -219,12 +219,10 @@ func start(t *testing.T, flags ...string) *server {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{binary: filepath.Join(dir, "funnelwork"), dir: dir}
-	s.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FUNNELWORK_HOME=" + filepath.Join(dir, "home")}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", s.binary, ".")
-	build.Dir = filepath.Join("..", "..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
+	s := &server{binary: built(t), dir: dir}
+	s.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FUNNELWORK_HOME=" + filepath.Join(dir, "home"),
+		"FUNNELWORK_LOG_LEVEL=error", "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true",
 	}
 	args := append([]string{"up", "--addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0"}, flags...)
 	up := exec.CommandContext(context.WithoutCancel(t.Context()), s.binary, args...)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,6 +45,8 @@ var screens = []screen{
 	{"/app/settings/members", "#main h1"},
 	{"/app/settings/billing", "#main h1"},
 	{"/app/settings/audit", "#main h1"},
+	{"/app/settings/fields", "#main h1"},
+	{"/app/settings/pipelines", "#main h1"},
 	{"/app/settings/jobs", "#main h1"},
 	{"/app/settings/integrations/webhooks", "#main h1"},
 	{"/app/settings/integrations/webhooks/new", "#main :is(h1, h2)"},
@@ -149,10 +152,9 @@ func (s *server) command(t *testing.T, args ...string) {
 	}
 }
 
-// until waits in the page's next frames until a JavaScript expression is true.
+// until waits until a JavaScript expression is true.
 func until(expression string) chromedp.Action[chromedp.Void] {
-	script := "new Promise(done => { const see = () => (" + expression + ") ? done(true) : " +
-		"requestAnimationFrame(see); see(); })"
+	script := "new Promise(done => { const see = () => (" + expression + ") ? done(true) : setTimeout(see, 20); see(); })"
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
 		return err
@@ -184,6 +186,23 @@ func (b *browser) session() context.Context {
 		b.Fatal(err)
 	}
 	return tab
+}
+
+// beside returns a tab with the cookies of another one, in a window of its own, so that both are visible.
+func (b *browser) beside(tab context.Context) context.Context {
+	b.Helper()
+	other, closeOther := chromedp.NewContext(tab, chromedp.WithNewWindow(true))
+	b.Cleanup(closeOther)
+	if err := chromedp.Do(other, chromedp.Navigate("about:blank")); err != nil {
+		b.Fatal(err)
+	}
+	for _, one := range []context.Context{tab, other} {
+		if _, err := chromedp.Call(one, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return other
 }
 
 // show gives the tab a width and a theme.
@@ -235,6 +254,7 @@ func TestEveryScreenOpensInEveryRoleWithoutAFault(t *testing.T) {
 	b := newBrowser(t)
 	s := serveConsole(t)
 	s.people(t)
+	all := append(slices.Clone(screens), s.records(t)...)
 	out := b.session()
 	for n, one := range signedOut {
 		for _, l := range looks(n, true) {
@@ -246,7 +266,7 @@ func TestEveryScreenOpensInEveryRoleWithoutAFault(t *testing.T) {
 	for r, role := range roles {
 		tab := b.session()
 		b.signIn(tab, s.api, role)
-		for n, one := range screens {
+		for n, one := range all {
 			for _, l := range looks(n+r, role == "owner") {
 				for _, wrong := range b.open(tab, s.api, one, l, role == "owner") {
 					t.Errorf("%s, %s, %s: %s", one.path, role, l, wrong)

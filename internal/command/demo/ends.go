@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/command/demo/plan"
 	"github.com/funnelwork/funnelwork/internal/contacts"
@@ -10,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
+	"github.com/funnelwork/funnelwork/internal/overview"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -83,6 +85,7 @@ func (f *filler) finish(ctx context.Context, tx *postgres.Tx) error {
 	if err := f.followUp(ctx, tx); err != nil {
 		return err
 	}
+	overview.Recount(tx, time.Now())
 	org.Audit(ctx, tx, org.Entry{
 		Action: "organization.demo_filled", Target: "organization", ID: tx.Org().String(),
 		Detail: map[string]any{"seed": f.Progress.Seed, "contacts": f.Progress.Contacts},

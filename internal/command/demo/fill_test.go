@@ -3,6 +3,7 @@ package demo_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/overview"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
@@ -247,3 +249,52 @@ func interrupting(o demo.Options, stop context.CancelFunc, n int) modelOf {
 }
 
 type modelOf = func(context.Context, *postgres.Tx) (*scoring.Model, error)
+
+// Counts run beside the fill, as the scheduler asks for them. The home page then shows all of the half year.
+func TestTheOverviewCountsTheWholeHistory(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	count := func() {
+		t.Helper()
+		if err := p.App.Tx(t.Context(), p.Org, func(tx *postgres.Tx) error {
+			return overview.Count(t.Context(), tx)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	due := func() int {
+		t.Helper()
+		found, err := overview.Due(t.Context(), p.db.System, "none")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	due() // the org gets its state
+	count()
+	p.fill(t.Context())
+	if due() != 1 {
+		t.Error("no count is due after the fill")
+	}
+	count()
+	var o *overview.Overview
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	if err := p.App.ReadTx(t.Context(), p.Org, func(tx *postgres.Tx) (err error) {
+		o, err = overview.Read(t.Context(), tx, today.AddDate(0, 0, -29), today)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	contacts := p.count(`SELECT count(*) FROM contact WHERE org_id = $1 AND archived_at IS NULL`)
+	open := p.count(`SELECT count(*) FROM deal WHERE org_id = $1 AND status = 'open' AND archived_at IS NULL`)
+	sums := 0
+	for _, s := range o.Deals.Open {
+		sums += int(s.Count)
+	}
+	deliveries := p.count(`SELECT count(*) FROM webhook_delivery WHERE org_id = $1 AND status = 'delivered'
+		AND id >= uuid_floor(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '29 days')`)
+	if int(o.Contacts.Total) != contacts || sums != open || int(o.Webhooks.Delivered) != deliveries || deliveries == 0 {
+		t.Errorf("%d contacts, %d open deals, %d deliveries; want %d, %d, %d", o.Contacts.Total, sums,
+			o.Webhooks.Delivered, contacts, open, deliveries)
+	}
+}

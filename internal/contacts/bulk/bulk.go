@@ -22,7 +22,7 @@ type Change struct {
 	Filter        map[string]any `json:"filter" nullable:"true" doc:"As sent; null if the tag selects the contacts"`
 	DryRun        bool           `json:"dry_run" doc:"Only count the contacts, change nothing"`
 	RowsTotal     int64          `json:"rows_total" doc:"Contacts that matched at the start; 0 while queued"`
-	RowsChanged   int64          `json:"rows_changed" doc:"Contacts that the action has changed so far"`
+	RowsChanged   int64          `json:"rows_changed" doc:"Changed so far; in a dry run, those that would change"`
 	RowsUnchanged int64          `json:"rows_unchanged" doc:"Already in that state, or archived or erased meanwhile"`
 	RowsFailed    int64          `json:"rows_failed"`
 	SampleIDs     []id.ID        `json:"sample_ids" doc:"The first few matching contacts"`

@@ -10,8 +10,13 @@
 // contact is processed in its state at that time. Contacts that were archived or purged in the meantime count as
 // unchanged.
 //
+// # Dry runs
+//
+// A dry run processes the same set in the same steps and counts what would change. It writes nothing else.
+//
 // # One at a time
 //
-// The bulk changes of an org run one after another, in the order of the requests, one step at a time. A step locks the
+// The bulk changes of an org run one after another, in the order of the requests, one step at a time. Nothing waits for
+// a dry run. A step locks the
 // row of its change, so that concurrent runs of one job are serialized.
 package bulk

@@ -62,11 +62,12 @@ func (w Worker) Step(ctx context.Context, tx *postgres.Tx, i id.ID) (Stage, erro
 	return More, w.work(events.WithOrigin(ctx, b.by), tx, &b, ids, size)
 }
 
-// begin fixes the set of contacts, after the org's earlier changes have ended.
+// begin fixes the set of contacts, after the org's earlier changes have ended. Nothing waits for a dry run.
 func (w Worker) begin(ctx context.Context, tx *postgres.Tx, b *Change) (Stage, error) {
 	var before bool
 	if err := tx.QueryRow(ctx,
-		`SELECT EXISTS (SELECT FROM contact_bulk WHERE org_id = $1 AND id < $2 AND completed_at IS NULL)`,
+		`SELECT EXISTS (SELECT FROM contact_bulk WHERE org_id = $1 AND id < $2 AND completed_at IS NULL
+			AND NOT dry_run)`,
 		[]any{tx.Org(), b.ID}, &before); err != nil || before {
 		return Wait, err
 	}
@@ -81,7 +82,7 @@ func (w Worker) begin(ctx context.Context, tx *postgres.Tx, b *Change) (Stage, e
 	tx.Queue(`UPDATE contact_bulk SET status = 'running', rows_total = $3, sample_ids = $4, updated_at = $5
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), b.ID, b.RowsTotal, b.SampleIDs, wire.Now())
-	if b.DryRun || b.RowsTotal == 0 {
+	if b.RowsTotal == 0 {
 		b.end(tx, Completed, nil)
 		return Over, nil
 	}
@@ -95,18 +96,8 @@ func (w Worker) part() int {
 	return 250
 }
 
-// match counts the matching contacts, and stores their ids unless it is a dry run.
+// match counts the matching contacts and stores their ids.
 func (b *Change) match(ctx context.Context, tx *postgres.Tx, part int) error {
-	if b.DryRun {
-		sql, args, err := b.selecting(ctx, tx, samples)
-		if err != nil {
-			return err
-		}
-		contacts.Planned(tx)
-		return tx.QueryRow(ctx,
-			`SELECT count(*), coalesce((array_agg(id ORDER BY id))[1:$2::int], '{}') FROM (`+sql+`) AS matching`,
-			args, &b.RowsTotal, &b.SampleIDs)
-	}
 	sql, args, err := b.selecting(ctx, tx, samples, b.ID, part)
 	if err != nil {
 		return err
@@ -150,9 +141,16 @@ func (b *Change) take(ctx context.Context, tx *postgres.Tx) (ids []id.ID, size i
 	return ids, size, err
 }
 
-// work applies the action to the contacts of a part, announces the changes and counts them.
+// work applies the action to the contacts of a part, announces the changes and counts them. A dry run only counts.
 func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Change, ids []id.ID, size int64) error {
 	contacts.ByKeys(tx)
+	if b.DryRun {
+		changed, refused, err := w.plan(ctx, tx, &b.Action, ids)
+		if err != nil {
+			return err
+		}
+		return b.record(tx, changed, refused, size)
+	}
 	done, refused, err := w.act(ctx, tx, &b.Action, ids)
 	if err != nil {
 		return err
@@ -163,6 +161,11 @@ func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Change, ids []id.I
 	if err := w.Score(ctx, tx, done); err != nil {
 		return err
 	}
+	return b.record(tx, len(done), refused, size)
+}
+
+// record queues the counts of a part of size contacts.
+func (b *Change) record(tx *postgres.Tx, done int, refused []contacts.Refused, size int64) error {
 	wrong := []Failure{}
 	for _, r := range refused {
 		e := Failure{ContactID: r.ID, Code: string(r.Fault.Code), Detail: r.Fault.Detail}
@@ -177,7 +180,7 @@ func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Change, ids []id.I
 	if err != nil {
 		return fmt.Errorf("encode errors: %w", err)
 	}
-	changed, failed := int64(len(done)), int64(len(refused))
+	changed, failed := int64(done), int64(len(refused))
 	tx.Queue(`UPDATE contact_bulk SET rows_changed = rows_changed + $3, rows_unchanged = rows_unchanged + $4,
 		rows_failed = rows_failed + $5, errors = errors || $6::jsonb, updated_at = $7
 		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, changed, size-changed-failed, failed, string(more), wire.Now())
@@ -207,4 +210,19 @@ func (w Worker) act(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID
 		return nil, nil, err
 	}
 	return contacts.BulkUpdate(ctx, tx, ids, a.Scope(), patch, w.Rate)
+}
+
+// plan returns how many of the contacts the action would change, and those to which it could not be applied. For
+// Restore it does not find those: whether an address is taken, or the org's plan has room, is seen when it is done.
+func (w Worker) plan(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID) (int, []contacts.Refused, error) {
+	if a.Type == Archive || a.Type == Restore {
+		rows, err := contacts.LockAll(ctx, tx, ids, a.Scope())
+		return len(rows), nil, err
+	}
+	patch, err := a.patch()
+	if err != nil {
+		return 0, nil, err
+	}
+	changed, refused, err := contacts.PlanBulkUpdate(ctx, tx, ids, a.Scope(), patch, w.Rate)
+	return len(changed), refused, err
 }

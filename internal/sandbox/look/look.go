@@ -25,6 +25,6 @@ func Handler() http.Handler {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		w.Header().Set("Cache-Control", "max-age=300")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(sheet) // nobody is left to hear of an error
+		_, _ = w.Write(sheet) // an error means that the client is gone
 	})
 }

@@ -113,30 +113,30 @@ func (s *Sandbox) act(r *http.Request) (result any, note string, err error) {
 	case "set":
 		var k Knobs
 		if err = json.Unmarshal([]byte(form.Get("knobs")), &k); err == nil {
-			err, note = s.Set(ctx, form.Get("family"), k), "Set."
+			err, note = s.Set(ctx, form.Get("family"), k), "The behaviour was set."
 		}
 	case "strike":
 		var f Fault
 		if err = json.Unmarshal([]byte(form.Get("fault")), &f); err == nil {
-			err, note = s.Strike(ctx, f), "It will strike."
+			err, note = s.Strike(ctx, f), "The fault was added."
 		}
 	case "outage":
 		f := Fault{Family: form.Get("family"), Op: string(opToken)}
 		if f.Status, err = strconv.Atoi(form.Get("status")); err == nil {
 			f.Done = form.Get("done") != ""
 			f.Times, _ = strconv.Atoi(form.Get("times"))
-			err, note = s.Strike(ctx, f), "It will strike."
+			err, note = s.Strike(ctx, f), "The fault was added."
 		}
 	case "clear":
-		err, note = s.Clear(ctx), "All is well again."
+		err, note = s.Clear(ctx), "All faults were cleared."
 	case "advance":
 		var by time.Duration
 		if by, err = time.ParseDuration(form.Get("by")); err == nil {
-			err, note = s.Advance(ctx, by), "The clock was moved on."
+			err, note = s.Advance(ctx, by), "The clock was advanced."
 		}
 	case "issue":
 		result, err = s.Issue(ctx, form.Get("family"), form.Get("person"), spoken(form.Get("scope"))...)
-		note = "Issued."
+		note = "The login was issued."
 	case "holder":
 		result, err = s.Holder(ctx, form.Get("token"))
 	case "kill":
@@ -144,7 +144,7 @@ func (s *Sandbox) act(r *http.Request) (result any, note string, err error) {
 		if why == "" {
 			why = "revoked"
 		}
-		err, note = s.Kill(ctx, form.Get("id"), why), "It was taken back."
+		err, note = s.Kill(ctx, form.Get("id"), why), "The login was revoked."
 	default:
 		err = errUnknownAct
 	}

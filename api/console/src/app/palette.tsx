@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { Command as Cmdk } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue, useEffect, useState, type KeyboardEvent } from 'react';
 import { messages } from '@/lib/messages';
 import { readOptions } from '@/lib/read';
 import { useApi } from '@/lib/services';
@@ -49,6 +49,26 @@ export function Palette({ onClose }: { onClose: () => void }) {
     onClose();
     run();
   };
+  const open = (record: (typeof found)[number]) =>
+    act(() => router.history.push(kinds[record.kind]?.path(record.id) ?? '/app'));
+  const first = found[0];
+  const [chosen, choose] = useState('');
+  useEffect(() => {
+    if (first !== undefined) choose(first.id); // cmdk itself chooses only among items that it filters
+  }, [first?.id, wanted]);
+  // Enter that was pressed before the records were there opens the first of them.
+  const [entered, setEntered] = useState<string | null>(null);
+  const isCurrent = !search.isFetching && wanted === text.trim();
+  useEffect(() => {
+    if (entered === null) return;
+    if (entered !== text.trim()) setEntered(null);
+    else if (isCurrent && first !== undefined) open(first);
+  }, [entered, isCurrent, first?.id, text]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || isCurrent) return;
+    const list = event.currentTarget.closest('[cmdk-root]');
+    if (list?.querySelector('[cmdk-item][data-selected=true]') === null) setEntered(text.trim());
+  };
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -56,12 +76,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
         <div className={styles.place}>
           <Dialog.Content className={styles.palette} aria-describedby={undefined}>
             <Dialog.Title className="visually-hidden">{t('label')}</Dialog.Title>
-            <Cmdk label={t('label')} loop>
+            <Cmdk label={t('label')} loop value={chosen} onValueChange={choose}>
               <Cmdk.Input
                 className={styles.input}
                 placeholder={t('placeholder')}
                 value={text}
                 onValueChange={setText}
+                onKeyDown={onKeyDown}
               />
               <Cmdk.List className={styles.list}>
                 <Cmdk.Empty className={styles.empty}>{search.isFetching ? t('searching') : t('none')}</Cmdk.Empty>
@@ -74,7 +95,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                         keywords={[text]}
                         className={styles.item}
                         forceMount
-                        onSelect={() => act(() => router.history.push(kinds[record.kind]?.path(record.id) ?? '/app'))}
+                        onSelect={() => open(record)}
                       >
                         <Icon name={kinds[record.kind]?.icon ?? 'search'} />
                         <span className={styles.text}>{record.title}</span>

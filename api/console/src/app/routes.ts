@@ -4,6 +4,7 @@ import { companiesRoute, companyRoute } from '@/screens/companies/routes';
 import { contactRoute, contactScoreRoute, contactsRoute } from '@/screens/contacts/routes';
 import { billingRoute } from '@/screens/billing/routes';
 import { eventRoute, eventsRoute } from '@/screens/events/routes';
+import { fieldsRoute } from '@/screens/fields/routes';
 import { keysRoute } from '@/screens/keys/routes';
 import { dealRoute, dealsRoute } from '@/screens/deals/routes';
 import { homeRoute } from '@/screens/home/routes';
@@ -11,6 +12,7 @@ import { jobsRoute } from '@/screens/jobs/routes';
 import { kitRoute } from '@/screens/kit/routes';
 import { membersRoute } from '@/screens/members/routes';
 import { orgRoute } from '@/screens/org/routes';
+import { pipelinesRoute } from '@/screens/pipelines/routes';
 import { profileRoute } from '@/screens/profile/routes';
 import { tasksRoute } from '@/screens/tasks/routes';
 import { webhookRoutes } from '@/screens/webhooks/routes';
@@ -35,6 +37,8 @@ const sections = [
   orgRoute,
   membersRoute,
   billingRoute,
+  fieldsRoute,
+  pipelinesRoute,
   jobsRoute,
   auditRoute,
   ...integrations,

@@ -111,12 +111,14 @@ export function Table<R>(props: TableProps<R>) {
     return () => keepOffset.current?.(box?.scrollTop ?? 0);
   }, [pages]);
 
-  useEffect(() => {
-    if (!wantsFocus.current) return;
-    const row = scroll.current?.querySelector<HTMLElement>(`[data-index="${at}"]`);
+  const focusRow = (index: number) => {
+    const row = scroll.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
     if (!row) return;
     wantsFocus.current = false;
     row.focus({ preventScroll: true });
+  };
+  useEffect(() => {
+    if (wantsFocus.current) focusRow(at);
   });
 
   const move = (to: number) => {
@@ -124,6 +126,7 @@ export function Table<R>(props: TableProps<R>) {
     wantsFocus.current = true;
     setActive(next);
     virtual.scrollToIndex(next);
+    if (next === active) focusRow(next); // nothing is rendered anew
   };
   const toggle = (index: number, range = false) => {
     const row = rowAt(index);
@@ -143,7 +146,8 @@ export function Table<R>(props: TableProps<R>) {
   };
   const row = rowAt(at);
   const handle: TableHandle = {
-    move: (by) => move(at + by),
+    // The first key focuses the row that is or was the active one.
+    move: (by) => move(scroll.current?.querySelector('tr:focus') == null ? at : at + by),
     open: () => row !== undefined && props.onOpen?.(row),
     toggle: () => row !== undefined && toggle(at),
     menu: () => row !== undefined && actions && setMenuAt(rowKey(row)),

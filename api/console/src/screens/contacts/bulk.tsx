@@ -158,7 +158,8 @@ function usePreview(filter: Filter, action: Action | null) {
     };
   }, [api, filter, text]); // text stands for action
   const change = useChange(id);
-  const result = id !== null && change.data !== undefined && isOver(change.data) ? change.data : null;
+  // The number of contacts is known at the start; the rest of the dry run counts those that would change.
+  const result = id !== null && change.data !== undefined && change.data.status !== 'queued' ? change.data : null;
   return { result, error: error ?? change.error };
 }
 

@@ -1,8 +1,14 @@
 import type { Result } from '@/lib/operations';
 
-export type Board = Result<'get', '/api/v1/crm/pipelines/{id}/board'>;
-export type BoardStage = Board['stages'][number];
-export type Deal = BoardStage['deals'][number];
+type ReadBoard = Result<'get', '/api/v1/crm/pipelines/{id}/board'>;
+
+/** A deal. Those that were read with the board have the names that a card shows. */
+export type Deal = Result<'get', '/api/v1/crm/deals/{id}'> & {
+  contact_name?: string | null;
+  company_name?: string | null;
+};
+export type BoardStage = Omit<ReadBoard['stages'][number], 'deals'> & { deals: Deal[] };
+export type Board = Omit<ReadBoard, 'stages'> & { stages: BoardStage[] };
 export type Pipeline = Result<'get', '/api/v1/crm/pipelines/{id}'>;
 export type Stage = Pipeline['stages'][number];
 

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
+import { Fragment, useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { Failure } from '@/app/failure';
 import { useMay } from '@/lib/scope';
 import { Button } from '@/ui/button';
@@ -10,7 +10,7 @@ import { Select } from '@/ui/select';
 import { toast } from '@/ui/toast';
 import type { Members } from '../record/directory';
 import { dealOf, moveDeal, nearest, placeOf, step, type Board, type Deal, type Pipeline, type Place, type Stage } from './board';
-import { Card, CardFoot } from './card';
+import { Card, CardFoot, CardSubject } from './card';
 import { useDrag } from './drag';
 import { Lose } from './lose';
 import { dealMenu } from './menu';
@@ -29,7 +29,7 @@ export function BoardView({ pipeline, members }: { pipeline: Pipeline; members: 
   return <Columns pipeline={pipeline} state={state} board={state.board} members={members} />;
 }
 
-function Columns({ pipeline, state, board, members }: {
+function Columns({ pipeline, state, board: stored, members }: {
   pipeline: Pipeline;
   state: BoardState;
   board: Board;
@@ -43,7 +43,9 @@ function Columns({ pipeline, state, board, members }: {
   const [shown, setShown] = useState(pipeline.stages[0]?.id ?? '');
   const [active, setActive] = useState<string | null>(null);
   const [menuOf, setMenuOf] = useState<string | null>(null);
-  const [carried, setCarried] = useState<{ id: string; from: Place } | null>(null);
+  const [carried, setCarried] = useState<{ id: string; from: Place; to: Place } | null>(null);
+  // A carried deal is shown where it would be dropped, also when the board is read again meanwhile.
+  const board = carried === null ? stored : moveDeal(stored, carried.id, carried.to);
   const [losing, setLosing] = useState<{ deal: Deal; from: Place; to: Place } | null>(null);
   const [said, setSaid] = useState('');
   const stageOf = (id: string) => pipeline.stages.find((stage) => stage.id === id);
@@ -77,10 +79,11 @@ function Columns({ pipeline, state, board, members }: {
     setActive(id);
     requestAnimationFrame(() => root.current?.querySelector<HTMLElement>(`[data-deal="${id}"] a`)?.focus());
   };
-  // A card that had the focus is another element in another column, so it gets the focus anew.
+  // A card that had the focus is another element in another column, so it gets the focus anew, before the next key.
   const at = active === null ? null : placeOf(board, active);
-  useEffect(() => {
-    if (active !== null && document.activeElement === document.body) focus(active);
+  useLayoutEffect(() => {
+    if (active === null || document.activeElement !== document.body) return;
+    root.current?.querySelector<HTMLElement>(`[data-deal="${active}"] a`)?.focus();
   }, [active, at?.stageId]);
 
   const carry = (event: KeyboardEvent, deal: Deal, place: Place, from: Place) => {
@@ -88,15 +91,13 @@ function Columns({ pipeline, state, board, members }: {
       event.preventDefault();
       const to = step(board, place, event.key);
       if (to === null) return;
-      state.preview(deal.id, to);
+      setCarried({ id: deal.id, from, to });
       setShown(to.stageId);
       setSaid(describePlace(to, moveDeal(board, deal.id, to)));
     } else if (event.key === ' ' || event.key === 'Enter') {
       event.preventDefault();
-      state.restore(deal.id, from);
       setCarried(null);
       setSaid(t('dropped', { name: deal.name, place: describePlace(place, board) }));
-      // The move starts from the place that is stored.
       const lost = place.stageId !== from.stageId && stageOf(place.stageId)?.kind === 'lost';
       if (lost) setLosing({ deal, from, to: place });
       else void move(deal, from, place);
@@ -107,7 +108,6 @@ function Columns({ pipeline, state, board, members }: {
     }
   };
   const putBack = (deal: Deal, from: Place) => {
-    state.restore(deal.id, from);
     setCarried(null);
     setSaid(t('putBack', { name: deal.name, place: describePlace(from, moveDeal(board, deal.id, from)) }));
   };
@@ -117,7 +117,7 @@ function Columns({ pipeline, state, board, members }: {
     if (carried?.id === deal.id) return carry(event, deal, place, carried.from);
     if (event.key === ' ' && may) {
       event.preventDefault();
-      setCarried({ id: deal.id, from: place });
+      setCarried({ id: deal.id, from: place, to: place });
       setSaid(t('picked', { name: deal.name, place: describePlace(place, board) }));
     } else if (event.key === '.' && may) {
       event.preventDefault();
@@ -224,6 +224,7 @@ function Columns({ pipeline, state, board, members }: {
           aria-hidden="true"
         >
           <span className={styles.name}>{dragged.name}</span>
+          <CardSubject deal={dragged} />
           <CardFoot deal={dragged} owner={dragged.owner_id === null ? null : members.fullNameOf(dragged.owner_id)} />
         </div>
       )}

@@ -74,12 +74,19 @@ export function Card(props: CardProps) {
           </span>
         )}
       </div>
+      <CardSubject deal={deal} />
       <CardFoot deal={deal} owner={props.owner} />
     </li>
   );
 }
 
-/** CardFoot is the second line of a card: amount, expected day, owner. */
+/** CardSubject is whom the deal is with: the contact, the company, or both. */
+export function CardSubject({ deal }: { deal: Deal }) {
+  const names = [deal.contact_name, deal.company_name].filter(Boolean);
+  return names.length === 0 ? null : <div className={styles.subject}>{names.join(' · ')}</div>;
+}
+
+/** CardFoot is the last line of a card: amount, expected day, owner. */
 export function CardFoot({ deal, owner }: { deal: Deal; owner: string | null }) {
   const day = deal.expected_close_on;
   const late = day !== null && deal.status === 'open' && day < today();

@@ -77,7 +77,13 @@ export function CreateDeal({ pipeline, members, onClose }: {
       <Form problem={isPlanLimit(create.error) ? null : describe(create.error)} onSubmit={submit}>
         <PlanLimit error={create.error} />
         <Field label={t('name')} pointer="/name" error={checked && name.trim() === '' ? t('noName') : undefined}>
-          <Input value={name} autoComplete="off" maxLength={200} onChange={(event) => setName(event.target.value)} />
+          <Input
+            autoFocus
+            value={name}
+            autoComplete="off"
+            maxLength={200}
+            onChange={(event) => setName(event.target.value)}
+          />
         </Field>
         <div className={styles.pair}>
           <Field label={t('amount')} pointer="/amount" error={checked && minor === null ? t('badAmount') : undefined}>

@@ -18,10 +18,6 @@ export interface BoardState {
   again: () => void;
   /** Moves a deal at once, and back if the service refuses. extra is sent with it. */
   move: (id: string, to: Place, extra?: { lost_reason?: string }) => Promise<boolean>;
-  /** Shows a deal at a place without sending it, while it is being carried. */
-  preview: (id: string, to: Place) => void;
-  /** Ends a preview: shows what is stored again. */
-  restore: (id: string, from: Place) => void;
   remove: (id: string) => void;
   /** Reads the next page of a stage. */
   more: (stageId: string) => void;
@@ -92,13 +88,6 @@ export function useBoard(pipelineId: string): BoardState {
     error: query.error,
     again: () => void query.refetch(),
     move,
-    preview: (id, to) => {
-      void queries.cancelQueries({ queryKey });
-      change((board) => moveDeal(board, id, to));
-    },
-    restore: (id, from) => {
-      change((board) => moveDeal(board, id, from));
-    },
     remove: (id) => {
       change((board) => removeDeal(board, id));
     },

@@ -19,7 +19,8 @@ import { t } from './messages';
 import { isActive, pageOf, type Job } from './targets';
 import styles from './jobs.module.css';
 
-const pause = 2000; // milliseconds between two looks at work that is under way
+/** Milliseconds between two reads: while listed work is under way, and while none is, since some may begin elsewhere. */
+const periods = { busy: 2000, calm: 10_000 };
 
 const icons: Record<Job['kind'], IconName> = {
   import: 'imports',
@@ -48,10 +49,9 @@ export function Jobs() {
   const ended = rows.filter((job) => !isActive(job));
   const isBusy = active.length > 0;
   useEffect(() => {
-    if (!isBusy) return;
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') invalidate(scope, '/api/v1/jobs');
-    }, pause);
+    }, isBusy ? periods.busy : periods.calm);
     return () => clearInterval(timer);
   }, [isBusy, scope]);
   return (

@@ -118,6 +118,7 @@ function Editor({ base: first, onClose }: { base: Answer<Task> | null; onClose: 
         )}
         <Field label={t('name')} pointer="/title" error={checked && title.trim() === '' ? t('noName') : undefined}>
           <Input
+            autoFocus
             value={title}
             maxLength={200}
             autoComplete="off"

@@ -1,0 +1,1 @@
+function e(e,t,n){let r=[...e],[i]=r.splice(t,1);return i===void 0||r.splice(n,0,i),r}export{e as t};
