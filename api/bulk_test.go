@@ -98,7 +98,7 @@ func TestABulkChangeIsAskedForFollowedListedAndStopped(t *testing.T) {
 	const hot = `{"field":"tag","op":"eq","value":"hot"}`
 	dry := ada.settled(http.MethodPost, bulkPath, `{"filter":`+hot+`,"action":{"type":"archive"},"dry_run":true}`)
 	want := dry
-	want.Status, want.DryRun, want.RowsTotal, want.RowsChanged = "completed", true, 1, 0
+	want.Status, want.DryRun, want.RowsTotal, want.RowsChanged = "completed", true, 1, 1
 	if diff := cmp.Diff(want, dry); diff != "" {
 		t.Errorf("the dry run (-want +got):\n%s", diff)
 	}
