@@ -15,7 +15,7 @@ var buildDir string
 // binary builds the service once for all tests.
 var binary = sync.OnceValues(func() (string, error) {
 	at := filepath.Join(buildDir, "funnelwork")
-	build := exec.Command("go", "build", "-o", at, ".") //nolint:noctx // for all tests, not for the first one
+	build := exec.Command("go", "build", "-o", at, ".")
 	build.Dir = filepath.Join("..", "..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w: %s", err, out)

@@ -15,8 +15,8 @@ type client struct {
 	org        string
 }
 
-// as signs a person in by the API.
-func (s *server) as(t *testing.T, role string) *client {
+// asOwner signs the owner in by the API.
+func (s *server) asOwner(t *testing.T) *client {
 	t.Helper()
 	c := &client{T: t, api: s.api}
 	var got struct {
@@ -25,7 +25,8 @@ func (s *server) as(t *testing.T, role string) *client {
 			ID string `json:"id"`
 		} `json:"org"`
 	}
-	c.into(&got, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": email(role), "password": consolePassword})
+	c.into(&got, http.MethodPost, "/api/v1/auth/login",
+		map[string]any{"email": consoleOwner, "password": consolePassword})
 	c.token, c.org = got.Token, got.Org.ID
 	return c
 }

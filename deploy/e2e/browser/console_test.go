@@ -154,7 +154,8 @@ func (s *server) command(t *testing.T, args ...string) {
 
 // until waits until a JavaScript expression is true.
 func until(expression string) chromedp.Action[chromedp.Void] {
-	script := "new Promise(done => { const see = () => (" + expression + ") ? done(true) : setTimeout(see, 20); see(); })"
+	script := "new Promise(done => { const see = () => (" + expression +
+		") ? done(true) : setTimeout(see, 20); see(); })"
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
 		return err
@@ -251,6 +252,7 @@ func (b *browser) open(tab context.Context, at string, s screen, l look, audited
 }
 
 func TestEveryScreenOpensInEveryRoleWithoutAFault(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	s := serveConsole(t)
 	s.people(t)
@@ -264,15 +266,19 @@ func TestEveryScreenOpensInEveryRoleWithoutAFault(t *testing.T) {
 		}
 	}
 	for r, role := range roles {
-		tab := b.session()
-		b.signIn(tab, s.api, role)
-		for n, one := range all {
-			for _, l := range looks(n+r, role == "owner") {
-				for _, wrong := range b.open(tab, s.api, one, l, role == "owner") {
-					t.Errorf("%s, %s, %s: %s", one.path, role, l, wrong)
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			b := &browser{t, b.tab}
+			tab := b.session()
+			b.signIn(tab, s.api, role)
+			for n, one := range all {
+				for _, l := range looks(n+r, role == "owner") {
+					for _, wrong := range b.open(tab, s.api, one, l, role == "owner") {
+						t.Errorf("%s, %s: %s", one.path, l, wrong)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 

@@ -30,9 +30,11 @@ const helpers = `(() => {
 	const flat = text => (text ?? '').replace(/\s+/g, ' ').trim();
 	const visible = e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width > 0;
 	const nameOf = e => flat(e.getAttribute('aria-label')) ||
-		flat((e.getAttribute('aria-labelledby') ?? '').split(' ').map(id => document.getElementById(id)?.textContent).join(' ')) ||
+		flat((e.getAttribute('aria-labelledby') ?? '').split(' ')
+			.map(id => document.getElementById(id)?.textContent).join(' ')) ||
 		flat([...(e.labels ?? [])].map(l => l.textContent).join(' ')) || flat(e.textContent) || flat(e.title);
-	const controls = 'a, button, input, select, textarea, [role=menuitem], [role=menuitemradio], [role=checkbox], [role=combobox], [role=option], [role=tab], [role=treeitem]';
+	const controls = 'a, button, input, select, textarea, [role=menuitem], [role=menuitemradio], ' +
+		'[role=checkbox], [role=combobox], [role=option], [role=tab], [role=treeitem]';
 	const byName = name => [...document.querySelectorAll(controls)].find(e => visible(e) && nameOf(e).startsWith(name));
 	window.__hand = {nameOf, visible, byName};
 	return true;
@@ -130,10 +132,10 @@ func stroke(r rune) chromedp.Action[chromedp.Void] {
 			}
 		}
 		for _, part := range parts {
-			switch part.Type {
-			case kb.KeyChar:
+			if part.Type == kb.KeyChar {
 				continue
-			case kb.KeyDown:
+			}
+			if part.Type == kb.KeyDown {
 				part.Text, part.UnmodifiedText = text, text
 			}
 			if _, err := cdp.Call(ctx, t, input.DispatchKeyEvent, *part); err != nil {

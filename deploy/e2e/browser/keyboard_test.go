@@ -116,7 +116,7 @@ var tasks = []struct {
 		h.wait(`new URLSearchParams(location.search).has('action')`)
 	}},
 	{"jobs", settings + "/jobs", func(h *hand, s *server) {
-		s.as(h.T, "owner").into(nil, http.MethodPost, "/api/v1/crm/contacts/exports",
+		s.asOwner(h.T).into(nil, http.MethodPost, "/api/v1/crm/contacts/exports",
 			map[string]any{"format": "csv"})
 		h.see("Export of contacts")
 		h.to("Download")
@@ -155,7 +155,7 @@ var tasks = []struct {
 		h.wait(`location.pathname !== '` + first + `'`)
 	}},
 	{"events", settings + "/integrations/events", func(h *hand, s *server) {
-		s.as(h.T, "owner").id("/api/v1/crm/contacts", map[string]any{
+		s.asOwner(h.T).id("/api/v1/crm/contacts", map[string]any{
 			"email": "events@example.com", "first_name": "Eve", "last_name": "Ent",
 		})
 		h.see("contact.created")
@@ -204,7 +204,7 @@ func (s *server) inbox() string { return s.ops + "/sandbox/inbox/browser" }
 // deliver makes a delivery of a test event.
 func deliver(t *testing.T, s *server) {
 	t.Helper()
-	c := s.as(t, "owner")
+	c := s.asOwner(t)
 	hook := c.id("/api/v1/webhooks", map[string]any{"url": s.inbox(), "events": []string{"*"}})
 	c.into(nil, http.MethodPost, "/api/v1/webhooks/"+hook+"/test", map[string]any{"type": "contact.created"})
 }
@@ -257,9 +257,10 @@ func ready(path string) string {
 }
 
 func TestAContactIsFoundByThreeLetters(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	s := serveConsole(t)
-	c := s.as(t, "owner")
+	c := s.asOwner(t)
 	wanted := c.id("/api/v1/crm/contacts", map[string]any{
 		"email": "xavier.quinn@example.com", "first_name": "Xavier", "last_name": "Quinn",
 	})

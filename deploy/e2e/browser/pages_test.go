@@ -9,6 +9,7 @@ import (
 
 // Each page loads what it needs from its own host only, and its policy blocks nothing that it needs.
 func TestNoPageAsksAnotherHost(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	api, ops := serve(t)
 	pages := map[string]string{ // by address: a selector of an element that the page's scripts create, or of the body
@@ -44,6 +45,7 @@ func TestNoPageAsksAnotherHost(t *testing.T) {
 
 // The test above can fail: a page with a foreign image, and one whose script its policy blocks.
 func TestARequestToAnotherHostIsSeen(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	for name, tc := range map[string]struct{ page, policy, want string }{
 		"an image":            {`<img src="http://fonts.example/x.png">`, "", "fonts.example"},

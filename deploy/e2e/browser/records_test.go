@@ -9,7 +9,7 @@ import (
 // records creates one record of each kind, and returns the pages that show them.
 func (s *server) records(t *testing.T) []screen {
 	t.Helper()
-	c := s.as(t, "owner")
+	c := s.asOwner(t)
 	hook := c.id("/api/v1/webhooks", map[string]any{"url": s.inbox(), "events": []string{"*"}, "description": "Mirror"})
 	company := c.id("/api/v1/crm/companies", map[string]any{"name": "Quill Works", "domain": "quill.example"})
 	contact := c.id("/api/v1/crm/contacts", map[string]any{

@@ -131,7 +131,7 @@ func TestTwoTabsThatRenewTheirTokenOftenStaySignedIn(t *testing.T) {
 	var log struct {
 		Data []struct{ Action string }
 	}
-	s.as(t, "owner").into(&log, http.MethodGet, "/api/v1/audit-log?limit=200", nil)
+	s.asOwner(t).into(&log, http.MethodGet, "/api/v1/audit-log?limit=200", nil)
 	for _, entry := range log.Data {
 		if entry.Action == "session.reuse_detected" {
 			t.Error("a refresh token was used twice")
@@ -149,7 +149,7 @@ func TestARoleTakenAwayActsInAnOpenTab(t *testing.T) {
 	b.signIn(h.tab, s.api, "admin")
 	h.open(s.api+settings+"/integrations/webhooks", "#main h1")
 	h.wait(`__hand.byName('New webhook') !== undefined`)
-	owner := s.as(t, "owner")
+	owner := s.asOwner(t)
 	at := time.Now()
 	owner.into(nil, http.MethodPatch, "/api/v1/members/"+owner.member(email("admin")), map[string]any{"role": "viewer"})
 	h.wait(`__hand.byName('New webhook') === undefined &&
@@ -170,7 +170,7 @@ func TestASessionEndedElsewhereActsInAnOpenTab(t *testing.T) {
 	h.press("c")
 	h.wait(`document.activeElement?.type === 'email'`)
 	h.press("draft@example.com")
-	owner := s.as(t, "owner")
+	owner := s.asOwner(t)
 	var sessions struct {
 		Data []struct {
 			ID      string

@@ -37,7 +37,8 @@ var payloads = []string{
 
 // ran is an expression that is true if a payload ran, or would run at a click.
 const ran = `'xss' in window || [...document.querySelectorAll('[href], [src], [action], [formaction]')].some(e =>
-	['href', 'src', 'action', 'formaction'].some(name => /^\s*(javascript|data:text\/html)/i.test(e.getAttribute(name) ?? '')))`
+	['href', 'src', 'action', 'formaction'].some(name =>
+		/^\s*(javascript|data:text\/html)/i.test(e.getAttribute(name) ?? '')))`
 
 // executions opens a page and returns what is wrong with it, a payload that ran included.
 func (b *browser) executions(tab context.Context, at, selector string) []string {
@@ -111,14 +112,16 @@ func infected(t *testing.T, c *client) map[string]string {
 		}
 	}
 	c.into(nil, http.MethodPatch, "/api/v1/org", map[string]any{"name": payloads[1]})
-	c.into(nil, http.MethodPatch, "/api/v1/auth/me", map[string]any{"first_name": payloads[0], "last_name": payloads[2]})
+	c.into(nil, http.MethodPatch, "/api/v1/auth/me",
+		map[string]any{"first_name": payloads[0], "last_name": payloads[2]})
 	return seen
 }
 
 func TestNoTextOfARecordRunsAsAScript(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	s := serveConsole(t)
-	c := s.as(t, "owner")
+	c := s.asOwner(t)
 	tab := b.session()
 	b.signIn(tab, s.api, "owner")
 	pages := infected(t, c)
@@ -141,17 +144,20 @@ func TestNoTextOfARecordRunsAsAScript(t *testing.T) {
 
 // The test above can fail: pages that take a payload for markup.
 func TestAPayloadThatRunsIsSeen(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	for name, body := range map[string]string{
-		"a script": payloads[0], "a handler": payloads[1], "a link": payloads[7], "a dialog": `<script>alert(1)</script>`,
+		"a script": payloads[0], "a handler": payloads[1], "a link": payloads[7],
+		"a dialog": `<script>alert(1)</script>`,
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte("<!doctype html><link rel=icon href=data:,><body><main>" + body))
 		}))
 		t.Cleanup(s.Close)
-		if wrong := b.executions(b.session(), s.URL+"/", "main"); !strings.Contains(strings.Join(wrong, "\n"), "a payload ran") {
-			t.Errorf("%s: found %q", name, wrong)
+		found := strings.Join(b.executions(b.session(), s.URL+"/", "main"), "\n")
+		if !strings.Contains(found, "a payload ran") {
+			t.Errorf("%s: found %q", name, found)
 		}
 	}
 }

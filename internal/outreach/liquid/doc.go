@@ -29,8 +29,8 @@
 // Render stops with ErrFuel after 50,000 steps or at an array of more than 1,000 rounds, and with ErrTooLong after
 // 256 KiB of output. A step is a node, a comparison, a filter, a round, a part of a path, or 64 bytes of text that a
 // filter or a comparison reads; so no template runs for more than some milliseconds. A source has at most 512 KiB, and
-// tags nest at most 32 deep. osteele/liquid and the other engines in Go have no such limit, do not escape, and osteele's
-// include reads files.
+// tags nest at most 32 deep. osteele/liquid and the other engines in Go have no such limit and do not escape, and
+// osteele's include reads files.
 //
 // # Escaping
 //

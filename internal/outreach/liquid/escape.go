@@ -39,8 +39,9 @@ func (p *page) escaped(s string, markup, encoded bool) string {
 		return s
 	case inAttributeValue:
 		return p.attribute(s, encoded)
+	default: // names of tags and attributes
+		return ""
 	}
-	return ""
 }
 
 // attribute returns s as part of the value of the attribute.
@@ -52,6 +53,7 @@ func (p *page) attribute(s string, encoded bool) string {
 		return asStyle(s)
 	case closedAttribute:
 		return ""
+	case plainAttribute:
 	}
 	if s = asText(s); p.quote == 0 {
 		s = unquoted.Replace(s)

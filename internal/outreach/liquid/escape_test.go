@@ -34,7 +34,10 @@ func TestAValueIsEscapedForItsPlace(t *testing.T) {
 		{`<{{ v }}>`, "script", `<>`},
 		{`<p {{ v }}>`, "onclick=x", `<p >`},
 		{`<!-- {{ v }} -->`, "--><script>", `<!-- &#45;&#45;&gt;&lt;script&gt; -->`},
-		{`<style>p { color: {{ v }} }</style>{{ v }}`, "a</style><b>", `<style>p { color: astyleb }</style>a&lt;/style&gt;&lt;b&gt;`},
+		{
+			`<style>p { color: {{ v }} }</style>{{ v }}`, "a</style><b>",
+			`<style>p { color: astyleb }</style>a&lt;/style&gt;&lt;b&gt;`,
+		},
 		{`<script>x = "{{ v }}"</script>{{ v }}`, `"`, `<script>x = ""</script>&#34;`},
 		{`<title>{{ v }}</title>`, "</title><b>", `<title>&lt;/title&gt;&lt;b&gt;</title>`},
 		{`a <b>{{ v }}`, "x\x00\x07\u0085\xffy\tz\r\nw", "a <b>xy\tz\nw"},
@@ -64,7 +67,8 @@ func TestAValueIsEscapedForItsPlace(t *testing.T) {
 			t.Errorf("%s as %d\n got %q, %v\nwant %q", c.source, c.as, got, err, want)
 		}
 	}
-	got, err := render(t, liquid.HTML, `<p>{{ v }}</p><i title="{{ v }}">`, map[string]any{"v": liquid.Markup("<b>x</b>")})
+	markup := map[string]any{"v": liquid.Markup("<b>x</b>")}
+	got, err := render(t, liquid.HTML, `<p>{{ v }}</p><i title="{{ v }}">`, markup)
 	if want := `<p><b>x</b></p><i title="&lt;b&gt;x&lt;/b&gt;">`; err != nil || got != want {
 		t.Errorf("Markup: got %s, %v, want %s", got, err, want)
 	}
@@ -119,8 +123,9 @@ var places = []string{
 
 func FuzzNoValueChangesTheMarkup(f *testing.F) {
 	for _, v := range []string{
-		"x", `"><script>alert(1)</script>`, "' onload='x", "--><b>", "</style><b>", "javascript:x", "JAVASCRIPT&colon;x",
-		" data:text/html,x", "`", "a b=c", "</title></textarea></script><b>", "!--", "&lt;b&gt;", "\x00<\x00b>", "-", "->", ">",
+		"x", `"><script>alert(1)</script>`, "' onload='x", "--><b>", "</style><b>", "javascript:x",
+		"JAVASCRIPT&colon;x", " data:text/html,x", "`", "a b=c", "</title></textarea></script><b>", "!--",
+		"&lt;b&gt;", "\x00<\x00b>", "-", "->", ">",
 		"a\u00a0b", "\u2028", "\xff\xfe<b>", "/", "=", "?", "#", "\\", "//evil", "java\nscript:x", "\x1bjavascript:x",
 	} {
 		f.Add(v)
@@ -161,7 +166,8 @@ func FuzzAnyTemplate(f *testing.F) {
 		f.Add(p, `"><b>`)
 	}
 	f.Add(`{% if v contains "x" and v != nil or list.size > 2 %}{{- v | truncate: 3, "…" | upcase -}}{% elsif v %}`+
-		`{% else %}{% endif %}{% unless v %}{% endunless %}{% comment %}{% endcomment %}{{ v | date: "%Y" }}`, "2024-01-01")
+		`{% else %}{% endif %}{% unless v %}{% endunless %}{% comment %}{% endcomment %}{{ v | date: "%Y" }}`,
+		"2024-01-01")
 	for _, v := range []string{"{{", "{%", "{{-", "-}}", "{{ 1.1.1 }}", "{{ -1 | money: 'EUR' }}", "{% for x in v %}"} {
 		f.Add(v, "1")
 	}

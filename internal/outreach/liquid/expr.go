@@ -29,6 +29,9 @@ var quotes = map[rune]string{
 	'"': `"`, '\'': `'`, '“': `”“"`, '”': `”"`, '„': `“”"`, '‘': `’‘'`, '’': `’'`, '«': `»`,
 }
 
+// twoSigns are the operators of two characters.
+var twoSigns = map[string]bool{"==": true, "!=": true, "<>": true, "<=": true, ">=": true}
+
 // tokens cuts the inside of braces into tokens.
 func tokens(body string, at position) ([]token, error) {
 	var list []token
@@ -64,7 +67,7 @@ func tokens(body string, at position) ([]token, error) {
 			}
 			t = token{nameToken, body[:size], at}
 		default:
-			if len(body) > 1 && strings.Contains(" == != <> <= >= ", " "+body[:2]+" ") {
+			if len(body) > 1 && twoSigns[body[:2]] {
 				size = 2
 			} else if !strings.ContainsRune("|:,.[]<>", r) {
 				return nil, at.errorf("unexpected " + strconv.QuoteRune(r))
@@ -126,9 +129,9 @@ func (p *expressionParser) is(kind tokenKind, text string) bool {
 	return p.list[0].kind == kind && p.list[0].text == text
 }
 
-// accept takes the next token if it is text of kind, and reports whether it was.
-func (p *expressionParser) accept(kind tokenKind, text string) bool {
-	if !p.is(kind, text) {
+// accept takes the next token if it is the sign text, and reports whether it was.
+func (p *expressionParser) accept(text string) bool {
+	if !p.is(signToken, text) {
 		return false
 	}
 	p.take()
@@ -176,9 +179,9 @@ func (p *expressionParser) operand() (operand, error) {
 		}
 		o.path = []string{t.text}
 		return o, p.path(&o)
-	}
-	if t.kind == endToken {
+	case endToken:
 		return o, t.at.errorf("a value is missing here")
+	case signToken:
 	}
 	return o, t.at.errorf("unexpected " + strconv.Quote(t.text))
 }
@@ -188,11 +191,11 @@ func (p *expressionParser) path(o *operand) error {
 	for {
 		var key token
 		switch {
-		case p.accept(signToken, "."):
+		case p.accept("."):
 			if key = p.take(); key.kind != nameToken {
 				return key.at.errorf("a name is missing behind the dot")
 			}
-		case p.accept(signToken, "["):
+		case p.accept("["):
 			if key = p.take(); key.kind != textToken && key.kind != numberToken {
 				return key.at.errorf("an index must be a number or a text in quotes")
 			}
@@ -214,21 +217,21 @@ func (p *expressionParser) value() (value, error) {
 	if v.operand, err = p.operand(); err != nil {
 		return v, err
 	}
-	for p.accept(signToken, "|") {
+	for p.accept("|") {
 		t := p.take()
 		known, ok := filters[t.text]
 		if t.kind != nameToken || !ok {
 			return v, t.at.errorf("there is no filter " + strconv.Quote(t.text) + "; there are " + filterNames)
 		}
 		call := filterCall{name: t.text, run: known.run, at: t.at}
-		if p.accept(signToken, ":") {
+		if p.accept(":") {
 			for {
 				arg, err := p.operand()
 				if err != nil {
 					return v, err
 				}
 				call.args = append(call.args, arg)
-				if !p.accept(signToken, ",") {
+				if !p.accept(",") {
 					break
 				}
 			}

@@ -161,8 +161,9 @@ func moment(v any) (time.Time, bool) {
 
 // directives are the letters of a format as in strftime, and the layouts that they stand for.
 var directives = map[string]string{
-	"Y": "2006", "y": "06", "m": "01", "-m": "1", "B": "January", "b": "Jan", "h": "Jan", "d": "02", "-d": "2", "e": "_2",
-	"j": "002", "A": "Monday", "a": "Mon", "H": "15", "I": "03", "-I": "3", "l": "3", "M": "04", "S": "05", "p": "PM",
+	"Y": "2006", "y": "06", "m": "01", "-m": "1", "B": "January", "b": "Jan", "h": "Jan", "d": "02", "-d": "2",
+	"e": "_2", "j": "002", "A": "Monday", "a": "Mon", "H": "15", "I": "03", "-I": "3", "l": "3", "M": "04",
+	"S": "05", "p": "PM",
 	"Z": "MST", "z": "-0700", "F": "2006-01-02", "T": "15:04:05", "D": "01/02/06", "R": "15:04",
 }
 

@@ -3,6 +3,7 @@ package liquid_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -78,29 +79,32 @@ func TestTheLanguage(t *testing.T) {
 		`{% comment %}{% comment %}x{% endcomment %}{{ bad | }}{% endcomment %}y`: "y",
 		`{% # it's a note %}y`:                                                    "y",
 		`{% if contact.vip %}a{% else %}b{% endif %}`:                             "a",
-		`{% if contact.last_name %}a{% elsif contact.first_name == "Ana" %}b{% else %}c{% endif %}`:                "b",
-		`{% unless contact.vip %}a{% else %}b{% endunless %}`:                                                      "b",
-		`{% unless contact.nick %}a{% endunless %}`:                                                                "a",
-		`{% if contact.attributes.seats >= 12 %}a{% endif %}`:                                                      "a",
-		`{% if contact.attributes.seats < 12 %}a{% endif %}`:                                                       "",
-		`{% if contact.nick < 12 %}a{% endif %}`:                                                                   "",
-		`{% if contact.nick == nil %}a{% endif %}`:                                                                 "a",
-		`{% if contact.last_name == blank %}a{% endif %}`:                                                          "a",
-		`{% if blank_list == empty %}a{% endif %}`:                                                                 "a",
-		`{% if contact.attributes.list contains "b" %}a{% endif %}`:                                                "a",
-		`{% if contact.email contains "@example" %}a{% endif %}`:                                                   "a",
-		`{% if contact.created_at > "2026-01-01" %}a{% endif %}`:                                                   "a",
-		`{% if "2026-01-01" > contact.created_at %}a{% endif %}`:                                                   "",
-		`{% if contact.first_name != "Bo" %}a{% endif %}`:                                                          "a",
-		`{% if contact.first_name &lt;&gt; "Bo" %}a{% endif %}`:                                                    "a",
-		`{% if true or true and false %}a{% endif %}`:                                                              "a", // true or (true and false)
-		`{% if false and false or true %}a{% endif %}`:                                                             "",  // false and (false or true)
-		`{% for x in contact.attributes.list %}{{ x }}{% unless forloop.last %}-{% endunless %}{% endfor %}`:       "a-b-c",
-		`{% for x in contact.attributes.list limit: 1 offset: 1 %}{{ forloop.index }}{{ x }}{% endfor %}`:          "1b",
-		`{% for x in contact.nick %}{{ x }}{% else %}none{% endfor %}`:                                             "none",
-		`{% for p in contact.attributes.people %}{{ p.name }}{% for t in p.tags %}{{ t }}{% endfor %}{% endfor %}`: "BoxyCy",
-		`{ {} } {x} {{ "}" }} 100%}`:                                                                               "{ {} } {x} } 100%}",
-		``:                                                                                                         "",
+		`{% if contact.last_name %}a{% elsif contact.first_name == "Ana" %}b{% else %}c{% endif %}`: "b",
+		`{% unless contact.vip %}a{% else %}b{% endunless %}`:                                       "b",
+		`{% unless contact.nick %}a{% endunless %}`:                                                 "a",
+		`{% if contact.attributes.seats >= 12 %}a{% endif %}`:                                       "a",
+		`{% if contact.attributes.seats < 12 %}a{% endif %}`:                                        "",
+		`{% if contact.nick < 12 %}a{% endif %}`:                                                    "",
+		`{% if contact.nick == nil %}a{% endif %}`:                                                  "a",
+		`{% if contact.last_name == blank %}a{% endif %}`:                                           "a",
+		`{% if blank_list == empty %}a{% endif %}`:                                                  "a",
+		`{% if contact.attributes.list contains "b" %}a{% endif %}`:                                 "a",
+		`{% if contact.email contains "@example" %}a{% endif %}`:                                    "a",
+		`{% if contact.created_at > "2026-01-01" %}a{% endif %}`:                                    "a",
+		`{% if "2026-01-01" > contact.created_at %}a{% endif %}`:                                    "",
+		`{% if contact.first_name != "Bo" %}a{% endif %}`:                                           "a",
+		`{% if contact.first_name &lt;&gt; "Bo" %}a{% endif %}`:                                     "a",
+		// and and or join from the right: true or (true and false), false and (false or true).
+		`{% if true or true and false %}a{% endif %}`:  "a",
+		`{% if false and false or true %}a{% endif %}`: "",
+		`{% for x in contact.attributes.list %}{{ x }}{% unless forloop.last %}-{% endunless %}` +
+			`{% endfor %}`: "a-b-c",
+		`{% for x in contact.attributes.list limit: 1 offset: 1 %}{{ forloop.index }}{{ x }}{% endfor %}`: "1b",
+		`{% for x in contact.nick %}{{ x }}{% else %}none{% endfor %}`:                                    "none",
+		`{% for p in contact.attributes.people %}{{ p.name }}{% for t in p.tags %}{{ t }}{% endfor %}` +
+			`{% endfor %}`: "BoxyCy",
+		`{ {} } {x} {{ "}" }} 100%}`: "{ {} } {x} } 100%}",
+		``:                           "",
 	} {
 		got, err := render(t, liquid.Text, source, values())
 		if err != nil || got != want {
@@ -110,36 +114,42 @@ func TestTheLanguage(t *testing.T) {
 }
 
 func TestWrongTemplatesSayWhere(t *testing.T) {
+	const tags = "there are if, unless, for and comment"
 	for source, want := range map[string]string{
-		"a\nbé{{ x":              "line 2, column 3: this {{ has no }}",
-		"{% if x %}":             "line 1, column 1: if has no endif",
-		"a {% endif %}":          "line 1, column 3: endif does not belong to an open tag",
-		"{% if x %}{% endfor %}": "line 1, column 11: endfor does not belong to if",
-		"{% if a %}{% else %}{% elsif b %}{% endif %}": "line 1, column 21: elsif does not belong to if",
-		"{% assign x = 1 %}":                           `line 1, column 1: there is no tag "assign"; there are if, unless, for and comment`,
-		"{% include '../../etc' %}":                    `line 1, column 1: there is no tag "include"; there are if, unless, for and comment`,
-		"{% for i in (1..3000000) %}{% endfor %}":      `line 1, column 13: unexpected '('`,
-		"{% for i in 3 %}{% endfor %}":                 "line 1, column 13: for needs the path of a list",
-		"{% for i of x %}{% endfor %}":                 "line 1, column 1: for has the form: for item in contact.attributes.list",
-		"{{ x | shout }}":                              `line 1, column 8: there is no filter "shout"; there are default, date, upcase, downcase, capitalize, truncate, money and url_encode`,
-		"{{ x | default }}":                            "line 1, column 8: default takes the value to use instead",
-		"{{ x | money: 'EURO' }}":                      `line 1, column 8: money: the currency is not an ISO 4217 code such as "EUR"`,
-		"{{ x | date: '%Q' }}":                         `line 1, column 8: date: the format has an unknown letter: "%Q"`,
-		"{{ 'x }}":                                     "line 1, column 4: this text has no closing quote",
-		"{{ x y }}":                                    `line 1, column 6: unexpected "y"`,
-		"{{ }}":                                        "line 1, column 4: a value is missing here",
-		"{{ a. }}":                                     "line 1, column 7: a name is missing behind the dot",
-		"{{ a[b] }}":                                   "line 1, column 6: an index must be a number or a text in quotes",
-		"{% if %}{% endif %}":                          "line 1, column 7: a value is missing here",
-		"{% comment %}":                                "line 1, column 1: comment has no endcomment",
-		strings.Repeat("{% if a %}", 33):               "line 1, column 321: tags are nested too deep",
-		strings.Repeat("x", 512<<10+1):                 "line 1, column 1: the template is longer than 512 KiB",
+		"a\nbé{{ x":              "2:3 this {{ has no }}",
+		"{% if x %}":             "1:1 if has no endif",
+		"a {% endif %}":          "1:3 endif does not belong to an open tag",
+		"{% if x %}{% endfor %}": "1:11 endfor does not belong to if",
+		"{% if a %}{% else %}{% elsif b %}{% endif %}": "1:21 elsif does not belong to if",
+		"{% assign x = 1 %}":                           `1:1 there is no tag "assign"; ` + tags,
+		"{% include '../../etc' %}":                    `1:1 there is no tag "include"; ` + tags,
+		"{% for i in (1..3000000) %}{% endfor %}":      `1:13 unexpected '('`,
+		"{% for i in 3 %}{% endfor %}":                 "1:13 for needs the path of a list",
+		"{% for i of x %}{% endfor %}":                 "1:1 for has the form: for item in contact.attributes.list",
+		"{{ x | shout }}": `1:8 there is no filter "shout"; there are default, date, upcase, downcase, capitalize, ` +
+			"truncate, money and url_encode",
+		"{{ x | default }}":              "1:8 default takes the value to use instead",
+		"{{ x | money: 'EURO' }}":        `1:8 money: the currency is not an ISO 4217 code such as "EUR"`,
+		"{{ x | date: '%Q' }}":           `1:8 date: the format has an unknown letter: "%Q"`,
+		"{{ 'x }}":                       "1:4 this text has no closing quote",
+		"{{ x y }}":                      `1:6 unexpected "y"`,
+		"{{ }}":                          "1:4 a value is missing here",
+		"{{ a. }}":                       "1:7 a name is missing behind the dot",
+		"{{ a[b] }}":                     "1:6 an index must be a number or a text in quotes",
+		"{% if %}{% endif %}":            "1:7 a value is missing here",
+		"{% comment %}":                  "1:1 comment has no endcomment",
+		strings.Repeat("{% if a %}", 33): "1:321 tags are nested too deep",
+		strings.Repeat("x", 512<<10+1):   "1:1 the template is longer than 512 KiB",
 	} {
 		_, err := liquid.Parse(source)
 		var wrong *liquid.SyntaxError
-		if !errors.As(err, &wrong) || err.Error() != want {
+		if !errors.As(err, &wrong) || fmt.Sprintf("%d:%d %s", wrong.Line, wrong.Column, wrong.Msg) != want {
 			t.Errorf("%.60s\n got %v\nwant %s", source, err, want)
 		}
+	}
+	_, err := liquid.Parse("a\n{{")
+	if want := "line 2, column 1: this {{ has no }}"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

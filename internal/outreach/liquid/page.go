@@ -113,7 +113,7 @@ func (p *page) follow(s string) {
 
 // followValue moves to the end of the attribute's value and returns the index of its last byte.
 func (p *page) followValue(s string, i int) int {
-	size := -1
+	var size int
 	if p.quote != 0 {
 		size = strings.IndexByte(s[i:], p.quote)
 	} else {

@@ -132,7 +132,8 @@ func (p *parser) block() ([]node, tag, error) {
 				}
 				return nodes, t, nil
 			default:
-				err = t.at.errorf("there is no tag " + strconv.Quote(t.name) + "; there are if, unless, for and comment")
+				err = t.at.errorf("there is no tag " + strconv.Quote(t.name) +
+					"; there are if, unless, for and comment")
 			}
 		}
 		if err != nil {
@@ -240,7 +241,7 @@ func (p *parser) loop(t tag) (node, error) {
 	}
 	for e.peek().kind == nameToken {
 		option := e.take()
-		if option.text != "limit" && option.text != "offset" || !e.accept(signToken, ":") {
+		if option.text != "limit" && option.text != "offset" || !e.accept(":") {
 			return nil, option.at.errorf("for takes limit: and offset: only")
 		}
 		o, err := e.operand()

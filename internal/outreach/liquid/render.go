@@ -13,6 +13,7 @@ const (
 // Escape says what the output of a template is.
 type Escape byte
 
+// The kinds of output.
 const (
 	HTML   Escape = iota // an HTML document or fragment
 	Text                 // plain text
@@ -268,6 +269,7 @@ func (w *writer) literal(s string) error {
 		w.page.follow(s)
 	case Header:
 		s = w.oneLine(s)
+	case Text:
 	}
 	w.WriteString(s)
 	return nil
