@@ -80,8 +80,9 @@ func (p *place) count(sql string) (n int) {
 func TestAnOrgGetsABelievableHalfYear(t *testing.T) {
 	t.Parallel()
 	p := open(t)
+	p.Contacts = 1200 // few deals are won in the outage of the warehouse
 	r := p.fill(t.Context())
-	if diff := cmp.Diff(300, p.count(`SELECT count(*) FROM contact WHERE org_id = $1`)); diff != "" {
+	if diff := cmp.Diff(p.Contacts, p.count(`SELECT count(*) FROM contact WHERE org_id = $1`)); diff != "" {
 		t.Error("contacts:", diff)
 	}
 	for what, sql := range map[string]string{

@@ -27,7 +27,7 @@ var (
 		},
 	}
 	archive = webhooks.New{
-		Description: "Data warehouse, was down for four days", URL: "warehouse", Enabled: true,
+		Description: "Data warehouse, was down for five days", URL: "warehouse", Enabled: true,
 		Events: []string{"deal.created", "deal.won", "deal.lost", "task.completed"},
 	}
 	failing = webhooks.New{
@@ -36,12 +36,19 @@ var (
 	}
 )
 
-// The warehouse was down from 14 to 10 days before the end of the plan: too short for the endpoint to be disabled, and
-// long enough for the first deliveries to be exhausted.
-const (
-	downFrom = -14 * 24 * time.Hour
-	downTo   = -10 * 24 * time.Hour
-)
+// downFor is how long the warehouse was down: too short for the endpoint to be disabled, and long enough for the
+// deliveries of the first day to be exhausted.
+const downFor = 114 * time.Hour
+
+// downFrom returns when the warehouse went down: at the start of a Tuesday, since deals are won on working days, two to
+// three weeks before the end of the plan.
+func downFrom(until time.Time) time.Time {
+	at := until.UTC().Truncate(24*time.Hour).AddDate(0, 0, -14)
+	for at.Weekday() != time.Tuesday {
+		at = at.AddDate(0, 0, -1)
+	}
+	return at
+}
 
 // settled is the age after which deliveries are written. Every attempt of such a delivery is in the past: either the
 // second one succeeds, or the endpoint was down.
@@ -50,7 +57,7 @@ const settled = time.Hour
 // deliver writes the deliveries of the chunk's events to the webhooks that have a history.
 func (c *chunk) deliver() error {
 	var all []webhooks.PastDelivery
-	now := time.Now()
+	now, down := time.Now(), downFrom(c.Until.Time)
 	for n := range c.past {
 		e := &c.past[n]
 		if age := now.Sub(e.At.Time); age > events.FeedAge || age < settled {
@@ -61,7 +68,7 @@ func (c *chunk) deliver() error {
 		}
 		if slices.Contains(archive.Events, e.Type()) {
 			all = append(all, c.delivery(e, n, c.Archive, func(at time.Time) bool {
-				return at.After(c.Until.Add(downFrom)) && at.Before(c.Until.Add(downTo))
+				return at.After(down) && at.Before(down.Add(downFor))
 			}))
 		}
 	}

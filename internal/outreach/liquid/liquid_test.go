@@ -79,6 +79,7 @@ func TestTheLanguage(t *testing.T) {
 		`{% comment %}{% comment %}x{% endcomment %}{{ bad | }}{% endcomment %}y`: "y",
 		`{% # it's a note %}y`:                                                    "y",
 		`{% if contact.vip %}a{% else %}b{% endif %}`:                             "a",
+
 		`{% if contact.last_name %}a{% elsif contact.first_name == "Ana" %}b{% else %}c{% endif %}`: "b",
 		`{% unless contact.vip %}a{% else %}b{% endunless %}`:                                       "b",
 		`{% unless contact.nick %}a{% endunless %}`:                                                 "a",
