@@ -1,6 +1,6 @@
-package operations
+package pages
 
-// texts lists the strings that have no format and no list of values: free text, keys that users or operators choose,
+// texts lists the strings of the document that have no format and no list of values: free text, keys that users or operators choose,
 // identifiers of other services, secrets, and cursors.
 var texts = []string{
 	"?If-Match", "?Last-Event-ID", "?Origin", "?Stripe-Signature", "?auth_code", "?cursor", "?denied",
