@@ -5,8 +5,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
-// Value is what the document says about a string beyond its type. The service does not validate by it: the handlers
-// refuse wrong values with errors of their own.
+// Value is what the document says about a string beyond its type; the zero Value says nothing. The service does not
+// validate by it: the handlers refuse wrong values with errors of their own.
 type Value struct {
 	Format string   // of JSON Schema, such as email or uuid
 	Enum   []string // the values that are known today
@@ -30,6 +30,10 @@ func Values() map[string]Value {
 		for _, name := range names {
 			all[name] = Value{Format: format}
 		}
+	}
+	// The id of any kind of object, and one of the payment processor.
+	for _, name := range []string{"AuditTarget.id", "Invoice.id"} {
+		all[name] = Value{}
 	}
 	for name, values := range enums {
 		all[name] = Value{Enum: values}

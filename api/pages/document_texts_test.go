@@ -1,12 +1,12 @@
 package pages
 
-// texts lists the strings of the document that have no format and no list of values: free text, keys that users or operators choose,
-// identifiers of other services, secrets, and cursors.
+// texts lists the strings of the document that have no format and no list of values: free text, keys that users or
+// operators choose, identifiers of other services, secrets, and cursors.
 var texts = []string{
 	"?If-Match", "?Last-Event-ID", "?Origin", "?Stripe-Signature", "?auth_code", "?cursor", "?denied",
 	"?error_reason", "?filter", "?host", "?oauth_token", "?oauth_verifier", "?q", "?segment", "?target_id",
-	"?target_type", "?type", "?types", "AuditTarget.id", "AuditTarget.type",
-	"ConnectRequirements.disabled_reason", "Invoice.id", "UpdateClientOrgRequest.status",
+	"?target_type", "?type", "?types", "AuditTarget.type",
+	"ConnectRequirements.disabled_reason", "UpdateClientOrgRequest.status",
 	"UpdateCustomFieldRequest.type", "UpdateMemberRequest.status", "accent", "access_token", "account_id",
 	"account_ids[]",
 	"action", "add[]", "application_fee_percent", "background", "body", "brand_name", "catalog_version",
