@@ -184,11 +184,12 @@ func TestTheFilesNameNoForeignHost(t *testing.T) {
 	}
 }
 
-// Sizes compressed with gzip, in bytes.
+// Sizes compressed with gzip, in bytes. The shell is what index.html names; the bench console measures a whole first load,
+// with the chunks of its screen.
 const (
-	firstLoadBudget = 160_000
-	chunkBudget     = 60_000
-	fontBudget      = 60_000 // of the font that the shell preloads
+	shellBudget = 160_000
+	chunkBudget = 60_000
+	fontBudget  = 60_000 // of the font that the shell preloads
 )
 
 // unlinked are chunks of pages that no screen links to.
@@ -215,8 +216,8 @@ func TestTheFilesAreWithinTheirSizeBudget(t *testing.T) {
 			t.Errorf("%s has %d bytes, more than %d", name, size, chunkBudget)
 		}
 	}
-	if first == 0 || first > firstLoadBudget {
-		t.Errorf("the first load has %d bytes of js and css; the budget is %d", first, firstLoadBudget)
+	if first == 0 || first > shellBudget {
+		t.Errorf("the shell has %d bytes of js and css; the budget is %d", first, shellBudget)
 	}
 }
 

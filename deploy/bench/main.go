@@ -16,6 +16,8 @@
 //	ask              checks for certificates, at 10,000 custom domains, also with Postgres stopped
 //	crm              the CRM at a million contacts of one org among 200: crm=list or any of its sections alone; the
 //	                 first run builds them, in minutes; crm=list,contacts:20000 is a small trial
+//	console          the console in Chromium, beside a page of static rows, in the orgs of crm;
+//	                 console=20000 is a small trial
 //	scorer -data FILE  models that orgs learn from the outcomes in a file, through the product; a relative FILE is
 //	                 relative to deploy/bench
 //	queue            durable jobs, beside plain asynq and River
@@ -59,8 +61,8 @@ const toBuild = time.Hour
 
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
-	"ask|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|oauth|queue|scorer " +
-	"-data FILE|webhooks|webhooklog[=attempts]"
+	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
+	"oauth|queue|scorer -data FILE|webhooks|webhooklog[=attempts]"
 
 var errUsage = errors.New(commandLine)
 
@@ -102,6 +104,16 @@ func run(ctx context.Context, args []string) error {
 		}
 		limit = toBuild
 		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return deadJobs(ctx, log, n) }
+	}
+	if size, ok := strings.CutPrefix(args[0], "console"); ok {
+		n := crmContacts
+		if size != "" {
+			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 2*scrolledRows {
+				return errUsage
+			}
+		}
+		limit = toBuild
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return consoleBench(ctx, log, n) }
 	}
 	if sections, ok := strings.CutPrefix(args[0], "crm"); ok {
 		n, names, err := crmArgs(sections)
