@@ -184,8 +184,8 @@ func TestTheFilesNameNoForeignHost(t *testing.T) {
 	}
 }
 
-// Sizes compressed with gzip, in bytes. The shell is what index.html names; the bench console measures a whole first load,
-// with the chunks of its screen.
+// Sizes compressed with gzip, in bytes. The shell is what index.html names; the bench console measures a whole first
+// load, with the chunks of its screen.
 const (
 	shellBudget = 160_000
 	chunkBudget = 60_000

@@ -108,8 +108,8 @@ func (b *chromium) signIn(at, email string) (context.Context, error) {
 	return tab, nil
 }
 
-// scripts opens a page in the signed-in tab and returns the addresses of the scripts and styles that it loaded before its
-// content was there. What the page fetches afterwards, for the screens that may come next, is left out.
+// scripts opens a page in the signed-in tab and returns the addresses of the scripts and styles that it loaded before
+// its content was there. What the page fetches afterwards, for the screens that may come next, is left out.
 func (b *chromium) scripts(url string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(b.console, pageLimit)
 	defer cancel()
