@@ -21,7 +21,7 @@ import (
 // renewals is the name of the second pipeline.
 const renewals = "Renewals"
 
-// prepare is the first step. It creates the pipeline for renewals, and the webhooks, which are told of nothing yet.
+// prepare is the first step. It creates the pipeline for renewals, and the webhooks, which get no events yet.
 func (f *filler) prepare(ctx context.Context, tx *postgres.Tx) error {
 	p := deals.PipelinePatch{Name: wire.Some(renewals)}
 	for _, s := range []struct {
