@@ -17,7 +17,8 @@ export function head(): Plugin {
         const files = Object.keys(context.bundle ?? {});
         const script = Object.values(context.bundle ?? {}).find((file) => file.type === 'chunk' && file.name === 'boot');
         const font = files.find((file) => /inter-latin-wght-normal.*\.woff2$/.test(file));
-        if (script === undefined || font === undefined) throw new Error('the build has no boot script or no font');
+        if (script?.type !== 'chunk' || font === undefined) throw new Error('the build has no boot script or no font');
+        if (script.imports.length > 0) throw new Error('the boot script is no module: it may import nothing');
         return [
           {
             tag: 'link',

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactElement, useState } from 'react';
+import { type HTMLAttributes, type ReactElement, useState } from 'react';
 import { describe } from '@/lib/describe';
 import { messages } from '@/lib/messages';
 import { useScope } from '@/lib/scope';
@@ -31,7 +31,7 @@ const themes: readonly [Theme, 'monitor' | 'sun' | 'moon'][] = [
 ];
 
 /** PersonItems is the menu of the person, open at first: switches orgs, chooses the theme, signs out. */
-export function PersonItems({ trigger }: { trigger: ReactElement }) {
+export function PersonItems({ trigger }: { trigger: ReactElement<HTMLAttributes<Element>> }) {
   const { api, session, actions, preferences } = useServices();
   const { org, staff } = useScope();
   const { grant } = useStore(session.state);

@@ -1,12 +1,13 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
-import { Suspense, lazy, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { planNeeded } from '@/lib/planneeded';
 import { invalidate, useRead } from '@/lib/read';
 import { useServices } from '@/lib/services';
 import { type Scope, ScopeContext, followEvents, useScope } from '@/lib/scope';
 import { useStore } from '@/lib/store';
 import { Skeleton } from '@/ui/feedback';
+import { later } from '@/ui/later';
 import { commands } from './commands';
 import { listenForKeys } from './keys';
 import { openScope } from './openscope';
@@ -16,10 +17,10 @@ import { useShellCommands } from './shellcommands';
 import { useNav } from './nav';
 import styles from './shell.module.css';
 
-const Palette = lazy(() => import('./palette').then((m) => ({ default: m.Palette })));
-const Keys = lazy(() => import('./help').then((m) => ({ default: m.Keys })));
-const PlanNeeded = lazy(() => import('./planneeded').then((m) => ({ default: m.PlanNeeded })));
-const SignInOver = lazy(() => import('./over').then((m) => ({ default: m.SignInOver })));
+const Palette = later(() => import('./palette').then((m) => m.Palette));
+const Keys = later(() => import('./help').then((m) => m.Keys));
+const PlanNeeded = later(() => import('./planneeded').then((m) => m.PlanNeeded));
+const SignInOver = later(() => import('./over').then((m) => m.SignInOver));
 
 /** Shell is around every page of the console: it needs a session, and makes everything below belong to one org. */
 export function Shell() {
@@ -37,11 +38,7 @@ export function Shell() {
     <ScopeContext value={{ ...scope.scope, org, role: staff?.role ?? grant.role }} key={org.id}>
       <QueryClientProvider client={scope.scope.queries}>
         <Frame />
-        {(phase === 'ended' || phase === 'moved') && (
-          <Suspense>
-            <SignInOver />
-          </Suspense>
-        )}
+        {(phase === 'ended' || phase === 'moved') && <SignInOver />}
       </QueryClientProvider>
     </ScopeContext>
   );
@@ -86,21 +83,9 @@ function Frame() {
         </main>
       </div>
       <PhoneBar nav={nav} />
-      {palette && (
-        <Suspense>
-          <Palette onClose={() => setPalette(false)} />
-        </Suspense>
-      )}
-      {keys && (
-        <Suspense>
-          <Keys onClose={() => setKeys(false)} />
-        </Suspense>
-      )}
-      {needed && (
-        <Suspense>
-          <PlanNeeded error={needed} />
-        </Suspense>
-      )}
+      {palette && <Palette onClose={() => setPalette(false)} />}
+      {keys && <Keys onClose={() => setKeys(false)} />}
+      {needed && <PlanNeeded error={needed} />}
     </div>
   );
 }

@@ -1,42 +1,7 @@
-import { Checkbox as CheckboxPrimitive, RadioGroup, Switch as SwitchPrimitive } from 'radix-ui';
+import { RadioGroup, Switch as SwitchPrimitive } from 'radix-ui';
 import { useId, type ReactNode } from 'react';
-import { Icon } from './icon';
+import { Labelled, type ChoiceProps } from './checkbox';
 import styles from './choice.module.css';
-
-interface ChoiceProps {
-  label: ReactNode;
-  checked: boolean;
-  onChange: (checked: boolean) => void;
-  help?: ReactNode;
-  disabled?: boolean;
-}
-
-/** Checkbox takes effect when its form is saved. mixed is for a head over some selected rows. */
-export function Checkbox({ label, checked, mixed, onChange, help, disabled, hideLabel }: ChoiceProps & {
-  mixed?: boolean;
-  hideLabel?: boolean;
-}) {
-  const id = useId();
-  const box = (
-    <CheckboxPrimitive.Root
-      id={id}
-      className={styles.box}
-      checked={mixed ? 'indeterminate' : checked}
-      onCheckedChange={(value) => onChange(value === true)}
-      disabled={disabled === true}
-      aria-label={hideLabel && typeof label === 'string' ? label : undefined}
-      aria-describedby={help ? `${id}-help` : undefined}
-    >
-      <CheckboxPrimitive.Indicator asChild>
-        <span>
-          <Icon name={mixed ? 'minus' : 'check'} size={12} />
-        </span>
-      </CheckboxPrimitive.Indicator>
-    </CheckboxPrimitive.Root>
-  );
-  if (hideLabel) return box;
-  return <Labelled id={id} control={box} label={label} help={help} />;
-}
 
 /** Switch takes effect at once. */
 export function Switch({ label, checked, onChange, help, disabled }: ChoiceProps) {
@@ -54,20 +19,6 @@ export function Switch({ label, checked, onChange, help, disabled }: ChoiceProps
     </SwitchPrimitive.Root>
   );
   return <Labelled id={id} control={control} label={label} help={help} />;
-}
-
-function Labelled({ id, control, label, help }: { id: string; control: ReactNode; label: ReactNode; help: ReactNode }) {
-  return (
-    <div className={styles.choice}>
-      {control}
-      <label htmlFor={id}>{label}</label>
-      {help && (
-        <p className={styles.help} id={`${id}-help`}>
-          {help}
-        </p>
-      )}
-    </div>
-  );
 }
 
 export interface RadioCard<V extends string> {

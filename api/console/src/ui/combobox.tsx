@@ -1,12 +1,13 @@
-import { Popover } from 'radix-ui';
 import { useRef, useState, type KeyboardEvent } from 'react';
 import { useFieldProps } from './field';
 import { Icon } from './icon';
+import { later } from './later';
 import { Listbox, useListbox, type Option } from './listbox';
 import { cx } from './cx';
-import float from './float.module.css';
 import field from './field.module.css';
 import styles from './select.module.css';
+
+const ListPopup = later(() => import('./listpopup').then((m) => m.ListPopup));
 
 export interface ComboboxProps<V extends string> {
   label: string;
@@ -69,62 +70,49 @@ export function Combobox<V extends string>(props: ComboboxProps<V>) {
   };
 
   return (
-    <Popover.Root open={box.open} onOpenChange={box.setOpen}>
-      <Popover.Anchor asChild>
-        <div
-          ref={root}
-          className={cx(field.input, styles.chips)}
-          onClick={() => {
-            input.current?.focus();
-            if (!box.open) box.show(-1);
-          }}
-        >
-          {value.map((option) => (
-            <span key={option.value} className={styles.chip}>
-              {option.symbol}
-              {option.label}
-              <button
-                type="button"
-                className={styles.remove}
-                aria-label={`Remove ${option.label}`}
-                onClick={(event) => {
-                  event.stopPropagation();
-                  remove(option.value);
-                }}
-              >
-                <Icon name="close" size={12} />
-              </button>
-            </span>
-          ))}
-          <input
-            ref={input}
-            {...ids}
-            {...box.combobox}
-            aria-autocomplete="list"
-            aria-label={ids.id ? undefined : label}
-            autoComplete="off"
-            spellCheck={false}
-            value={text}
-            placeholder={value.length === 0 ? placeholder : undefined}
-            onChange={(event) => type(event.target.value)}
-            onKeyDown={onKeyDown}
-            onBlur={() => setText('')}
-          />
-        </div>
-      </Popover.Anchor>
-      <Popover.Portal>
-        <Popover.Content
-          className={cx(float.float, styles.surface)}
-          role="presentation"
-          align="start"
-          sideOffset={4}
-          collisionPadding={8}
-          onOpenAutoFocus={(event) => event.preventDefault()}
-          onCloseAutoFocus={(event) => event.preventDefault()}
-          onInteractOutside={(event) => {
-            if (event.target instanceof Node && root.current?.contains(event.target)) event.preventDefault();
-          }}
-        >
+    <>
+      <div
+        ref={root}
+        className={cx(field.input, styles.chips)}
+        onClick={() => {
+          input.current?.focus();
+          if (!box.open) box.show(-1);
+        }}
+      >
+        {value.map((option) => (
+          <span key={option.value} className={styles.chip}>
+            {option.symbol}
+            {option.label}
+            <button
+              type="button"
+              className={styles.remove}
+              aria-label={`Remove ${option.label}`}
+              onClick={(event) => {
+                event.stopPropagation();
+                remove(option.value);
+              }}
+            >
+              <Icon name="close" size={12} />
+            </button>
+          </span>
+        ))}
+        <input
+          ref={input}
+          {...ids}
+          {...box.combobox}
+          aria-autocomplete="list"
+          aria-label={ids.id ? undefined : label}
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          placeholder={value.length === 0 ? placeholder : undefined}
+          onChange={(event) => type(event.target.value)}
+          onKeyDown={onKeyDown}
+          onBlur={() => setText('')}
+        />
+      </div>
+      {box.open && (
+        <ListPopup anchor={root} setOpen={box.setOpen}>
           <Listbox
             {...box.list}
             label={label}
@@ -132,8 +120,8 @@ export function Combobox<V extends string>(props: ComboboxProps<V>) {
             isSelected={isSelected}
             empty={loading ? 'Searching' : 'Nothing found'}
           />
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+        </ListPopup>
+      )}
+    </>
   );
 }

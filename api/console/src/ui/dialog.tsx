@@ -1,9 +1,7 @@
-import { Dialog as Primitive } from 'radix-ui';
 import { useState, type ReactNode } from 'react';
-import { Button, IconButton } from './button';
+import { Button } from './button';
 import { Field, Input } from './field';
-import { cx } from './cx';
-import styles from './dialog.module.css';
+import { later } from './later';
 
 export interface DialogProps {
   open: boolean;
@@ -19,39 +17,13 @@ export interface DialogProps {
   keep?: boolean;
 }
 
-/**
- * Dialog is modal: the focus stays inside and returns to where it was. The scrim is our own element, since Radix's
- * overlay locks the scroll with an injected style, which the security policy refuses.
- */
-export function Dialog({ open, onClose, title, intro, children, foot, wide, keep }: DialogProps) {
-  return (
-    <Primitive.Root open={open} onOpenChange={(next) => !next && onClose()}>
-      <Primitive.Portal>
-        <div className={styles.scrim} />
-        <div className={styles.place}>
-          <Primitive.Content
-            className={cx(styles.dialog, wide && styles.wide)}
-            {...(!intro && { 'aria-describedby': undefined })}
-            onInteractOutside={(event) => keep && event.preventDefault()}
-          >
-            <div className={styles.head}>
-              <Primitive.Title className={styles.title}>{title}</Primitive.Title>
-              <Primitive.Close asChild>
-                <IconButton icon="close" label="Close" tooltip={false} />
-              </Primitive.Close>
-            </div>
-            {intro && (
-              <Primitive.Description className={styles.intro} asChild>
-                <div>{intro}</div>
-              </Primitive.Description>
-            )}
-            {children && <div className={styles.body}>{children}</div>}
-            {foot && <div className={styles.foot}>{foot}</div>}
-          </Primitive.Content>
-        </div>
-      </Primitive.Portal>
-    </Primitive.Root>
-  );
+const DialogBox = later(() => import('./dialogbox').then((m) => m.DialogBox));
+
+/** Dialog is modal: the focus stays inside and returns to where it was. It is loaded when it is first opened. */
+export function Dialog(props: DialogProps) {
+  const [opened, setOpened] = useState(props.open);
+  if (props.open && !opened) setOpened(true);
+  return opened && <DialogBox {...props} />;
 }
 
 export interface ConfirmProps {

@@ -1,9 +1,6 @@
-import { DropdownMenu } from 'radix-ui';
-import { Fragment, type ReactElement, type ReactNode } from 'react';
-import { Icon, type IconName } from './icon';
-import { KeyHint } from './keyhint';
-import { cx } from './cx';
-import styles from './float.module.css';
+import { lazy, Suspense, useEffect, useState, type HTMLAttributes, type ReactElement, type ReactNode } from 'react';
+import type { IconName } from './icon';
+import { Opener } from './opener';
 
 export interface MenuItem {
   label: ReactNode;
@@ -21,7 +18,7 @@ export interface MenuItem {
 export type MenuEntry = MenuItem | string | null;
 
 export interface MenuProps {
-  trigger: ReactElement;
+  trigger: ReactElement<HTMLAttributes<Element>>;
   items: readonly MenuEntry[];
   align?: 'start' | 'end';
   side?: 'top' | 'bottom' | 'right';
@@ -31,55 +28,25 @@ export interface MenuProps {
   returnTo?: () => HTMLElement | null;
 }
 
-/** Menu opens actions from a button. It is not modal: the page behind it stays scrollable, and no style is injected. */
-export function Menu(props: MenuProps) {
-  const { trigger, items, align = 'start', side = 'bottom', open, onOpenChange, returnTo } = props;
-  return (
-    <DropdownMenu.Root modal={false} {...(open !== undefined && { open })} {...(onOpenChange && { onOpenChange })}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
-          className={cx(styles.float, styles.list)}
-          align={align}
-          side={side}
-          sideOffset={4}
-          collisionPadding={8}
-          onCloseAutoFocus={(event) => {
-            const element = returnTo?.();
-            if (!element) return;
-            event.preventDefault();
-            element.focus({ preventScroll: true });
-          }}
-        >
-          {items.map((entry, i) => (
-            <Fragment key={i}>{show(entry)}</Fragment>
-          ))}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
-  );
-}
+const load = () => import('./menupopup');
+const MenuPopup = lazy(() => load().then((m) => ({ default: m.MenuPopup })));
 
-function show(entry: MenuEntry): ReactNode {
-  if (entry === null) return <DropdownMenu.Separator className={styles.rule} />;
-  if (typeof entry === 'string') return <DropdownMenu.Label className={styles.heading}>{entry}</DropdownMenu.Label>;
-  const shared = {
-    className: cx(styles.item, entry.danger && styles.danger),
-    disabled: entry.disabled === true,
-    onSelect: entry.onSelect,
+/** Menu opens actions from a button. Its popup is loaded before it is opened for the first time. */
+export function Menu(props: MenuProps) {
+  const { trigger, open, onOpenChange } = props;
+  const [asked, setAsked] = useState(false);
+  useEffect(() => {
+    if (open) setAsked(true);
+  }, [open]);
+  const onOpen = () => {
+    setAsked(true);
+    onOpenChange?.(true);
   };
-  const content = (
-    <>
-      {entry.icon && <Icon name={entry.icon} />}
-      <span className={styles.text}>{entry.label}</span>
-      {entry.keys && <KeyHint keys={entry.keys} />}
-      {entry.checked && <Icon name="check" />}
-    </>
-  );
-  if (entry.checked === undefined) return <DropdownMenu.Item {...shared}>{content}</DropdownMenu.Item>;
+  const closed = <Opener trigger={trigger} popup="menu" load={load} onOpen={onOpen} />;
+  if (!asked && !open) return closed;
   return (
-    <DropdownMenu.CheckboxItem {...shared} checked={entry.checked}>
-      {content}
-    </DropdownMenu.CheckboxItem>
+    <Suspense fallback={closed}>
+      <MenuPopup {...props} />
+    </Suspense>
   );
 }

@@ -1,10 +1,8 @@
-import { Popover as Primitive } from 'radix-ui';
-import type { ReactElement, ReactNode } from 'react';
-import { cx } from './cx';
-import styles from './float.module.css';
+import { lazy, Suspense, useEffect, useState, type HTMLAttributes, type ReactElement, type ReactNode } from 'react';
+import { Opener } from './opener';
 
 export interface PopoverProps {
-  trigger: ReactElement;
+  trigger: ReactElement<HTMLAttributes<Element>>;
   children: ReactNode;
   label: string;
   open?: boolean;
@@ -13,23 +11,25 @@ export interface PopoverProps {
   padded?: boolean;
 }
 
-/** Popover holds a small form or an explanation beside its trigger. */
+const load = () => import('./popoverpopup');
+const PopoverPopup = lazy(() => load().then((m) => ({ default: m.PopoverPopup })));
+
+/** Popover holds a small form or an explanation beside its trigger. It is loaded before it is opened for the first time. */
 export function Popover(props: PopoverProps) {
-  const { trigger, children, label, open, onOpenChange, align = 'start', padded = true } = props;
+  const { trigger, open, onOpenChange } = props;
+  const [asked, setAsked] = useState(false);
+  useEffect(() => {
+    if (open) setAsked(true);
+  }, [open]);
+  const onOpen = () => {
+    setAsked(true);
+    onOpenChange?.(true);
+  };
+  const closed = <Opener trigger={trigger} popup="dialog" load={load} onOpen={onOpen} />;
+  if (!asked && !open) return closed;
   return (
-    <Primitive.Root {...(open !== undefined && { open })} {...(onOpenChange && { onOpenChange })}>
-      <Primitive.Trigger asChild>{trigger}</Primitive.Trigger>
-      <Primitive.Portal>
-        <Primitive.Content
-          className={cx(styles.float, padded && styles.padded)}
-          aria-label={label}
-          align={align}
-          sideOffset={4}
-          collisionPadding={8}
-        >
-          {children}
-        </Primitive.Content>
-      </Primitive.Portal>
-    </Primitive.Root>
+    <Suspense fallback={closed}>
+      <PopoverPopup {...props} />
+    </Suspense>
   );
 }

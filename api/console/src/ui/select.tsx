@@ -1,10 +1,9 @@
-import { Popover } from 'radix-ui';
 import { useRef, type KeyboardEvent } from 'react';
 import { useFieldProps } from './field';
 import { Icon } from './icon';
+import { later } from './later';
 import { Listbox, useListbox, type Option } from './listbox';
 import { cx } from './cx';
-import float from './float.module.css';
 import field from './field.module.css';
 import styles from './select.module.css';
 
@@ -19,6 +18,8 @@ export interface SelectProps<V extends string> {
   size?: 'normal' | 'small';
   disabled?: boolean;
 }
+
+const ListPopup = later(() => import('./listpopup').then((m) => m.ListPopup));
 
 /**
  * Select is a choice of one among up to a dozen; Combobox is for more. It is not Radix's, which injects a style that
@@ -58,42 +59,29 @@ export function Select<V extends string>(props: SelectProps<V>) {
   };
 
   return (
-    <Popover.Root open={box.open} onOpenChange={box.setOpen}>
-      <Popover.Anchor asChild>
-        <button
-          type="button"
-          ref={trigger}
-          {...ids}
-          {...box.combobox}
-          aria-label={ids.id ? undefined : label}
-          disabled={disabled}
-          className={cx(field.input, styles.trigger, size === 'small' && styles.small)}
-          onClick={() => (box.open ? box.setOpen(false) : box.show(options.findIndex((o) => o.value === value)))}
-          onKeyDown={onKeyDown}
-        >
-          <span className={cx(styles.value, chosen === undefined && styles.placeholder)}>
-            {chosen?.symbol}
-            {chosen?.label ?? placeholder}
-          </span>
-          <Icon name="down" size={14} />
-        </button>
-      </Popover.Anchor>
-      <Popover.Portal>
-        <Popover.Content
-          className={cx(float.float, styles.surface)}
-          role="presentation"
-          align="start"
-          sideOffset={4}
-          collisionPadding={8}
-          onOpenAutoFocus={(event) => event.preventDefault()}
-          onCloseAutoFocus={(event) => event.preventDefault()}
-          onInteractOutside={(event) => {
-            if (event.target instanceof Node && trigger.current?.contains(event.target)) event.preventDefault();
-          }}
-        >
+    <>
+      <button
+        type="button"
+        ref={trigger}
+        {...ids}
+        {...box.combobox}
+        aria-label={ids.id ? undefined : label}
+        disabled={disabled}
+        className={cx(field.input, styles.trigger, size === 'small' && styles.small)}
+        onClick={() => (box.open ? box.setOpen(false) : box.show(options.findIndex((o) => o.value === value)))}
+        onKeyDown={onKeyDown}
+      >
+        <span className={cx(styles.value, chosen === undefined && styles.placeholder)}>
+          {chosen?.symbol}
+          {chosen?.label ?? placeholder}
+        </span>
+        <Icon name="down" size={14} />
+      </button>
+      {box.open && (
+        <ListPopup anchor={trigger} setOpen={box.setOpen}>
           <Listbox {...box.list} label={label} isSelected={(v) => v === value} />
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+        </ListPopup>
+      )}
+    </>
   );
 }

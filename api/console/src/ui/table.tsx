@@ -1,9 +1,9 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useImperativeHandle, useRef, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react';
 import { TableHead, type Column, type Sort } from './tablehead';
 import { TableRow } from './tablerow';
 import { Skeleton } from './feedback';
 import type { MenuEntry } from './menu';
+import { useWindow } from './window';
 import { cx } from './cx';
 import styles from './table.module.css';
 
@@ -78,32 +78,16 @@ export function Table<R>(props: TableProps<R>) {
   const at = Math.min(active, length - 1);
 
   const height = twoLines || (props.phone && isPhone()) ? rowHeight.two : rowHeight.one;
-  const virtual = useVirtualizer({
-    count: length,
-    initialOffset: part?.offset ?? 0,
-    getScrollElement: () => scroll.current,
-    estimateSize: () => height,
-    overscan: 8,
-    scrollPaddingStart: 40,
-    getItemKey: (i) => {
-      const one = rowAt(i);
-      return one === undefined ? i : rowKey(one);
-    },
-  });
-  const items = virtual.getVirtualItems();
-  const first = items[0];
-  const last = items.at(-1);
-
-  const lastIndex = last?.index ?? -1;
+  const { first, end, scrollTo } = useWindow(scroll, { count: length, height, offset: part?.offset ?? 0 });
+  const lastIndex = end - 1;
   useEffect(() => {
     if (onMore && !loading && lastIndex >= length - 20) onMore();
   }, [onMore, loading, lastIndex, length]);
 
-  const firstIndex = first?.index ?? 0;
   const pages = part?.pages;
   useEffect(() => {
-    if (lastIndex >= 0) pages?.show(firstIndex, lastIndex);
-  }, [pages, firstIndex, lastIndex]);
+    if (lastIndex >= 0) pages?.show(first, lastIndex);
+  }, [pages, first, lastIndex]);
   const keepOffset = useRef(part?.keepOffset);
   keepOffset.current = part?.keepOffset;
   useEffect(() => {
@@ -125,7 +109,7 @@ export function Table<R>(props: TableProps<R>) {
     const next = Math.max(0, Math.min(length - 1, to));
     wantsFocus.current = true;
     setActive(next);
-    virtual.scrollToIndex(next);
+    scrollTo(next);
     if (next === active) focusRow(next); // nothing is rendered anew
   };
   const toggle = (index: number, range = false) => {
@@ -201,34 +185,35 @@ export function Table<R>(props: TableProps<R>) {
           })}
         />
         <tbody>
-          {first && first.start > 0 && <Spacer height={first.start} />}
-          {items.map((item) => {
-            const one = rowAt(item.index);
+          {first > 0 && <Spacer height={first * height} />}
+          {Array.from({ length: end - first }, (_, i) => {
+            const index = first + i;
+            const one = rowAt(index);
             if (one === undefined) {
-              return <LoadingRow key={item.key} at={item.index} columns={columns} width={width} select={!!onSelect} />;
+              return <LoadingRow key={index} at={index} columns={columns} width={width} select={!!onSelect} />;
             }
             const key = rowKey(one);
             return (
               <TableRow
                 key={key}
                 row={one}
-                index={item.index}
+                index={index}
                 columns={columns}
                 href={props.href?.(one)}
                 {...(props.onOpen && { onOpen: () => props.onOpen?.(one) })}
                 phone={props.phone?.(one)}
-                isActive={item.index === at}
-                onActivate={() => setActive(item.index)}
+                isActive={index === at}
+                onActivate={() => setActive(index)}
                 isCurrent={props.current === key}
                 isSelected={selected.has(key)}
-                {...(onSelect && { onToggle: (range: boolean) => toggle(item.index, range) })}
+                {...(onSelect && { onToggle: (range: boolean) => toggle(index, range) })}
                 {...(actions && { actions: () => actions(one) })}
                 menuOpen={menuAt === key}
                 setMenuOpen={(open) => setMenuAt(open ? key : null)}
               />
             );
           })}
-          {last && last.end < virtual.getTotalSize() && <Spacer height={virtual.getTotalSize() - last.end} />}
+          {end < length && <Spacer height={(length - end) * height} />}
           {loading && <Loading rows={length === 0 ? 12 : 3} columns={columns} width={width} select={!!onSelect} />}
         </tbody>
       </table>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Checkbox } from './choice';
+import { Checkbox } from './checkbox';
 import { Icon } from './icon';
 import { cx } from './cx';
 import styles from './table.module.css';

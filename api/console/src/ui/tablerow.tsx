@@ -1,6 +1,6 @@
 import { useRef, type MouseEvent, type ReactNode } from 'react';
 import { IconButton } from './button';
-import { Checkbox } from './choice';
+import { Checkbox } from './checkbox';
 import { Menu, type MenuEntry } from './menu';
 import type { Column } from './tablehead';
 import { cx } from './cx';

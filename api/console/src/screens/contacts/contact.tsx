@@ -14,7 +14,6 @@ import { Menu, type MenuItem } from '@/ui/menu';
 import { PageHead } from '@/ui/page';
 import { ScoreRing } from '@/ui/score';
 import { Tabs } from '@/ui/tabs';
-import { archiveWithUndo } from '../record/archive';
 import { Deals } from '../record/deals';
 import { GoLink } from '../record/golink';
 import { t as common } from '../record/messages';
@@ -23,6 +22,7 @@ import { Story } from '../record/story';
 import { Tasks } from '../record/tasks';
 import { nameOf, type Contact } from '../record/types';
 import { neighboursOf } from '../record/neighbours';
+import { useArchive } from './archive';
 import { ContactFacts, contactTarget } from './facts';
 import { t } from './messages';
 import { useContacts, useShownSearch } from './neighbours';
@@ -160,22 +160,4 @@ export function ContactActions({ contact }: { contact: Contact }) {
     items.push({ label: t('archive'), icon: 'archive', danger: true, onSelect: () => archive(contact) });
   }
   return <Menu align="end" trigger={<IconButton icon="more" label={t('actions')} />} items={items} />;
-}
-
-/** useArchive returns a function that archives a contact, with Undo. */
-export function useArchive(): (contact: Contact) => void {
-  const api = useApi();
-  const scope = useScope();
-  return (contact) => {
-    const path = { id: contact.id };
-    void archiveWithUndo(
-      nameOf(contact),
-      {
-        archive: () => api.delete('/api/v1/crm/contacts/{id}', { path }),
-        restore: () =>
-          api.post('/api/v1/crm/contacts/{id}/restore', { path, idempotencyKey: crypto.randomUUID() }),
-      },
-      () => invalidate(scope, '/api/v1/crm/contacts'),
-    );
-  };
 }

@@ -8,6 +8,7 @@ import { useMay } from '@/lib/scope';
 import { useApi } from '@/lib/services';
 import { Button } from '@/ui/button';
 import { EmptyState } from '@/ui/feedback';
+import { later } from '@/ui/later';
 import type { MenuEntry } from '@/ui/menu';
 import { PageHead } from '@/ui/page';
 import { Table, type Sort, type TableHandle } from '@/ui/table';
@@ -18,18 +19,22 @@ import { GoLink } from '../record/golink';
 import { label } from '../record/label';
 import { ListSearch } from '../record/listsearch';
 import type { Contact } from '../record/types';
-import { BulkDialog, BulkProgress, type BulkKind } from './bulk';
+import { useArchive } from './archive';
+import type { BulkKind } from './bulk';
 import { columnsOf, type ColumnName } from './columns';
-import { useArchive } from './contact';
-import { CreateContact } from './create';
 import { Filters } from './filters';
 import { t } from './messages';
 import { useContacts } from './neighbours';
-import { ContactPanel } from './panel';
 import { isNarrowed, ofEmails, sorts, toFilter, type ContactSearch, type Filter } from './search';
 import { useSaved } from './views';
 import { ColumnsMenu, ViewsMenu } from './viewsmenu';
 import styles from './contacts.module.css';
+
+// What a click opens is not loaded with the list.
+const ContactPanel = later(() => import('./panel').then((m) => m.ContactPanel));
+const CreateContact = later(() => import('./create').then((m) => m.CreateContact));
+const BulkDialog = later(() => import('./bulk').then((m) => m.BulkDialog));
+const BulkProgress = later(() => import('./bulk').then((m) => m.BulkProgress));
 
 /** Contacts is the list of contacts: searched, filtered, sorted, changed many at a time. */
 export function Contacts() {

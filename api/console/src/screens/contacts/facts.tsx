@@ -2,7 +2,7 @@ import { useApi } from '@/lib/services';
 import { invalidate, useRead } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
 import type { Answer } from '@/lib/api';
-import { Checkbox } from '@/ui/choice';
+import { Checkbox } from '@/ui/checkbox';
 import { Combobox } from '@/ui/combobox';
 import { Id } from '@/ui/copy';
 import { Badge } from '@/ui/status';

@@ -1,17 +1,19 @@
 import { useState } from 'react';
 import { formatDay } from '@/lib/intl';
 import { Button } from '@/ui/button';
-import { Field, Input } from '@/ui/field';
-import { Form } from '@/ui/form';
+import { later } from '@/ui/later';
 import { Menu } from '@/ui/menu';
 import { Popover } from '@/ui/popover';
 import type { Option } from '@/ui/select';
 import { Chip } from '@/ui/toolbar';
 import { useMembers, useSegments, useStages, useTags } from '../record/directory';
-import { OptionList } from '../record/optionlist';
 import { t } from './messages';
-import { filters, type ContactSearch, type FilterName } from './search';
+import { cleared, filters, type ContactSearch, type FilterName } from './search';
 import styles from './contacts.module.css';
+
+const ScoreForm = later(() => import('./filterforms').then((m) => m.ScoreForm));
+const CreatedForm = later(() => import('./filterforms').then((m) => m.CreatedForm));
+const OptionList = later(() => import('../record/optionlist').then((m) => m.OptionList));
 
 const titles = {
   stage: t('stage'),
@@ -84,66 +86,8 @@ export function Filters({ search, change }: { search: ContactSearch; change: (to
   );
 }
 
-interface FormProps {
-  search: ContactSearch;
-  change: (to: ContactSearch) => void;
-  close: () => void;
-}
-
-function ScoreForm({ search, change, close }: FormProps) {
-  const [score, setScore] = useState(String(search.score ?? 60));
-  const submit = () => {
-    const value = Number(score);
-    change(value > 0 && value <= 100 ? { ...search, score: value } : cleared(search, 'score'));
-    close();
-  };
-  return (
-    <Form label={t('score')} onSubmit={submit}>
-      <Field label={t('leastScore')}>
-        <Input type="number" min={0} max={100} value={score} onChange={(event) => setScore(event.target.value)} />
-      </Field>
-      <Button kind="primary" size="small" type="submit">
-        {t('apply')}
-      </Button>
-    </Form>
-  );
-}
-
-function CreatedForm({ search, change, close }: FormProps) {
-  const [days, setDays] = useState({ from: search.from ?? '', to: search.to ?? '' });
-  const submit = () => {
-    const { from, to } = days;
-    change({ ...cleared(search, 'created'), ...(from !== '' && { from }), ...(to !== '' && { to }) });
-    close();
-  };
-  return (
-    <Form label={t('created')} onSubmit={submit}>
-      <Field label={t('first')}>
-        <Input type="date" value={days.from} onChange={(event) => setDays({ ...days, from: event.target.value })} />
-      </Field>
-      <Field label={t('last')}>
-        <Input type="date" value={days.to} onChange={(event) => setDays({ ...days, to: event.target.value })} />
-      </Field>
-      <Button kind="primary" size="small" type="submit">
-        {t('apply')}
-      </Button>
-    </Form>
-  );
-}
-
 function isSet(search: ContactSearch, name: FilterName): boolean {
   return name === 'created' ? search.from !== undefined || search.to !== undefined : search[name] !== undefined;
-}
-
-function cleared(search: ContactSearch, name: FilterName): ContactSearch {
-  const next = { ...search };
-  if (name === 'created') {
-    delete next.from;
-    delete next.to;
-  } else {
-    delete next[name];
-  }
-  return next;
 }
 
 function operatorOf(search: ContactSearch, name: FilterName): string {

@@ -126,3 +126,15 @@ function startOf(day: string, later = 0): string {
 function justBefore(day: string): string {
   return new Date(Date.parse(startOf(day)) - 1).toISOString();
 }
+
+/** cleared returns search without a filter. */
+export function cleared(search: ContactSearch, name: FilterName): ContactSearch {
+  const next = { ...search };
+  if (name === 'created') {
+    delete next.from;
+    delete next.to;
+  } else {
+    delete next[name];
+  }
+  return next;
+}

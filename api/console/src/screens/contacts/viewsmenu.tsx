@@ -1,16 +1,15 @@
 import { useState } from 'react';
 import { describe } from '@/lib/describe';
-import { useSubmit } from '@/lib/submit';
 import { Button } from '@/ui/button';
-import { Dialog } from '@/ui/dialog';
-import { Field, Input } from '@/ui/field';
-import { Form } from '@/ui/form';
+import { later } from '@/ui/later';
 import { Menu, type MenuEntry } from '@/ui/menu';
 import { toast } from '@/ui/toast';
 import { columnNames, type ColumnName } from './columns';
 import { t } from './messages';
 import type { ContactSearch } from './search';
 import { isSameView, type Saved, type View } from './views';
+
+const NameView = later(() => import('./nameview').then((m) => m.NameView));
 
 interface Props {
   search: ContactSearch;
@@ -84,28 +83,6 @@ export function ViewsMenu({ search, columns, saved, store, show }: Props) {
 function report(error: unknown): void {
   const { detail, request_id } = describe(error) ?? { detail: '', request_id: undefined };
   toast({ kind: 'bad', title: t('notSaved'), detail, ...(request_id !== undefined && { requestId: request_id }) });
-}
-
-function NameView({ onClose, save }: { onClose: () => void; save: (name: string) => Promise<void> }) {
-  const [name, setName] = useState('');
-  const submit = useSubmit(save, (_, given) => {
-    toast({ title: t('viewSaved', { name: given }) });
-    onClose();
-  });
-  return (
-    <Dialog open onClose={onClose} title={t('saveView')}>
-      <Form problem={describe(submit.error)} onSubmit={() => name.trim() !== '' && void submit.submit(name.trim())}>
-        <Field label={t('viewName')}>
-          <Input maxLength={80} value={name} onChange={(event) => setName(event.target.value)} />
-        </Field>
-        <div>
-          <Button kind="primary" type="submit" busy={submit.busy} disabled={name.trim() === ''}>
-            {t('save')}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
-  );
 }
 
 /** ColumnsMenu chooses the columns of the list. */

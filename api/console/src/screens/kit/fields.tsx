@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Button } from '@/ui/button';
-import { Checkbox, RadioCards, Switch } from '@/ui/choice';
+import { Checkbox } from '@/ui/checkbox';
+import { RadioCards, Switch } from '@/ui/choice';
 import { Combobox } from '@/ui/combobox';
 import { Secret } from '@/ui/copy';
 import { Field, Input, Textarea } from '@/ui/field';

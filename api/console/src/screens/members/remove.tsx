@@ -5,7 +5,7 @@ import { useScope } from '@/lib/scope';
 import { useApi } from '@/lib/services';
 import { useSubmit } from '@/lib/submit';
 import { Button } from '@/ui/button';
-import { Checkbox } from '@/ui/choice';
+import { Checkbox } from '@/ui/checkbox';
 import { Dialog } from '@/ui/dialog';
 import { Callout } from '@/ui/feedback';
 import { toast } from '@/ui/toast';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { messages } from '@/lib/messages';
-import { Checkbox } from '@/ui/choice';
+import { Checkbox } from '@/ui/checkbox';
 import { Input } from '@/ui/field';
 import type { Option } from '@/ui/select';
 import styles from './optionlist.module.css';

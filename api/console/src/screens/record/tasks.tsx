@@ -7,7 +7,7 @@ import { useMay, useScope } from '@/lib/scope';
 import { useApi } from '@/lib/services';
 import { useSubmit } from '@/lib/submit';
 import { Button, IconButton } from '@/ui/button';
-import { Checkbox } from '@/ui/choice';
+import { Checkbox } from '@/ui/checkbox';
 import { cx } from '@/ui/cx';
 import { EmptyState, Skeleton } from '@/ui/feedback';
 import { Field, Input } from '@/ui/field';

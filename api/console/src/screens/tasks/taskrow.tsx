@@ -1,5 +1,5 @@
 import { IconButton } from '@/ui/button';
-import { Checkbox } from '@/ui/choice';
+import { Checkbox } from '@/ui/checkbox';
 import { cx } from '@/ui/cx';
 import { Avatar } from '@/ui/avatar';
 import { Menu } from '@/ui/menu';

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { formatNumber } from '@/lib/intl';
 import { messages } from '@/lib/messages';
 import { useRead, type Row } from '@/lib/read';
-import { Checkbox } from '@/ui/choice';
+import { Checkbox } from '@/ui/checkbox';
 import { Skeleton } from '@/ui/feedback';
 import { Badge } from '@/ui/status';
 import { SearchInput } from '@/ui/toolbar';

@@ -8,7 +8,7 @@ import { useScope } from '@/lib/scope';
 import { useApi } from '@/lib/services';
 import { useSubmit } from '@/lib/submit';
 import { Button } from '@/ui/button';
-import { Checkbox } from '@/ui/choice';
+import { Checkbox } from '@/ui/checkbox';
 import { Combobox } from '@/ui/combobox';
 import { Dialog } from '@/ui/dialog';
 import { Callout, Progress } from '@/ui/feedback';

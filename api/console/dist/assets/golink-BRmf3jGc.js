@@ -1,1 +1,0 @@
-import{t as e}from"./useRouter-Bg60MhYY.js";import{t}from"./jsx-runtime-DyZJNswf.js";var n=t();function r({href:t,...r}){let i=e();return(0,n.jsx)(`a`,{href:t,onClick:e=>{e.metaKey||e.ctrlKey||e.shiftKey||e.altKey||e.button!==0||(e.preventDefault(),i.history.push(t))},...r})}export{r as t};

@@ -1,1 +1,0 @@
-function e(e){if(/^[^aeiou_\W\d]{2,3}$/.test(e))return e.toUpperCase();let t=e.replace(/[_-]+/g,` `);return t.charAt(0).toLocaleUpperCase(`en`)+t.slice(1)}export{e as t};

@@ -1,1 +1,0 @@
-var e={copy:`_copy_15rys_1`,id:`_id_15rys_16`,secret:`_secret_15rys_35`,money:`_money_15rys_67`,minor:`_minor_15rys_72`,time:`_time_15rys_76`};export{e as t};

@@ -1,1 +1,0 @@
-function e(e){return`${e.first_name} ${e.last_name}`.trim()||e.email}export{e as t};
