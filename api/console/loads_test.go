@@ -11,7 +11,8 @@ var (
 	// preloads is the list of files that the numbers after an import stand for.
 	preloads = regexp.MustCompile(`m\.f=\[([^\]]*)\]`)
 	// screens are the imports of the shell's routes: a script, and the files that are loaded with it.
-	screens = regexp.MustCompile("component:\\w+\\(\\(\\)=>\\w+\\(\\(\\)=>import\\(`\\./([^`]+)`\\),__vite__mapDeps\\(\\[([\\d,]*)\\]")
+	screens = regexp.MustCompile("component:\\w+\\(\\(\\)=>\\w+\\(\\(\\)=>" +
+		"import\\(`\\./([^`]+)`\\),__vite__mapDeps\\(\\[([\\d,]*)\\]")
 )
 
 // screenFiles returns what each screen of the shell's routes loads beside the shell.
