@@ -24,7 +24,12 @@ func (a *App) mountShownBrand() {
 }
 
 type shownBrandIn struct {
-	Host string `query:"host" required:"true" minLength:"1" maxLength:"260" doc:"Custom domain, or the service's host"`
+	Host string `query:"host" required:"true" minLength:"1" maxLength:"260" example:"localhost"`
+}
+
+// Descriptions implements wire.Describer.
+func (shownBrandIn) Descriptions() map[string]string {
+	return map[string]string{"host": "Custom domain, or the service's host"}
 }
 
 type shownBrandOut struct {

@@ -28,8 +28,13 @@ func (a *App) mountSearch() {
 }
 
 type searchIn struct {
-	Q     string `query:"q" required:"true" minLength:"1" maxLength:"200" doc:"Beginnings of words; all must match"`
+	Q     string `query:"q" required:"true" minLength:"1" maxLength:"200" example:"ada"`
 	Limit int    `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"Number of results"`
+}
+
+// Descriptions implements wire.Describer.
+func (searchIn) Descriptions() map[string]string {
+	return map[string]string{"q": "Beginnings of words; all must match"}
 }
 
 // searchResult is a record that a search has found.

@@ -116,6 +116,9 @@ func (s *Server) document(o *Op, h *huma.Operation) {
 		if p.In != "query" {
 			continue
 		}
+		if e := p.Schema.Examples; len(e) > 0 { // Swagger UI fills in the example of a parameter, not that of a schema.
+			p.Example, p.Schema.Examples = e[0], nil
+		}
 		o.queries[p.Name] = p.Schema.Type != huma.TypeString || p.Schema.Format != "" || p.Schema.Enum != nil
 		switch {
 		case p.Schema.Default != nil:

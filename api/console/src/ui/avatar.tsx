@@ -20,9 +20,12 @@ export function Avatar({ name, size = 'small', square }: {
   );
 }
 
-/** initials returns the first letters of the first and the last word, in upper case. */
+/** initials returns the first letters of the first and the last word, in upper case; of wide letters, one. */
 export function initials(name: string): string {
   const words = name.trim().split(/[\s@._-]+/).filter(Boolean);
+  if (/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(words[0] ?? '')) {
+    return [...name.trim()][0] ?? '';
+  }
   const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => (word ? [...word][0] : ''));
   return letters.join('').toLocaleUpperCase('en') || '?';
 }

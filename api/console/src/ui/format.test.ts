@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { initials } from './avatar';
+import { formatEstimate } from './estimate';
 import { formatMoney } from './money';
 import { relative } from './time';
 
@@ -20,8 +21,13 @@ test('money is written with the digits of its currency', () => {
   expect(formatMoney(-1, 'USD')).toBe('-$0.01');
 });
 
+test('an estimate that says "more than 1,000" is no exact number', () => {
+  expect([1000, 1001, 1002].map(formatEstimate)).toEqual(['1,000', '1,000+', '1,002']);
+});
+
 test('initials are letters of the first and the last word', () => {
   expect(initials('Ada King Lovelace')).toBe('AL');
   expect(initials('ada@example.com')).toBe('AC');
+  expect(initials('田中 健一')).toBe('田');
   expect(initials('  ')).toBe('?');
 });

@@ -1,5 +1,6 @@
 import type { ReactNode, Ref } from 'react';
 import { Button } from './button';
+import { formatEstimate } from './estimate';
 import { Icon } from './icon';
 import { KeyHint } from './keyhint';
 import styles from './page.module.css';
@@ -85,11 +86,11 @@ export function BulkBar({ count, total, onAll, onClear, children }: {
   return (
     <div className={styles.bulk} role="toolbar" aria-label="Selected rows">
       <span className={styles.bulkCount} aria-live="polite">
-        {count.toLocaleString('en')} selected
+        {formatEstimate(count)} selected
       </span>
       {total !== undefined && onAll && total > count && (
         <Button kind="quiet" size="small" onClick={onAll}>
-          {`Select all ${total.toLocaleString('en')}`}
+          {`Select all ${formatEstimate(total)}`}
         </Button>
       )}
       <span className={styles.rule} />

@@ -8,6 +8,7 @@ import { useRead } from '@/lib/read';
 import { useMay } from '@/lib/scope';
 import { Avatar } from '@/ui/avatar';
 import { Button } from '@/ui/button';
+import { formatEstimate } from '@/ui/estimate';
 import { EmptyState, Skeleton } from '@/ui/feedback';
 import { Menu, type MenuEntry } from '@/ui/menu';
 import { PageHead } from '@/ui/page';
@@ -65,7 +66,7 @@ export function Companies() {
     <div className={styles.page}>
       <PageHead
         title={search.archived ? t('archivedCompanies') : t('title')}
-        count={list.complete ? formatNumber(list.length) : list.total === null ? undefined : formatNumber(list.total)}
+        count={list.complete ? formatNumber(list.length) : list.total === null ? undefined : formatEstimate(list.total)}
       >
         {may && !search.archived && (
           <Button kind="primary" size="small" icon="plus" onClick={() => setCreating(true)}>

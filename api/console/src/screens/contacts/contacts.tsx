@@ -7,6 +7,7 @@ import { formatNumber } from '@/lib/intl';
 import { useMay } from '@/lib/scope';
 import { useApi } from '@/lib/services';
 import { Button } from '@/ui/button';
+import { formatEstimate } from '@/ui/estimate';
 import { EmptyState } from '@/ui/feedback';
 import { later } from '@/ui/later';
 import type { MenuEntry } from '@/ui/menu';
@@ -90,7 +91,7 @@ export function Contacts() {
     <div className={styles.page}>
       <PageHead
         title={search.archived ? t('archivedContacts') : t('title')}
-        count={list.complete ? formatNumber(list.length) : list.total === null ? undefined : formatNumber(list.total)}
+        count={list.complete ? formatNumber(list.length) : list.total === null ? undefined : formatEstimate(list.total)}
       >
         {may && !search.archived && (
           <Button kind="primary" size="small" icon="plus" onClick={() => setCreating(true)}>
