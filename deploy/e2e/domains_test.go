@@ -88,7 +88,8 @@ func TestCaddyServesACustomDomainThatIsProvenAndNoOther(t *testing.T) {
 	}
 	until(t, "a certificate may be given", func() bool { return certificate(host) == http.StatusOK })
 
-	startCaddy(t, caddy, ports[2], ports[3], "FUNNELWORK_UPSTREAM="+ports[0], "FUNNELWORK_ASK="+ops+"/tls/ask")
+	startCaddy(t, caddy, ports[2], ports[3], "FUNNELWORK_UPSTREAM="+ports[0], "FUNNELWORK_ASK="+ops+"/tls/ask",
+		"FUNNELWORK_HOST=app.funnel.test")
 	until(t, "caddy listens", func() bool {
 		c, err := net.DialTimeout("tcp", ports[2], time.Second)
 		if err == nil {
@@ -99,6 +100,11 @@ func TestCaddyServesACustomDomainThatIsProvenAndNoOther(t *testing.T) {
 	var shown string
 	until(t, "a page by TLS", func() bool {
 		status, err := byTLS(t, ports[2], host)
+		shown = fmt.Sprint(status, err)
+		return status == http.StatusOK
+	}, func() string { return shown })
+	until(t, "the service's own name has a certificate too", func() bool {
+		status, err := byTLS(t, ports[2], "app.funnel.test")
 		shown = fmt.Sprint(status, err)
 		return status == http.StatusOK
 	}, func() string { return shown })
