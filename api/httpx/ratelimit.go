@@ -64,7 +64,7 @@ func settle(c *fiber.Ctx, r *Request) error {
 	}
 	detail := "This org has exceeded its rate limit. Wait as long as Retry-After says."
 	if r.Who.Client == auth.Console {
-		detail = "You have exceeded the rate limit of the console. Wait as long as Retry-After says."
+		detail = "The console has made too many requests within a short time. Try again shortly."
 	}
 	return &fault.Fault{
 		Code: fault.RateLimited, Detail: detail,

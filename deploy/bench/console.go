@@ -69,6 +69,9 @@ func consoleBench(ctx context.Context, log *slog.Logger, n int) error {
 	if err := consoleSizes(ctx, b, at); err != nil {
 		return err
 	}
+	if err := consoleLighthouse(ctx, b, at, people[0]); err != nil {
+		return err
+	}
 	if err := consoleLoads(b, []shown{
 		{"static rows", static, floor.URL + "/50"},
 		{"500 contacts", small, at + contactsPage},

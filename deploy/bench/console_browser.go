@@ -24,6 +24,7 @@ const pageLimit = 30 * time.Second
 // chromium is a headless Chromium that reaches nothing but this machine.
 type chromium struct {
 	ctx     context.Context //nolint:containedctx // chromedp's handle of the browser
+	profile string          // its directory
 	console context.Context //nolint:containedctx // and of a tab that is signed in
 	stop    []context.CancelFunc
 }
@@ -39,14 +40,22 @@ func startChromium(ctx context.Context) (*chromium, error) {
 	if binary == "" {
 		return nil, errors.New("no chromium: install it, such as by apt-get install chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(binary),
+	profile, err := os.MkdirTemp("", "bench-chromium-")
+	if err != nil {
+		return nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(binary), chromedp.UserDataDir(profile),
+		chromedp.Flag("remote-debugging-port", "0"),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
 	allocated, stop := chromedp.NewExecAllocator(ctx, options...)
 	tab, closeTab := chromedp.NewContext(allocated)
-	b := &chromium{ctx: tab, stop: []context.CancelFunc{closeTab, stop}}
+	b := &chromium{ctx: tab, profile: profile, stop: []context.CancelFunc{
+		closeTab, stop,
+		func() { _ = os.RemoveAll(profile) },
+	}}
 	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil {
 		b.close()
 		return nil, fmt.Errorf("start chromium: %w", err)
@@ -89,23 +98,28 @@ func (b *chromium) signIn(at, email string) (context.Context, error) {
 	if err != nil {
 		return nil, err
 	}
+	return tab, b.signInAt(tab, at, email)
+}
+
+// signInAt signs a person in at a tab and leaves it at the console.
+func (b *chromium) signInAt(tab context.Context, at, email string) error {
 	ctx, cancel := context.WithTimeout(tab, pageLimit)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Navigate(at+"/login"),
 		chromedp.SendKeys(chromedp.CSS("input[type=email]"), email),
 		chromedp.SendKeys(chromedp.CSS("input[type=password]"), consolePassword+"\r")); err != nil {
-		return nil, err
+		return err
 	}
-	_, err = chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise(done => {
+	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise(done => {
 		const see = () => location.pathname.startsWith('/app') && document.querySelector('#main h1')
 			? done(true) : setTimeout(see, 20);
 		see();
 	})`, chromedp.EvalAwaitPromise))
 	if err != nil {
 		text, _ := chromedp.Run(tab, chromedp.Evaluate[string]("location.href + document.body.innerText"))
-		return nil, fmt.Errorf("sign in: %w; the page shows %q", err, text)
+		return fmt.Errorf("sign in: %w; the page shows %q", err, text)
 	}
-	return tab, nil
+	return nil
 }
 
 // scripts opens a page in the signed-in tab and returns the addresses of the scripts and styles that it loaded before

@@ -109,7 +109,8 @@ func (b *browser) visitIn(tab context.Context, at, selector string) []string {
 	ctx, cancel := context.WithTimeout(tab, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Navigate(at), chromedp.WaitReady(chromedp.CSS(selector))); err != nil {
-		return append(w.found(), fmt.Sprintf("wait for %s: %v", selector, err))
+		shown, _ := chromedp.Run(tab, chromedp.Evaluate[string](`document.body.innerText`))
+		return append(w.found(), fmt.Sprintf("wait for %s: %v; the page shows %q", selector, err, shown))
 	}
 	if strings.Contains(at, "/app/") { // its event stream stays open, so that the network is never idle
 		return w.found()
@@ -223,6 +224,9 @@ func start(t *testing.T, flags ...string) *server {
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FUNNELWORK_HOME=" + filepath.Join(dir, "home"),
 		"FUNNELWORK_LOG_LEVEL=error", "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true",
+	}
+	if *matrix { // more pages in a minute than people open
+		s.env = append(s.env, "FUNNELWORK_RATE_LIMIT=off")
 	}
 	args := append([]string{"up", "--addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0"}, flags...)
 	up := exec.CommandContext(context.WithoutCancel(t.Context()), s.binary, args...)
