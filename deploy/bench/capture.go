@@ -117,6 +117,16 @@ func (t *tap) listen(b *pgproto3.Backend) {
 	}
 }
 
+// sent returns how many statements have been sent, and in how many round trips.
+func (t *tap) sent() (statements, roundTrips int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, group := range t.groups {
+		statements += len(group)
+	}
+	return statements, len(t.groups)
+}
+
 // find returns the newest group with a statement that contains text.
 func (t *tap) find(text string) ([]statement, bool) {
 	t.mu.Lock()

@@ -16,6 +16,7 @@ import (
 
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/remote"
 )
 
 // pageLimit bounds one step in a page.
@@ -45,7 +46,7 @@ func startChromium(ctx context.Context) (*chromium, error) {
 		return nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(binary), chromedp.UserDataDir(profile),
-		chromedp.Flag("remote-debugging-port", "0"),
+		chromedp.Flag("remote-debugging-port", "0"), remote.WebSocket,
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)

@@ -24,8 +24,8 @@ const here = "this process"
 // tick is the unit of /proc: 1/100 s on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// known are the measured processes: the worker, Redis, and the parent of Postgres's processes.
-type known struct{ worker, redis, postmaster int }
+// known are the measured processes: the API if there is one, the worker, Redis, and the parent of Postgres's processes.
+type known struct{ api, worker, redis, postmaster int }
 
 // know finds the processes.
 func (x *exchange) know(ctx context.Context) error {
@@ -90,6 +90,8 @@ func (k known) usage(whose map[int]string) usage {
 		switch {
 		case pid == os.Getpid():
 			name = here
+		case pid == k.api:
+			name = "api"
 		case pid == k.worker:
 			name = "worker"
 		case pid == k.redis:

@@ -57,7 +57,14 @@ func hooks(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	defer x.receiver.close()
-	if err := x.subscribe(ctx); err != nil {
+	for range subscribers {
+		org := id.New()
+		if _, err := w.admin.Exec(ctx, "INSERT INTO org (id, name) VALUES ($1, 'bench')", org); err != nil {
+			return err
+		}
+		x.orgs = append(x.orgs, org)
+	}
+	if err := x.subscribe(ctx, x.orgs); err != nil {
 		return err
 	}
 	if x.worker, err = w.start(ctx, "worker", fmt.Sprintf("FUNNELWORK_CONCURRENCY=%d", inFlight)); err != nil {
@@ -79,8 +86,8 @@ func hooks(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// subscribe creates the orgs and their webhooks, with secrets sealed by the worker's keyset.
-func (x *exchange) subscribe(ctx context.Context) error {
+// subscribe creates a webhook of each org, with secrets sealed by the worker's keyset.
+func (x *exchange) subscribe(ctx context.Context, orgs []id.ID) error {
 	home := filepath.Join(x.dir, "home")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
@@ -95,12 +102,7 @@ func (x *exchange) subscribe(ctx context.Context) error {
 	}
 	defer db.Close()
 	service := &webhooks.Service{Box: box, Policy: outbound.Policy{AllowPrivate: true}}
-	for range subscribers {
-		org := id.New()
-		x.orgs = append(x.orgs, org)
-		if _, err := x.admin.Exec(ctx, "INSERT INTO org (id, name) VALUES ($1, 'bench')", org); err != nil {
-			return err
-		}
+	for _, org := range orgs {
 		if err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
 			_, _, err := service.Create(ctx, tx,
 				webhooks.New{URL: x.receiver.url, Events: []string{"contact.created"}, Enabled: true})
