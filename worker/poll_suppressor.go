@@ -12,11 +12,11 @@ import (
 )
 
 // pollApart is how long all servers of this process treat a lane as empty after one of them found it empty. The servers
-// of the webhooks lane poll the most often; after idleAfter without a task that lane uses pollIdle instead.
+// of the webhooks lane poll the most often; after callsIdle without a task that lane uses pollIdle instead.
 const (
 	pollApart = 4 * time.Millisecond
 	pollIdle  = 12 * time.Millisecond
-	idleAfter = time.Second
+	callsIdle = time.Second
 )
 
 // callsPending is the key of the webhooks lane's pending list.
@@ -29,13 +29,14 @@ const callsPending = "asynq:{" + string(queue.Webhooks) + "}:pending"
 type pollSuppressor struct {
 	link  *redisHealth
 	takes *prefetch
+	idle  *idleLanes
 	mu    sync.Mutex
 	empty map[string]time.Time // when a lane was last found empty, by pending key
 	came  time.Time            // when the webhooks lane last had a task
 }
 
-func newPollSuppressor(l *redisHealth, t *prefetch) *pollSuppressor {
-	return &pollSuppressor{link: l, takes: t, empty: map[string]time.Time{}}
+func newPollSuppressor(l *redisHealth, t *prefetch, idle *idleLanes) *pollSuppressor {
+	return &pollSuppressor{link: l, takes: t, idle: idle, empty: map[string]time.Time{}}
 }
 
 // DialHook does nothing.
@@ -54,6 +55,10 @@ func (p *pollSuppressor) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return next(ctx, cmd)
 		}
 		message, found, wait := p.takes.pop(lane)
+		if !found && !wait && p.idle.sleep(ctx) {
+			cmd.SetErr(redis.Nil)
+			return redis.Nil
+		}
 		if script, is := cmd.(*redis.Cmd); found && is {
 			script.SetVal(message)
 			return nil
@@ -63,6 +68,9 @@ func (p *pollSuppressor) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return redis.Nil
 		}
 		short, err := p.takes.take(ctx, lane, cmd, next)
+		if err == nil {
+			p.idle.had()
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if short {
@@ -79,7 +87,7 @@ func (p *pollSuppressor) lately(lane string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	apart := pollApart
-	if lane == callsPending && time.Since(p.came) > idleAfter {
+	if lane == callsPending && time.Since(p.came) > callsIdle {
 		apart = pollIdle
 	}
 	return time.Since(p.empty[lane]) < apart

@@ -37,7 +37,7 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 		return is
 	}}
 	taking.resize(general, 50)
-	client.AddHook(newPollSuppressor(&redisHealth{}, taking))
+	client.AddHook(newPollSuppressor(&redisHealth{}, taking, newIdleLanes(&redisHealth{})))
 	client.AddHook(seen)
 	var ran sync.WaitGroup
 	ran.Add(tasks)

@@ -153,6 +153,7 @@ func (w *Worker) SetConcurrency(ctx context.Context, n int) error {
 	c.servers, c.concurrency = fresh, n
 	c.resize()
 	w.metrics.sized(n)
+	w.idle.stir()
 	for _, s := range old {
 		c.leaving.Go(func() { s.leave(c.end) })
 	}

@@ -72,7 +72,7 @@ func (t Timing) filled() Timing {
 	return t
 }
 
-// How often asynq's servers poll Redis. asynq never blocks on a list, so polling is the only way to get tasks.
+// How often asynq's servers poll Redis while there are tasks; idleLanes is about the time without.
 const (
 	pollPending = 15 * time.Millisecond // 0.5 to 1.5 times this, when idle
 	pollCalls   = 5 * time.Millisecond  // the webhooks lane; pollSuppressor keeps most of them from Redis
@@ -97,6 +97,7 @@ type Worker struct {
 	pools    *serverPools
 	ends     *refillQueue
 	link     redisHealth
+	idle     *idleLanes
 	// unclaimedLog keeps a fault that fails every claim from flooding the log.
 	unclaimedLog sampler
 	log          *slog.Logger
@@ -131,7 +132,8 @@ func New(o Options) *Worker {
 	for _, h := range o.Handlers { // an alert needs an earlier value to see the first overrun
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
-	o.Redis.AddHook(newPollSuppressor(&w.link, w.takes))
+	w.idle = newIdleLanes(&w.link)
+	o.Redis.AddHook(newPollSuppressor(&w.link, w.takes, w.idle))
 	o.Redis.AddHook(w.bundles)
 	return w
 }
@@ -178,6 +180,12 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.mirrorPauses(looking)
 		return nil
 	})
+	for _, lane := range queue.Lanes() {
+		helpers.Go(func() error {
+			w.idle.watch(looking, w.opt.Redis, lane)
+			return nil
+		})
+	}
 	for _, look := range w.opt.Watches {
 		helpers.Go(func() error {
 			w.poll(looking, look)
@@ -190,6 +198,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		<-ctx.Done()
 	}
 	stopLooking()
+	w.idle.stir()
 	w.shutdown(context.WithoutCancel(ctx))
 	return err
 }

@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Times of an idle worker.
+const (
+	idleAfter = 100 * time.Millisecond // without a task in any lane
+	watchGap  = time.Second            // after a failed look at a lane
+	sleepMost = 250 * time.Millisecond // a poll of an idle worker, and one blocking look at a lane
+)
+
+// idleLanes lets the polls of an idle process sleep until a lane has a task. asynq never blocks on a list, so without
+// this its servers, of which there are several with a poll per lane each, would ask Redis hundreds of times a second
+// for nothing. Instead one command per lane blocks in Redis: a BLMOVE from the end of the pending list to the same end,
+// which leaves the list as it is. It returns as soon as there is a task, and the servers poll again.
+type idleLanes struct {
+	link *redisHealth
+
+	mu      sync.Mutex
+	came    time.Time           // when a lane last had a task
+	watched map[queue.Lane]bool // by a BLMOVE
+	wake    chan struct{}       // closed when a lane has a task
+}
+
+func newIdleLanes(link *redisHealth) *idleLanes {
+	return &idleLanes{link: link, came: time.Now(), watched: map[queue.Lane]bool{}, wake: make(chan struct{})}
+}
+
+// stir ends the sleep of all polls, and lets none sleep for idleAfter.
+func (l *idleLanes) stir() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.came = time.Now()
+	close(l.wake)
+	l.wake = make(chan struct{})
+}
+
+// had records that a poll got a task.
+func (l *idleLanes) had() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.came = time.Now()
+}
+
+// sleep delays a poll while the process is idle and all lanes are watched. It returns true after sleepMost without a
+// task, so that the poll need not ask Redis, and false when there may be one.
+func (l *idleLanes) sleep(ctx context.Context) (stillEmpty bool) {
+	l.mu.Lock()
+	wake, may := l.wake, time.Since(l.came) > idleAfter && len(l.watched) == len(queue.Lanes())
+	l.mu.Unlock()
+	if !may {
+		return false
+	}
+	most := time.NewTimer(sleepMost)
+	defer most.Stop()
+	select {
+	case <-wake:
+		return false
+	case <-most.C:
+		return true
+	case <-ctx.Done():
+		return true
+	}
+}
+
+// watch looks at a lane while the process is idle, until ctx ends.
+func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lane queue.Lane) {
+	pending := "asynq:{" + string(lane) + "}:pending"
+	for ctx.Err() == nil {
+		if rest := l.busyFor(lane); rest > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(rest):
+			}
+			continue
+		}
+		err := client.Do(ctx, "blmove", pending, pending, "right", "right", sleepMost.Seconds()).Err()
+		switch {
+		case err == nil:
+			l.stir()
+		case errors.Is(err, redis.Nil):
+			l.mu.Lock()
+			l.watched[lane] = true
+			l.mu.Unlock()
+		default: // Redis is unavailable, or older than BLMOVE: the servers poll
+			l.unwatch(lane)
+			select {
+			case <-ctx.Done():
+			case <-time.After(watchGap):
+			}
+		}
+	}
+}
+
+// busyFor returns how long the process is not idle yet. In this time the lane is not watched.
+func (l *idleLanes) busyFor(lane queue.Lane) time.Duration {
+	if l.link.isDown() {
+		l.unwatch(lane)
+		return watchGap
+	}
+	l.mu.Lock()
+	rest := idleAfter - time.Since(l.came)
+	l.mu.Unlock()
+	if rest > 0 {
+		l.unwatch(lane)
+	}
+	return rest
+}
+
+func (l *idleLanes) unwatch(lane queue.Lane) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.watched, lane)
+}

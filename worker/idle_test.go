@@ -1,0 +1,87 @@
+package worker
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// newWatched returns lanes that are watched on a Redis of the test.
+func newWatched(t *testing.T) (*idleLanes, redis.UniversalClient) {
+	t.Helper()
+	client, err := redisx.Open(testkit.Redis(t), redisx.Worker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newIdleLanes(&redisHealth{})
+	ctx, stop := context.WithCancel(t.Context())
+	var watches sync.WaitGroup
+	for _, lane := range queue.Lanes() {
+		watches.Go(func() { l.watch(ctx, client, lane) })
+	}
+	t.Cleanup(func() {
+		stop()
+		watches.Wait()
+		_ = client.Close()
+	})
+	for !l.sleep(t.Context()) { // until all lanes have been watched for as long as a sleep takes
+		runtime.Gosched()
+	}
+	return l, client
+}
+
+func TestATaskOfAnyLaneEndsTheSleepAndStaysWhereItIs(t *testing.T) {
+	t.Parallel()
+	l, client := newWatched(t)
+	for _, lane := range queue.Lanes() {
+		for !l.sleep(t.Context()) {
+			runtime.Gosched()
+		}
+		pending := "asynq:{" + string(lane) + "}:pending"
+		want := []string{"third", "second", "first"}
+		var pushed sync.WaitGroup
+		pushed.Go(func() {
+			if err := client.LPush(t.Context(), pending, "first", "second", "third").Err(); err != nil {
+				t.Error(err)
+			}
+		})
+		for l.sleep(t.Context()) {
+			runtime.Gosched()
+		}
+		pushed.Wait()
+		if got := client.LRange(t.Context(), pending, 0, -1).Val(); !slices.Equal(got, want) {
+			t.Errorf("%s: the pending list is %q, want %q", lane, got, want)
+		}
+		if err := client.Del(t.Context(), pending).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNoPollSleepsWhileALaneIsNotWatched(t *testing.T) {
+	t.Parallel()
+	l := newIdleLanes(&redisHealth{})
+	l.came = time.Now().Add(-time.Hour)
+	for _, lane := range queue.Lanes() {
+		if l.sleep(t.Context()) {
+			t.Errorf("a poll slept while only %v were watched", l.watched)
+		}
+		l.watched[lane] = true
+	}
+	if !l.sleep(t.Context()) {
+		t.Error("no poll slept although all lanes were watched")
+	}
+	l.had()
+	if l.sleep(t.Context()) {
+		t.Error("a poll slept right after a task")
+	}
+}
