@@ -74,6 +74,7 @@ func (l *idleLanes) sleep(ctx context.Context) (stillEmpty bool) {
 
 // watch looks at a lane while the process is idle, until ctx ends.
 func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lane queue.Lane) {
+	defer l.unwatch(lane)
 	pending := "asynq:{" + string(lane) + "}:pending"
 	for ctx.Err() == nil {
 		if rest := l.busyFor(lane); rest > 0 {

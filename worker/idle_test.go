@@ -48,16 +48,17 @@ func TestATaskOfAnyLaneEndsTheSleepAndStaysWhereItIs(t *testing.T) {
 		}
 		pending := "asynq:{" + string(lane) + "}:pending"
 		want := []string{"third", "second", "first"}
-		var pushed sync.WaitGroup
-		pushed.Go(func() {
-			if err := client.LPush(t.Context(), pending, "first", "second", "third").Err(); err != nil {
-				t.Error(err)
-			}
-		})
-		for l.sleep(t.Context()) {
-			runtime.Gosched()
+		l.mu.Lock()
+		wake := l.wake
+		l.mu.Unlock()
+		if err := client.LPush(t.Context(), pending, "first", "second", "third").Err(); err != nil {
+			t.Fatal(err)
 		}
-		pushed.Wait()
+		select {
+		case <-wake:
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: no poll was woken", lane)
+		}
 		if got := client.LRange(t.Context(), pending, 0, -1).Val(); !slices.Equal(got, want) {
 			t.Errorf("%s: the pending list is %q, want %q", lane, got, want)
 		}

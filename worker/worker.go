@@ -74,7 +74,7 @@ func (t Timing) filled() Timing {
 
 // How often asynq's servers poll Redis while there are tasks; idleLanes is about the time without.
 const (
-	pollPending = 15 * time.Millisecond // 0.5 to 1.5 times this, when idle
+	pollPending = 15 * time.Millisecond // 0.5 to 1.5 times this, after a poll without a task
 	pollCalls   = 5 * time.Millisecond  // the webhooks lane; pollSuppressor keeps most of them from Redis
 	pollRetry   = time.Second
 )
