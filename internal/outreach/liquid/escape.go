@@ -165,11 +165,17 @@ func percentEncoded(s, keep string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		c := s[i]
-		if isLetter(c) || c >= '0' && c <= '9' || strings.IndexByte(keep, c) >= 0 {
+		isKept := strings.IndexByte(keep, c) >= 0 && (c != '%' || isHex(s, i+1) && isHex(s, i+2))
+		if isLetter(c) || c >= '0' && c <= '9' || isKept {
 			b.WriteByte(c)
 			continue
 		}
 		b.Write([]byte{'%', digits[c>>4], digits[c&15]})
 	}
 	return b.String()
+}
+
+// isHex reports whether s has a hexadecimal digit at i.
+func isHex(s string, i int) bool {
+	return i < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[i]) >= 0
 }
