@@ -54,6 +54,7 @@ job_line (org_id uuid not null, id uuid not null, slots integer not null default
 job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now())
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
+mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
 note (org_id uuid not null, id uuid not null, body text not null, author_id uuid, contact_id uuid, company_id uuid, deal_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 oauth_state (org_id uuid not null, hash bytea not null, platform text not null, kind text not null, actor_type text not null, actor_id uuid not null, staff_of uuid, account_id uuid, verifier bytea, redirect_url text not null default ''::text, browser bytea, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
@@ -66,6 +67,7 @@ CASE
     WHEN (parent_org_id IS NOT NULL) THEN 0
     ELSE NULL::integer
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
+org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
 overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone)
 partitioned (name text not null, keep_days integer not null)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -117,6 +119,7 @@ staff_access (org_id uuid not null, id uuid not null, user_id uuid not null, par
 stripe_event (org_id uuid not null, id text not null, connect boolean not null, account text not null, type text not null, customer text not null, object_id text not null, created_at timestamp with time zone not null, received_at timestamp with time zone not null default now(), source text not null, payload json not null, worked_at timestamp with time zone, outcome text not null default ''::text)
 stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean not null, status text not null, plan text not null, interval text not null, price_id text not null, item_id text not null, quantity bigint not null, overage_item_id text not null, overage_price_id text not null, overage_quantity bigint not null, period_start timestamp with time zone not null, period_end timestamp with time zone not null, cancel_at_period_end boolean not null, schedule_id text not null, pending_until timestamp with time zone, invoice_id text not null, read_at timestamp with time zone not null)
 subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
+suppression (org_id uuid not null, id uuid not null, kind text not null, hash bytea not null, address text, purpose text not null, reason text not null, source text not null default ''::text, note text not null default ''::text, created_at timestamp with time zone not null, created_by text not null default ''::text, lifted_at timestamp with time zone, lift_reason text not null default ''::text, lifted_by text not null default ''::text)
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 task (org_id uuid not null, id uuid not null, title text not null, description text, status text not null, priority text not null, due_at timestamp with time zone, due_order timestamp with time zone not null default COALESCE(due_at, 'infinity'::timestamp with time zone), assignee_id uuid, contact_id uuid, company_id uuid, deal_id uuid, completed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
@@ -257,6 +260,15 @@ job_redrive: job_redrive_pkey PRIMARY KEY (id)
 job_redrive: job_redrive_rate_check CHECK ((rate > 0))
 job_weight: job_weight_pkey PRIMARY KEY (org_id)
 job_weight: job_weight_weight_check CHECK (((weight >= 1) AND (weight <= 100)))
+mailbox: mailbox_check CHECK ((gap_max >= gap_min))
+mailbox: mailbox_daily_cap_check CHECK (((daily_cap >= 1) AND (daily_cap <= 10000)))
+mailbox: mailbox_gap_min_check CHECK ((gap_min >= 0))
+mailbox: mailbox_imap_tls_check CHECK ((imap_tls = ANY (ARRAY['tls'::text, 'starttls'::text, 'none'::text])))
+mailbox: mailbox_kind_check CHECK ((kind = ANY (ARRAY['smtp'::text, 'google'::text, 'microsoft'::text, 'sandbox'::text])))
+mailbox: mailbox_pkey PRIMARY KEY (org_id, id)
+mailbox: mailbox_rate_per_second_check CHECK ((rate_per_second >= 1))
+mailbox: mailbox_smtp_tls_check CHECK ((smtp_tls = ANY (ARRAY['tls'::text, 'starttls'::text, 'none'::text])))
+mailbox: mailbox_status_check CHECK ((status = ANY (ARRAY['unverified'::text, 'active'::text, 'held'::text, 'disabled'::text])))
 member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 member: member_pkey PRIMARY KEY (org_id, user_id)
 member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -273,6 +285,7 @@ oauth_state: oauth_state_pkey PRIMARY KEY (org_id, hash)
 org: org_level UNIQUE (id, level)
 org: org_parent FOREIGN KEY (parent_org_id, parent_level) REFERENCES org(id, level)
 org: org_pkey PRIMARY KEY (id)
+org_key: org_key_pkey PRIMARY KEY (org_id)
 overview_state: overview_state_pkey PRIMARY KEY (org_id)
 partitioned: partitioned_pkey PRIMARY KEY (name)
 pipeline: pipeline_pkey PRIMARY KEY (org_id, id)
@@ -353,6 +366,9 @@ subscription: subscription_interval_check CHECK (("interval" = ANY (ARRAY['month
 subscription: subscription_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 subscription: subscription_pkey PRIMARY KEY (org_id)
 subscription: subscription_status_check CHECK ((status = ANY (ARRAY['trialing'::text, 'active'::text, 'past_due'::text, 'incomplete'::text, 'unpaid'::text, 'canceled'::text, 'paused'::text])))
+suppression: suppression_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'domain'::text])))
+suppression: suppression_pkey PRIMARY KEY (org_id, id)
+suppression: suppression_purpose_check CHECK ((purpose = ANY (ARRAY['marketing'::text, 'all'::text])))
 system_mail: system_mail_pkey PRIMARY KEY (org_id, id)
 task: task_check CHECK (((completed_at IS NOT NULL) = (status = 'done'::text)))
 task: task_pkey PRIMARY KEY (org_id, id)
@@ -458,6 +474,9 @@ CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, COALESCE(line,
 CREATE INDEX job_waiting_line ON public.job USING btree (lane, org_id, line) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
 CREATE INDEX job_window ON public.job USING btree (lane, org_id, line) WITH (deduplicate_items=off) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
+CREATE INDEX mailbox_domain ON public.mailbox USING btree (domain_checked_at) WHERE (archived_at IS NULL)
+CREATE INDEX mailbox_held ON public.mailbox USING btree (held_until) WHERE ((status = 'held'::text) AND (held_until IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX mailbox_slot ON public.mailbox USING btree (next_slot_at) WHERE (archived_at IS NULL)
 CREATE INDEX member_user ON public.member USING btree (user_id)
 CREATE INDEX note_archived ON public.note USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX note_author ON public.note USING btree (org_id, author_id, created_at, id) WHERE ((author_id IS NOT NULL) AND (archived_at IS NULL))
@@ -493,6 +512,7 @@ CREATE INDEX staff_access_age ON public.staff_access USING btree (expires_at)
 CREATE INDEX stripe_event_age ON public.stripe_event USING btree (received_at)
 CREATE INDEX stripe_subscription_due ON public.stripe_subscription USING btree (period_end) WHERE live
 CREATE INDEX subscription_version ON public.subscription USING btree (plan_version)
+CREATE INDEX suppression_hash ON public.suppression USING btree (org_id, hash)
 CREATE INDEX system_mail_age ON public.system_mail USING btree (created_at)
 CREATE INDEX task_archived ON public.task USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX task_archived_due ON public.task USING btree (org_id, due_order, id) WHERE (archived_at IS NOT NULL)
@@ -581,9 +601,13 @@ CREATE UNIQUE INDEX job_pause_pkey ON public.job_pause USING btree (scope, name)
 CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
 CREATE UNIQUE INDEX job_redrive_pkey ON public.job_redrive USING btree (id)
 CREATE UNIQUE INDEX job_weight_pkey ON public.job_weight USING btree (org_id)
+CREATE UNIQUE INDEX mailbox_from ON public.mailbox USING btree (org_id, from_folded) WHERE (archived_at IS NULL)
+CREATE UNIQUE INDEX mailbox_inbound ON public.mailbox USING btree (inbound_hash)
+CREATE UNIQUE INDEX mailbox_pkey ON public.mailbox USING btree (org_id, id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
 CREATE UNIQUE INDEX note_pkey ON public.note USING btree (org_id, id)
 CREATE UNIQUE INDEX oauth_state_pkey ON public.oauth_state USING btree (org_id, hash)
+CREATE UNIQUE INDEX org_key_pkey ON public.org_key USING btree (org_id)
 CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
 CREATE UNIQUE INDEX overview_state_pkey ON public.overview_state USING btree (org_id)
@@ -640,6 +664,8 @@ CREATE UNIQUE INDEX stripe_subscription_stripe_id_key ON public.stripe_subscript
 CREATE UNIQUE INDEX subscription_customer ON public.subscription USING btree (stripe_customer_id) WHERE (stripe_customer_id IS NOT NULL)
 CREATE UNIQUE INDEX subscription_pkey ON public.subscription USING btree (org_id)
 CREATE UNIQUE INDEX subscription_stripe ON public.subscription USING btree (stripe_subscription_id) WHERE (stripe_subscription_id IS NOT NULL)
+CREATE UNIQUE INDEX suppression_live ON public.suppression USING btree (org_id, hash, purpose) WHERE (lifted_at IS NULL)
+CREATE UNIQUE INDEX suppression_pkey ON public.suppression USING btree (org_id, id)
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
 CREATE UNIQUE INDEX task_pkey ON public.task USING btree (org_id, id)
 CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
@@ -730,6 +756,8 @@ job_line: system for ALL to funnelwork_system using (true) check (true) forced
 job_line: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 job_weight: system for ALL to funnelwork_system using (true) check (true) forced
 job_weight: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+mailbox: system for ALL to funnelwork_system using (true) check (true) forced
+mailbox: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 note: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -737,6 +765,9 @@ oauth_state: system for ALL to funnelwork_system using (true) check (true) force
 oauth_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 org: system for ALL to funnelwork_system using (true) check (true) forced
 org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+org_key: platform for SELECT to funnelwork_app using ((org_id = '00000000-0000-0000-0000-000000000000'::uuid)) check () forced
+org_key: system for ALL to funnelwork_system using (true) check (true) forced
+org_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 overview_state: system for ALL to funnelwork_system using (true) check (true) forced
 overview_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 pipeline: system for ALL to funnelwork_system using (true) check (true) forced
@@ -784,6 +815,8 @@ stripe_subscription: system for ALL to funnelwork_system using (true) check (tru
 stripe_subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 subscription: system for ALL to funnelwork_system using (true) check (true) forced
 subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+suppression: platform for SELECT to funnelwork_app using ((org_id = '00000000-0000-0000-0000-000000000000'::uuid)) check () forced
+suppression: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 task: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -940,6 +973,9 @@ job_redrive: funnelwork_system may INSERT, SELECT, UPDATE
 job_weight: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job_weight: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 job_weight: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+mailbox: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+mailbox: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+mailbox: funnelwork_system may SELECT, UPDATE
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -951,6 +987,9 @@ oauth_state: funnelwork_system may DELETE, SELECT
 org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 org: funnelwork_system may INSERT, SELECT
+org_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+org_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+org_key: funnelwork_system may SELECT, UPDATE
 overview_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 overview_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 overview_state: funnelwork_system may INSERT, SELECT
@@ -1048,6 +1087,8 @@ stripe_subscription: funnelwork_system may SELECT
 subscription: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 subscription: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 subscription: funnelwork_system may INSERT, SELECT, UPDATE
+suppression: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+suppression: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork_system may DELETE, INSERT, SELECT

@@ -1,0 +1,25 @@
+// Package mailboxes keeps the mailboxes that an org sends from: their servers and credentials, their states, and how
+// much each may send.
+//
+// # States
+//
+//	unverified   never tested since its connection was set up or changed; sends nothing but its test mail
+//	active       its last test mail was accepted; a sandbox mailbox is active from the start
+//	held         sends nothing until held_until, or until a person resumes it; its mails wait
+//	disabled     stopped by the platform; a person resumes it
+//
+// # What may be sent
+//
+// daily_cap bounds the mails in any 24 hours, exactly: TakeSlot locks the mailbox's row, so marks of one mailbox come one
+// after the other, and refuses one if the cap-th newest mark is younger than 24 hours and a minute. The minute is what
+// may lie between a mark and its final dot; with it the bound holds for the times at which the server takes the mails,
+// too. A mailbox without a cap is a relay, bound by rate_per_second alone, and its row is only read. gap and ramp hold
+// automated mail back, never a one-to-one mail.
+//
+// The marks are the rows of the table email with a marked_at.
+//
+// # Secrets
+//
+// Passwords are sealed, bound to their org, mailbox and column, and no answer, event or log line holds them. Of the
+// address that takes incoming mail only a hash is stored.
+package mailboxes

@@ -1,0 +1,83 @@
+package mailboxes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+// Sending is what is needed to send from a mailbox.
+type Sending struct {
+	ID       id.ID
+	Kind     string
+	Host     string // the kind's own server for google and microsoft; "" for sandbox
+	Port     int
+	TLS      string      // tls, starttls or none
+	Username string      // "": no sign-in
+	Password secret.Text // "" for google and microsoft, which sign in with a token of SocialAccountID
+	// SocialAccountID is the account whose login google and microsoft use.
+	SocialAccountID *id.ID
+
+	FromEmail, FromName, FromDomain string
+	ReplyTo                         *string
+	SignatureHTML                   string
+	TimeZone                        string
+	TrackOpens, TrackClicks         bool
+
+	Status        string
+	StatusReason  string
+	HeldUntil     *time.Time // while held; nil: until it is resumed
+	DailyCap      *int       // nil: none
+	RatePerSecond *int       // nil: none
+	SentProof     bool       // what is absent from its Sent folder was not sent
+}
+
+// MaySend reports whether the mailbox may send now. A hold that has ended counts as active, before the sweep says so.
+func (s *Sending) MaySend(now time.Time) bool {
+	return s.Status == Active || s.Status == Held && s.HeldUntil != nil && !now.Before(*s.HeldUntil)
+}
+
+// ForSending returns a live mailbox of the org of tx with its password. The error is a not_found fault if there is none.
+func (s *Service) ForSending(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (*Sending, error) {
+	m := &Sending{ID: mailbox}
+	var sealed []byte
+	err := tx.QueryRow(ctx, `
+		SELECT kind, smtp_host, smtp_port, smtp_tls, smtp_username, smtp_password, social_account_id, from_email,
+			from_name, from_domain, reply_to, signature_html, time_zone, track_opens, track_clicks, status,
+			status_reason, held_until, daily_cap, rate_per_second, sent_proof
+		FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`, []any{tx.Org(), mailbox},
+		&m.Kind, &m.Host, &m.Port, &m.TLS, &m.Username, &sealed, &m.SocialAccountID, &m.FromEmail, &m.FromName,
+		&m.FromDomain, &m.ReplyTo, &m.SignatureHTML, &m.TimeZone, &m.TrackOpens, &m.TrackClicks, &m.Status,
+		&m.StatusReason, &m.HeldUntil, &m.DailyCap, &m.RatePerSecond, &m.SentProof)
+	if postgres.None(err) {
+		return nil, fault.New(fault.NotFound, absent)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read mailbox: %w", err)
+	}
+	if m.Password, err = s.open(tx.Org(), mailbox, smtpPassword, sealed); err != nil {
+		return nil, err
+	}
+	if host, ok := ownServers[m.Kind]; ok {
+		m.Host, m.Port, m.TLS, m.Username = host.name, host.port, host.tls, m.FromEmail
+	}
+	return m, nil
+}
+
+// server is the address of a server.
+type server struct {
+	name string
+	port int
+	tls  string
+}
+
+// ownServers has the servers of the kinds that have one of their own.
+var ownServers = map[string]server{
+	Google:    {"smtp.gmail.com", 465, TLS},
+	Microsoft: {"smtp.office365.com", 587, StartTLS},
+}

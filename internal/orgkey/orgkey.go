@@ -1,0 +1,93 @@
+// Package orgkey keeps a random key per org, with which values are hashed that must not be guessed from outside: the
+// addresses of people who were purged, and Message-IDs. A key is sealed in its row and never changes, because what was
+// hashed with it is stored. A rotation of the keyset reseals it.
+package orgkey
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/keyring"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+// Key is a key of an org. fmt, slog and encoding/json cannot show it.
+type Key struct{ bytes []byte }
+
+// Format hides the key under every verb.
+func (Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[secret]")) }
+
+// IsZero reports whether k is no key: the platform has none as long as it has hashed nothing.
+func (k Key) IsZero() bool { return len(k.bytes) == 0 }
+
+// Hash returns the HMAC-SHA256 of text, 32 bytes. Hashes of different purposes are unrelated. The zero Key must not be
+// used.
+func (k Key) Hash(purpose, text string) []byte {
+	h := hmac.New(sha256.New, k.bytes)
+	_, _ = h.Write([]byte(purpose + "\x00" + text)) // never fails
+	return h.Sum(nil)
+}
+
+// Pair has the key of an org and the platform's.
+type Pair struct{ Org, Platform Key }
+
+// Of returns the keys for the org of tx, whose own key is created if it has none yet; so tx must be able to write.
+func Of(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (Pair, error) {
+	p, err := read(ctx, tx, box)
+	if err != nil || !p.Org.IsZero() {
+		return p, err
+	}
+	fresh := make([]byte, 32)
+	_, _ = rand.Read(fresh) // never fails
+	sealed, err := box.Seal(fresh, about(tx.Org()))
+	if err != nil {
+		return p, fmt.Errorf("seal org key: %w", err)
+	}
+	tx.Queue(`INSERT INTO org_key (org_id, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING`, tx.Org(), sealed)
+	return read(ctx, tx, box) // a concurrent transaction's key, if that was first
+}
+
+func read(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (p Pair, err error) {
+	rows, err := tx.Query(ctx, `SELECT org_id, sealed FROM org_key WHERE org_id = ANY ($1)`, []id.ID{tx.Org(), {}})
+	if err != nil {
+		return p, fmt.Errorf("read org key: %w", err)
+	}
+	var (
+		org    id.ID
+		sealed []byte
+	)
+	_, err = pgx.ForEachRow(rows, []any{&org, &sealed}, func() error {
+		plain, err := box.Open(sealed, about(org))
+		if err != nil {
+			return err
+		}
+		if org.IsZero() {
+			p.Platform = Key{plain}
+		}
+		if org == tx.Org() {
+			p.Org = Key{plain}
+		}
+		return nil
+	})
+	if err != nil {
+		return p, fmt.Errorf("read org key: %w", err)
+	}
+	return p, nil
+}
+
+func about(org id.ID) string { return "org_key/" + org.String() }
+
+// Sealed lists the column with the sealed keys.
+func Sealed() []keyring.Column {
+	return []keyring.Column{{
+		Table: "org_key", Name: "sealed", Key: []keyring.KeyPart{{Name: "org_id", Type: "uuid"}},
+		About: func(key []string) string { return "org_key/" + key[0] },
+	}}
+}

@@ -1,0 +1,99 @@
+package suppression
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/idna"
+
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/orgkey"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+// Purposes of the hashes.
+const (
+	emailHash  = "suppression.email"
+	domainHash = "suppression.domain"
+)
+
+// Service finds and keeps suppressions. It is safe for concurrent use.
+type Service struct {
+	Box *secret.Sealer // opens the keys of the orgs
+}
+
+// Keys has the hashes by which the suppressions of one address are found.
+type Keys struct {
+	Org      [][]byte // of the address and of its domain, by the org's key
+	Platform [][]byte // likewise by the platform's key; empty if the platform suppresses nothing
+	locks    []int64
+}
+
+// Keys returns the hashes of an address for the org of tx, which must be able to write: an org's key is created with
+// its first use.
+func (s *Service) Keys(ctx context.Context, tx *postgres.Tx, address string) (Keys, error) {
+	pair, err := orgkey.Of(ctx, tx, s.Box)
+	if err != nil {
+		return Keys{}, err
+	}
+	return keysOf(tx.Org(), pair, address), nil
+}
+
+func keysOf(org id.ID, pair orgkey.Pair, address string) Keys {
+	email, domain := Fold(address)
+	k := Keys{Org: [][]byte{pair.Org.Hash(emailHash, email), pair.Org.Hash(domainHash, domain)}, Platform: [][]byte{}}
+	k.locks = append(k.locks, lockOf(org, k.Org[0]), lockOf(org, k.Org[1]))
+	if !pair.Platform.IsZero() {
+		k.Platform = [][]byte{pair.Platform.Hash(emailHash, email), pair.Platform.Hash(domainHash, domain)}
+		k.locks = append(k.locks, lockOf(id.ID{}, k.Platform[0]), lockOf(id.ID{}, k.Platform[1]))
+	}
+	slices.Sort(k.locks)
+	return k
+}
+
+// Guard queues the locks that decide the order of a mail and of the suppressions of its address: those under way are
+// awaited, and later ones wait for the end of tx. It must be queued before the statement with Blocked.
+func (k Keys) Guard(tx *postgres.Tx) {
+	tx.Queue(`SELECT pg_advisory_xact_lock_shared(k) FROM unnest($1::bigint[]) AS k`, k.locks)
+}
+
+// Blocked returns an SQL condition that is true if a suppression refuses a mail. The arguments are SQL: the org, the
+// hashes of Keys as bytea[], and a boolean that is true for mail with the purpose marketing.
+func Blocked(org, own, platform, marketing string) string {
+	return `EXISTS (SELECT FROM suppression WHERE lifted_at IS NULL AND (purpose = 'all' OR ` + marketing + `) AND
+		(org_id = ` + org + ` AND hash = ANY (` + own + `) OR
+		org_id = '00000000-0000-0000-0000-000000000000' AND hash = ANY (` + platform + `)))`
+}
+
+// parts is the number of parts of an org's hashes that are locked as one.
+const parts = 64
+
+// lockOf returns the advisory lock of the part of an org's hashes that hash belongs to.
+func lockOf(org id.ID, hash []byte) int64 { return lockOfPart(org, hash[0]%parts) }
+
+func lockOfPart(org id.ID, part byte) int64 {
+	sum := sha256.Sum256(append([]byte("suppression/"+org.String()+"/"), part))
+	return int64(binary.BigEndian.Uint64(sum[:])) //nolint:gosec // any 64 bits are a lock
+}
+
+// Fold returns the form in which an address is hashed, and that of its domain: lower case, and the domain in its ASCII
+// form.
+func Fold(address string) (email, domain string) {
+	at := strings.LastIndexByte(address, '@')
+	domain = FoldDomain(address[at+1:])
+	return filter.Fold(address[:at+1]) + domain, domain
+}
+
+// FoldDomain returns the form in which a domain is hashed.
+func FoldDomain(domain string) string {
+	domain = filter.Fold(strings.TrimSuffix(domain, "."))
+	if ascii, err := idna.Lookup.ToASCII(domain); err == nil {
+		return ascii
+	}
+	return domain
+}
