@@ -54,8 +54,8 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 			t.Fatalf("it is over after %d kills: that shows too little", k+1)
 		}
 		if !*long { // another test shows that and when a lease expires
-			h.count("WITH lapsed AS (UPDATE job SET wake_at = now() WHERE kind = 'platform.redrive' AND owner IS " +
-				"NOT NULL RETURNING 1) SELECT count(*) FROM lapsed")
+			h.count("WITH lapsed AS (UPDATE job SET wake_at = now(), lease_until = now() WHERE kind = " +
+				"'platform.redrive' AND owner IS NOT NULL RETURNING 1) SELECT count(*) FROM lapsed")
 		}
 	}
 	work()

@@ -37,7 +37,7 @@ func ExplainWaiting(ctx context.Context, system *postgres.DB, mode string) (plan
 func explain(ctx context.Context, system *postgres.DB, mode, sql string, args ...any) (plan []byte, err error) {
 	undo := errors.New("undo")
 	err = system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(store.AsyncCommitSQL)
+		tx.Queue(store.InOrderSQL + store.AsyncCommitSQL)
 		tx.Queue("SELECT set_config('plan_cache_mode', $1, true), set_config('app.feeds', 'true', true)", mode)
 		if err := tx.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql, args, &plan); err != nil {
 			return err

@@ -43,7 +43,7 @@ type given struct {
 // snapshot reads the waiting groups and the slots that they hold.
 func (r *round) snapshot(ctx context.Context) error {
 	held := map[[2]id.ID]int{}
-	r.tx.Queue(store.AsyncCommitSQL)
+	r.tx.Queue(store.InOrderSQL + store.AsyncCommitSQL)
 	r.tx.Queue(feedsSQL, string(r.lane)).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&r.feeds)
 	})

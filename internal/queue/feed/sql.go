@@ -6,15 +6,15 @@ import "github.com/funnelwork/funnelwork/internal/queue/store"
 // jobs and half the newest, so that many jobs with the same time do not delay jobs that become due later.
 const ripenSQL = `
 WITH oldest AS MATERIALIZED (
-	SELECT org_id, id FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND run_at <= now()
+	SELECT ctid AS at FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND run_at <= now()
 	ORDER BY run_at LIMIT $1 FOR UPDATE SKIP LOCKED
 ), newest AS MATERIALIZED (
-	SELECT org_id, id FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND run_at <= now()
+	SELECT ctid AS at FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND run_at <= now()
 	ORDER BY run_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 UPDATE job SET due = true
-FROM (SELECT org_id, id FROM oldest UNION SELECT org_id, id FROM newest) AS ripe
-WHERE job.org_id = ripe.org_id AND job.id = ripe.id`
+FROM (SELECT at FROM oldest UNION SELECT at FROM newest) AS ripe
+WHERE job.ctid = ripe.at`
 
 // The LIMIT makes it one probe per lane. With EXISTS the planner chooses a join that reads all waiting jobs.
 const waitingSQL = `
@@ -80,10 +80,10 @@ ORDER BY h.org_id, h.line, h.kind`
 // rows.
 const pickSQL = `
 WITH pick AS MATERIALIZED (
-	SELECT p.org_id, p.id, g.quota, row_number() OVER (PARTITION BY g.org_id, g.line ORDER BY p.run_at, p.id) AS turn
+	SELECT p.at, g.quota, row_number() OVER (PARTITION BY g.org_id, g.line ORDER BY p.run_at, p.id) AS turn
 	FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[]) AS g (org_id, line, kind, quota)
 	CROSS JOIN LATERAL (
-		SELECT job.org_id, job.id, job.run_at FROM job
+		SELECT job.ctid AS at, job.id, job.run_at FROM job
 		WHERE job.lane = $1 AND job.org_id = g.org_id AND coalesce(job.line,
 		'00000000-0000-0000-0000-000000000000'::uuid) = g.line AND job.kind = g.kind
 			AND job.state = 'ready' AND job.wake_at IS NULL AND job.due AND job.run_at <= now()
@@ -93,7 +93,7 @@ WITH pick AS MATERIALIZED (
 	) AS p
 )
 UPDATE job SET wake_at = now() + $6::interval
-FROM pick WHERE pick.turn <= pick.quota AND job.org_id = pick.org_id AND job.id = pick.id
+FROM pick WHERE pick.turn <= pick.quota AND job.ctid = pick.at
 RETURNING` + store.RefColumns + `, coalesce(job.line, '00000000-0000-0000-0000-000000000000'::uuid), pick.turn`
 
 // tollSQL stores when each rate-limited concurrency key gets its next slot.

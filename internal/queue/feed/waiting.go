@@ -20,7 +20,7 @@ const ripe = 1000
 func (f *Feeder) Waiting(ctx context.Context) ([]queue.Lane, error) {
 	var out []queue.Lane
 	err := f.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(store.ByKeySQL)
+		tx.Queue(store.InOrderSQL)
 		tx.Queue(ripenSQL, ripe/2)
 		tx.Queue(waitingSQL, queue.LaneNames()).Query(func(rows pgx.Rows) (err error) {
 			out, err = pgx.CollectRows(rows, pgx.RowTo[queue.Lane])

@@ -22,14 +22,16 @@ const (
 	actDrop    = "drop"
 )
 
-// free locks the rows that may be changed. It skips rows that a run or another statement has locked; the caller retries
+// free locks the rows that may be changed. Like the statements by key of package store it looks up each row by its key. It skips rows that a run or another statement has locked; the caller retries
 // those.
 const free = `
 WITH free AS MATERIALIZED (
-	SELECT job.org_id, job.id, job.state FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
-	JOIN job ON job.org_id = asked.org_id AND job.id = asked.id
-	WHERE job.owner IS NULL%s
-	FOR UPDATE OF job SKIP LOCKED
+	SELECT one.* FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
+	CROSS JOIN LATERAL (
+		SELECT job.ctid AS at, job.state FROM job
+		WHERE job.org_id = asked.org_id AND job.id = asked.id AND job.owner IS NULL%s
+		FOR UPDATE SKIP LOCKED
+	) AS one
 ), acted AS (%s
 	RETURNING` + store.RefColumns + `,` + store.NotPausedSQL + ` AS due, job.args
 ), noted AS (
@@ -47,14 +49,14 @@ var (
 	// T12
 	runNowSQL = fmt.Sprintf(free, "", `
 	UPDATE job SET `+revive+`, wake_at = now()
-	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
+	FROM free WHERE job.ctid = free.at`)
 	// T13. Like every dead job it loses its dedupe key, so that it does not block its successors.
-	archiveSQL = fmt.Sprintf(free, " AND job.state = 'ready'", `
+	archiveSQL = fmt.Sprintf(free, " AND job.state IN ('ready', '')", `
 	UPDATE job SET state = 'dead', dedupe_key = NULL, run_at = now(), wake_at = now() + $8::interval, last_error = $9
-	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
+	FROM free WHERE job.ctid = free.at`)
 	// T14
 	deleteSQL = fmt.Sprintf(free, "", `
-	DELETE FROM job USING free WHERE job.org_id = free.org_id AND job.id = free.id`)
+	DELETE FROM job USING free WHERE job.ctid = free.at`)
 )
 
 // Run is T12: it makes the jobs due now. Paused jobs run when their pause ends. A dead job starts over. Run returns one
@@ -125,6 +127,7 @@ func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Ke
 		var rows []touched
 		met := make(map[Key]Result)
 		err := o.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+			tx.Queue(store.ByKeysSQL)
 			args := append([]any{orgs, ids, id.New(), by.Actor, name, by.Scope, by.Reason}, more...)
 			tx.Queue(sql, args...).Query(func(r pgx.Rows) error {
 				var t touched
@@ -173,14 +176,19 @@ func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Ke
 // patience is the waits of an action between its tries for locked rows.
 var patience = [...]time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond}
 
+const whySQL = `
+SELECT asked.org_id, asked.id, one.state IS NULL, one.run, one.state = 'dead'
+FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
+LEFT JOIN LATERAL (
+	SELECT job.state, job.owner IS NOT NULL AS run FROM job
+	WHERE job.org_id = asked.org_id AND job.id = asked.id OFFSET 0
+) AS one ON true`
+
 // why fills in the results of the jobs that an action did not change. It leaves out jobs that were only locked.
 func (o *Operator) why(ctx context.Context, name string, orgs, ids []id.ID, met map[Key]Result) error {
-	const sql = `
-SELECT asked.org_id, asked.id, job.id IS NULL, job.owner IS NOT NULL, job.state = 'dead'
-FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
-LEFT JOIN job ON job.org_id = asked.org_id AND job.id = asked.id`
 	return o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(sql, orgs, ids).Query(func(rows pgx.Rows) error {
+		tx.Queue(store.ByKeysSQL)
+		tx.Queue(whySQL, orgs, ids).Query(func(rows pgx.Rows) error {
 			var k Key
 			var gone bool
 			var run, dead *bool

@@ -33,8 +33,8 @@ const columns = ` job.id, job.org_id, job.kind, job.lane,
 	CASE WHEN job.state = 'dead' THEN 'dead' WHEN job.owner IS NOT NULL OR` + store.LockedSQL +
 	` THEN 'running' WHEN job.wake_at IS NOT NULL THEN 'pushed'
 		WHEN job.attempt > 0 THEN 'retry' ELSE 'waiting' END,
-	job.attempt, job.max_attempts, job.losses, job.run_at, job.wake_at, job.created_at, job.last_error,
-	job.dedupe_key, job.dispatch`
+	job.attempt, job.max_attempts, job.losses, job.run_at, greatest(job.wake_at, job.lease_until), job.created_at,
+	job.last_error, job.dedupe_key, job.dispatch`
 
 func (j *Job) fields() []any {
 	return []any{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
 // Redrive reruns all dead jobs that match a filter, at a limited rate. It is a row that a separate job processes, so it
@@ -77,9 +78,9 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int,
 }
 
 // redriveSQL is T12 for many jobs. They wait for the feeder, which is fair and keeps Redis small.
-var redriveSQL = fmt.Sprintf(free, " AND job.state = 'dead'", `
+var redriveSQL = fmt.Sprintf(free, " AND job.state IN ('dead', '')", `
 	UPDATE job SET `+revive+`, wake_at = NULL, due = true
-	FROM free WHERE job.org_id = free.org_id AND job.id = free.id`)
+	FROM free WHERE job.ctid = free.at`)
 
 // catchUp limits how many seconds of its rate a redrive makes up for after its worker paused.
 const catchUp = 2.0
@@ -137,6 +138,7 @@ FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &
 	for i, j := range jobs {
 		orgs[i], ids[i] = j.Org, j.ID
 	}
+	tx.Queue(store.ByKeysSQL)
 	answer, err := tx.Query(ctx, redriveSQL, orgs, ids, id.New(), r.Actor, "redrive", "redrive "+which.String(),
 		r.Reason)
 	if err != nil {

@@ -9,16 +9,19 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
+
+const showSQL = `SELECT` + columns + `, d.died_at, job.args
+FROM job LEFT JOIN job_death d ON d.org_id = job.org_id AND d.id = job.id
+WHERE job.org_id = $1 AND job.id = $2`
 
 // Show returns one job with its arguments, which are ids. It returns nil if the job does not exist.
 func (o *Operator) Show(ctx context.Context, k Key) (*Job, error) {
 	var j Job
 	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx,
-			`SELECT`+columns+
-				`, d.died_at, job.args FROM job LEFT JOIN job_death d ON d.org_id = job.org_id AND d.id = job.id
-WHERE job.org_id = $1 AND job.id = $2`, []any{k.Org, k.ID}, append(j.fields(), &j.Args)...)
+		tx.Queue(store.ByKeySQL)
+		return tx.QueryRow(ctx, showSQL, []any{k.Org, k.ID}, append(j.fields(), &j.Args)...)
 	})
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // no job is an answer

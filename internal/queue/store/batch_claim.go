@@ -10,20 +10,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// claimAllSQL is T5 for many jobs. It skips locked rows; their claims are retried alone. As in all statements for many
-// jobs, a second, empty state beside ready keeps the planner from the partial index of slots, with which it would scan
-// the slots of the whole org.
+// claimAllSQL is T5 for many jobs. It skips locked rows; their claims are retried alone.
 const claimAllSQL = `
 WITH mine AS MATERIALIZED (
-	SELECT job.org_id, job.id, m.owner
+	SELECT one.at, m.owner
 	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS m (org_id, id, owner)
-	JOIN job ON job.org_id = m.org_id AND job.id = m.id
-	WHERE job.state IN ('ready', '') AND job.wake_at IS NOT NULL AND (job.owner IS NULL OR job.wake_at <= now())` +
-	may + `
-	FOR UPDATE OF job SKIP LOCKED
+	CROSS JOIN LATERAL (
+		SELECT job.ctid AS at FROM job
+		WHERE job.org_id = m.org_id AND job.id = m.id AND` + hasSlot + ` AND` + lapsed + may + `
+		FOR UPDATE OF job SKIP LOCKED
+	) AS one
 )
-UPDATE job SET owner = mine.owner, wake_at = now() + $4::interval
-FROM mine WHERE job.org_id = mine.org_id AND job.id = mine.id
+UPDATE job SET owner = mine.owner, lease_until = now() + $4::interval
+FROM mine WHERE job.ctid = mine.at
 RETURNING job.owner,` + claimed
 
 func (l *Store) claimAll(ctx context.Context, load []*batchCall) error {
@@ -34,7 +33,7 @@ func (l *Store) claimAll(ctx context.Context, load []*batchCall) error {
 		byOwner[owners[i]] = a
 	}
 	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(AsyncCommitSQL + onceSQL)
+		tx.Queue(ByKeysSQL + AsyncCommitSQL)
 		tx.Queue(claimAllSQL, orgs, ids, owners, l.Lease).Query(func(rows pgx.Rows) error {
 			defer rows.Close()
 			for rows.Next() {

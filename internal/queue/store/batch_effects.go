@@ -13,11 +13,13 @@ import (
 // endSQL is sent before completions that share a transaction. The lock timeout keeps one locked row from delaying the
 // others; that run is then completed alone. The transaction switches between orgs, so no constraint check may be
 // deferred to the commit, where it would run under another org's policies.
-const endSQL = ByKeySQL + onceSQL + ", set_config('lock_timeout', '200ms', true)"
+// The join types are for the writers' statements.
+const endSQL = ByKeysSQL + `, set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+	set_config('lock_timeout', '200ms', true)`
 
-// endAll is T8 for many runs and their effects in one transaction. It checks the fences first: it deletes the rows of
-// the runs that still hold their jobs, which also locks them. Then it writes the effects of exactly those runs. Each
-// org's statements run under that org's row policies.
+// endAll is T8 for many runs and their effects in one transaction. It checks the fences first: as the System role it
+// deletes the rows of the runs that still hold their jobs, of all orgs in one statement, which also locks them. Then it
+// writes the effects of exactly those runs, those of each org under its row policies.
 func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
 	byOwner := make(map[id.ID]*batchCall, len(load))
 	var orgs [][]*batchCall // batches by org; load is sorted by org
@@ -32,21 +34,20 @@ func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
 	err := l.App.Tx(ctx, load[0].claim.Org, func(tx *postgres.Tx) error {
 		tx.Queue(endSQL)
 		tx.Queue("SET CONSTRAINTS ALL IMMEDIATE")
-		for _, asks := range orgs {
-			var done fenced
-			for _, a := range asks {
-				done.add(a.claim)
-			}
-			tx.Turn(asks[0].claim.Org)
-			tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(func(rows pgx.Rows) error {
-				var owner id.ID
-				_, err := pgx.ForEachRow(rows, []any{&owner}, func() error {
-					held[owner] = true
-					return nil
-				})
-				return err
-			})
+		var done fenced
+		for _, a := range load {
+			done.add(a.claim)
 		}
+		tx.Queue(asSystem)
+		tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(func(rows pgx.Rows) error {
+			var owner id.ID
+			_, err := pgx.ForEachRow(rows, []any{&owner}, func() error {
+				held[owner] = true
+				return nil
+			})
+			return err
+		})
+		tx.Queue(asApp)
 		if err := tx.Flush(ctx); err != nil {
 			return err
 		}

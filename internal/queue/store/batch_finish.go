@@ -12,14 +12,25 @@ import (
 // T8, T9 and T10 for many jobs.
 const (
 	fenceAll = `
-WHERE job.org_id = m.org_id AND job.id = m.id AND job.owner = m.owner AND job.attempt = m.attempt
-AND job.state IN ('ready', '') AND job.wake_at IS NOT NULL
-RETURNING m.owner`
+	CROSS JOIN LATERAL (
+		SELECT job.ctid AS at FROM job
+		WHERE job.org_id = m.org_id AND job.id = m.id AND job.owner = m.owner AND job.attempt = m.attempt
+			AND` + hasSlot + `
+		FOR UPDATE
+	) AS one
+)`
 	doneAllSQL = `
-DELETE FROM job USING unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) AS m (org_id, id, owner, attempt)` +
-		fenceAll
+WITH mine AS MATERIALIZED (
+	SELECT one.at, m.owner
+	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[]) AS m (org_id, id, owner, attempt)` + fenceAll + `
+DELETE FROM job USING mine WHERE job.ctid = mine.at
+RETURNING mine.owner`
 	failAllSQL = `
-UPDATE job SET owner = NULL,
+WITH mine AS MATERIALIZED (
+	SELECT one.at, m.owner, m.outcome, m.error, m.later
+	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::bigint[])
+		AS m (org_id, id, owner, attempt, outcome, error, later)` + fenceAll + `
+UPDATE job SET owner = NULL, lease_until = NULL,
 	attempt = CASE WHEN m.outcome = 'snoozed' THEN job.attempt ELSE job.attempt + 1 END,
 	last_error = CASE WHEN m.outcome = 'snoozed' THEN job.last_error ELSE m.error END,
 	state = CASE WHEN m.outcome = 'dead' THEN 'dead' ELSE job.state END,
@@ -27,8 +38,8 @@ UPDATE job SET owner = NULL,
 	run_at = CASE WHEN m.outcome = 'dead' THEN job.run_at ELSE now() + m.later * interval '1 microsecond' END,
 	due = job.due AND m.outcome = 'dead',
 	wake_at = CASE WHEN m.outcome = 'dead' THEN now() + $8::interval END
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::bigint[]) AS m (org_id, id,
-owner, attempt, outcome, error, later)` + fenceAll
+FROM mine AS m WHERE job.ctid = m.at
+RETURNING m.owner`
 )
 
 func (l *Store) finishAll(ctx context.Context, load []*batchCall) error {
@@ -53,7 +64,7 @@ func (l *Store) finishAll(ctx context.Context, load []*batchCall) error {
 		return err
 	}
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(ByKeySQL + onceSQL)
+		tx.Queue(ByKeysSQL)
 		if len(done.ids) > 0 {
 			tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(note)
 		}

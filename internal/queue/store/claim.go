@@ -24,16 +24,15 @@ const may = ` AND NOT EXISTS (SELECT FROM job_pause p WHERE (p.scope, p.name) IN
 
 // T5. A row with an expired lease may be claimed again; the fence is the new owner.
 const claimSQL = `
-UPDATE job SET owner = $3, wake_at = now() + $4::interval
-WHERE org_id = $1 AND id = $2 AND state = 'ready' AND wake_at IS NOT NULL AND (owner IS NULL OR wake_at <= now())` +
-	may + `
+UPDATE job SET owner = $3, lease_until = now() + $4::interval
+WHERE org_id = $1 AND id = $2 AND` + hasSlot + ` AND` + lapsed + may + `
 RETURNING` + claimed
 
 // T6. The row lock is the lease; it ends with the session that holds it.
 const lockSQL = `
 SELECT` + claimed + `
 FROM job
-WHERE org_id = $1 AND id = $2 AND state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL` + may + `
+WHERE org_id = $1 AND id = $2 AND` + hasSlot + ` AND owner IS NULL` + may + `
 FOR UPDATE OF job SKIP LOCKED`
 
 // Claim is T5: this process holds the job until the completion or until the lease expires. It returns ErrMissed if
@@ -42,6 +41,7 @@ func (l *Store) Claim(ctx context.Context, org, job id.ID) (*queue.Claimed, erro
 	owner := id.New()
 	c := &queue.Claimed{ID: job, Org: org, Fence: &owner}
 	err := l.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+		tx.Queue(ByKeySQL)
 		tx.Queue(claimSQL, org, job, owner, l.Lease).QueryRow(func(row pgx.Row) error { return scanClaimed(row, c) })
 		return nil
 	})
@@ -54,6 +54,7 @@ func (l *Store) Claim(ctx context.Context, org, job id.ID) (*queue.Claimed, erro
 // Lock is T6: the job is held while tx is open. It returns ErrMissed if there is nothing to claim.
 func (l *Store) Lock(ctx context.Context, tx *postgres.Tx, job id.ID) (*queue.Claimed, error) {
 	c := &queue.Claimed{ID: job, Org: tx.Org()}
+	tx.Queue(ByKeySQL)
 	rows, err := tx.Query(ctx, lockSQL, tx.Org(), job)
 	if err != nil {
 		return nil, err
@@ -69,6 +70,7 @@ func (l *Store) Lock(ctx context.Context, tx *postgres.Tx, job id.ID) (*queue.Cl
 		return nil, err
 	}
 	rows.Close()
+	tx.Queue(anyPlanSQL) // for the run's own statements
 	return c, rows.Err()
 }
 
@@ -83,13 +85,14 @@ func scanClaimed(row pgx.Row, c *queue.Claimed, other ...any) error {
 	return nil
 }
 
+const deadSQL = `SELECT last_error, attempt, max_attempts FROM job WHERE org_id = $1 AND id = $2 AND` + isDead
+
 // Dead reports whether the job is dead, and returns its last error and attempts. It is called after a claim that
 // missed.
 func (l *Store) Dead(ctx context.Context, org, job id.ID) (why string, attempts, of int, dead bool, err error) {
 	err = l.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx,
-			"SELECT last_error, attempt, max_attempts FROM job WHERE org_id = $1 AND id = $2 AND state = 'dead'",
-			[]any{org, job}, &why, &attempts, &of)
+		tx.Queue(ByKeySQL)
+		return tx.QueryRow(ctx, deadSQL, []any{org, job}, &why, &attempts, &of)
 	})
 	if postgres.None(err) {
 		return "", 0, 0, false, nil
@@ -99,9 +102,15 @@ func (l *Store) Dead(ctx context.Context, org, job id.ID) (why string, attempts,
 
 // T7 for all runs of a process at once. It finds rows by primary key; owner has no index.
 const extendSQL = `
-UPDATE job SET wake_at = now() + $4::interval
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS mine (org_id, id, owner)
-WHERE job.org_id = mine.org_id AND job.id = mine.id AND job.owner = mine.owner
+WITH mine AS MATERIALIZED (
+	SELECT one.at FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS m (org_id, id, owner)
+	CROSS JOIN LATERAL (
+		SELECT job.ctid AS at FROM job WHERE job.org_id = m.org_id AND job.id = m.id AND job.owner = m.owner
+		FOR UPDATE
+	) AS one
+)
+UPDATE job SET lease_until = now() + $4::interval
+FROM mine WHERE job.ctid = mine.at
 RETURNING job.owner`
 
 // Extend is T7: it renews the leases of all runs and returns the owners that still hold theirs. A run that is not among
@@ -113,7 +122,7 @@ func (l *Store) Extend(ctx context.Context, runs []*queue.Claimed) (map[id.ID]bo
 	}
 	held := make(map[id.ID]bool, len(runs))
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(AsyncCommitSQL)
+		tx.Queue(ByKeysSQL + AsyncCommitSQL)
 		tx.Queue(extendSQL, orgs, ids, owners, l.Lease).Query(func(rows pgx.Rows) error {
 			var owner id.ID
 			_, err := pgx.ForEachRow(rows, []any{&owner}, func() error {

@@ -16,33 +16,44 @@ import (
 const backSQL = `
 UPDATE job SET wake_at = NULL, due = true
 FROM (
-	SELECT job.org_id, job.id FROM job JOIN job_line l ON l.org_id = job.org_id AND l.id = job.line
+	SELECT job.ctid AS at FROM job JOIN job_line l ON l.org_id = job.org_id AND l.id = job.line
 	AND l.held_until > now()
 	WHERE job.state = 'ready' AND job.wake_at <= now() AND job.owner IS NULL
 	LIMIT $1 FOR UPDATE OF job SKIP LOCKED
 ) AS due
-WHERE job.org_id = due.org_id AND job.id = due.id`
+WHERE job.ctid = due.at`
 
 // wakeSQL is T3: rows that are due for a check and that no run owns, ready and dead alike.
 const wakeSQL = `
 WITH due AS MATERIALIZED (
-	SELECT org_id, id, wake_at FROM job
+	SELECT ctid AS at, wake_at FROM job
 	WHERE wake_at <= now() AND owner IS NULL AND` + NotPausedSQL + `
 	ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
 )
 UPDATE job SET wake_at = now() + $1::interval
-FROM due WHERE job.org_id = due.org_id AND job.id = due.id
+FROM due WHERE job.ctid = due.at
 RETURNING` + RefColumns + `, extract(epoch FROM now() - due.wake_at)::float8`
+
+// keepSQL moves wake_at of the runs that go on to the end of their lease, where a run that has vanished is found. It
+// begins 1.5 s, two scans, before wake_at: the relay of a version without lease_until would take the run for lost.
+const keepSQL = `
+WITH due AS MATERIALIZED (
+	SELECT ctid AS at FROM job
+	WHERE wake_at <= now() + interval '1500 milliseconds' AND owner IS NOT NULL AND lease_until > greatest(wake_at, now())
+	ORDER BY wake_at LIMIT $1 FOR UPDATE SKIP LOCKED
+)
+UPDATE job SET wake_at = job.lease_until
+FROM due WHERE job.ctid = due.at`
 
 // reapSQL is T4: rows with an expired lease. Pauses do not delay it, because the run is lost in any case.
 const reapSQL = `
 WITH due AS MATERIALIZED (
-	SELECT org_id, id, wake_at FROM job
-	WHERE wake_at <= now() AND owner IS NOT NULL
+	SELECT ctid AS at, wake_at FROM job
+	WHERE wake_at <= now() AND owner IS NOT NULL AND (lease_until IS NULL OR lease_until <= now())
 	ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
 )
-UPDATE job SET owner = NULL, wake_at = now() + $1::interval
-FROM due WHERE job.org_id = due.org_id AND job.id = due.id
+UPDATE job SET owner = NULL, lease_until = NULL, wake_at = now() + $1::interval
+FROM due WHERE job.ctid = due.at
 RETURNING` + RefColumns + `, extract(epoch FROM now() - due.wake_at)::float8`
 
 // T15: all jobs of a lane that should be in Redis, and the newest dead jobs, which asynq should list.
@@ -50,15 +61,15 @@ const (
 	epochSQL = `
 UPDATE job SET wake_at = now()
 FROM (
-	SELECT org_id, id FROM job WHERE lane = $1 AND owner IS NULL AND wake_at > now() FOR UPDATE SKIP LOCKED
+	SELECT ctid AS at FROM job WHERE lane = $1 AND owner IS NULL AND wake_at > now() FOR UPDATE SKIP LOCKED
 ) AS due
-WHERE job.org_id = due.org_id AND job.id = due.id`
+WHERE job.ctid = due.at`
 	epochDeadSQL = `
 UPDATE job SET wake_at = now()
 FROM (
-	SELECT org_id, id FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT 9000 FOR UPDATE SKIP LOCKED
+	SELECT ctid AS at FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT 9000 FOR UPDATE SKIP LOCKED
 ) AS due
-WHERE job.org_id = due.org_id AND job.id = due.id`
+WHERE job.ctid = due.at`
 )
 
 // DueScan is the result of a scan for due rows.
@@ -74,7 +85,7 @@ func (l *Store) Wake(ctx context.Context, limit int) (DueScan, error) {
 
 // Reap is T4 for at most limit rows. The caller must push the returned jobs.
 func (l *Store) Reap(ctx context.Context, limit int) (DueScan, error) {
-	return l.scanDue(ctx, reapSQL, l.First, limit)
+	return l.scanDue(ctx, reapSQL, l.First, limit, keepSQL)
 }
 
 func (l *Store) scanDue(ctx context.Context, sql string, next time.Duration, limit int, before ...string) (DueScan,
@@ -82,7 +93,7 @@ func (l *Store) scanDue(ctx context.Context, sql string, next time.Duration, lim
 ) {
 	var out DueScan
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(AsyncCommitSQL)
+		tx.Queue(InOrderSQL + AsyncCommitSQL)
 		for _, b := range before {
 			tx.Queue(b, limit)
 		}
@@ -105,6 +116,7 @@ func (l *Store) scanDue(ctx context.Context, sql string, next time.Duration, lim
 // Resync is T15 for one lane. Redis may have lost any of the lane's tasks, so it makes all of them due for Wake.
 func (l *Store) Resync(ctx context.Context, lane queue.Lane) error {
 	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(InOrderSQL)
 		tx.Queue(epochSQL, string(lane))
 		tx.Queue(epochDeadSQL, string(lane))
 		return nil

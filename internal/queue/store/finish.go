@@ -39,22 +39,21 @@ var ErrFenced = errors.New("the run no longer holds its job")
 // of the lock. It includes the attempt so that one attempt ends once, even if a second transaction had to write the
 // completion.
 const fence = `
-WHERE org_id = $1 AND id = $2 AND owner IS NOT DISTINCT FROM $3 AND attempt = $4 AND state = 'ready'
-AND wake_at IS NOT NULL`
+WHERE org_id = $1 AND id = $2 AND owner IS NOT DISTINCT FROM $3 AND attempt = $4 AND` + hasSlot
 
 const (
 	// T8
 	doneSQL = `DELETE FROM job` + fence
 	// T9 with attempts left.
-	failSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, run_at = now() + $6::interval,
-		due = false, wake_at = NULL` + fence
+	failSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, lease_until = NULL, run_at = now() +
+		$6::interval, due = false, wake_at = NULL` + fence
 	// T9 without attempts left. It clears the dedupe key: a dead job must not block its successors.
-	dieSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, state = 'dead', dedupe_key =
-		NULL, wake_at = now() + $6::interval` + fence
+	dieSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, lease_until = NULL,
+		state = 'dead', dedupe_key = NULL, wake_at = now() + $6::interval` + fence
 	// T10
-	snoozeSQL = `UPDATE job SET owner = NULL, run_at = now() + $5::interval, due = false, wake_at = NULL` + fence
+	snoozeSQL = `UPDATE job SET owner = NULL, lease_until = NULL, run_at = now() + $5::interval, due = false, wake_at = NULL` + fence
 	// T11
-	releaseSQL = `UPDATE job SET owner = NULL, wake_at = now()` + fence
+	releaseSQL = `UPDATE job SET owner = NULL, lease_until = NULL, wake_at = now()` + fence
 )
 
 func (l *Store) statement(c *queue.Claimed, v Completion) (string, []any) {
@@ -89,6 +88,7 @@ func (l *Store) Finish(ctx context.Context, c *queue.Claimed, v Completion) erro
 	}
 	var n int64
 	err := l.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
+		tx.Queue(ByKeySQL)
 		tx.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
 			n = tag.RowsAffected()
 			return nil
@@ -114,6 +114,7 @@ func (l *Store) Settle(ctx context.Context, tx *postgres.Tx, c *queue.Claimed, v
 		}
 	}
 	sql, args := l.statement(c, v)
+	tx.Queue(ByKeySQL)
 	if c.Fence == nil { // the lock is the fence, so no result is needed
 		tx.Queue(sql, args...)
 		return nil

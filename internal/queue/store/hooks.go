@@ -45,8 +45,12 @@ func (h Hooks) RunRevived(ctx context.Context, tx *postgres.Tx, jobs []Changed) 
 // hookFunc is a function of a hook.
 type hookFunc = func(context.Context, *postgres.Tx, []json.RawMessage) error
 
-// asApp switches a transaction of the System role, which has no rights to most tenant tables, to the App role.
-const asApp = "SET LOCAL ROLE " + postgres.App
+// asApp switches a transaction of the System role, which has no rights to most tenant tables, to the App role. asSystem
+// is for the jobs of many orgs.
+const (
+	asApp    = "SET LOCAL ROLE " + postgres.App
+	asSystem = "SET LOCAL ROLE " + postgres.System
+)
 
 // run calls the function that which selects. Jobs of one org and kind are passed together. Orgs are processed in the
 // order of their ids, so that two operators cannot deadlock.

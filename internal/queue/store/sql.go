@@ -1,21 +1,45 @@
 package store
 
-// ByKeySQL is sent before statements that find a few rows by key or in the order of an index. The table's size swings
-// between small and large, with mostly dead rows in both cases. From such statistics the planner may choose a hash join
-// over the whole table, or another index plus a sort, and a prepared statement keeps that plan. These settings force
-// index plans.
-const ByKeySQL = `SELECT set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),
-	set_config('enable_mergejoin', 'off', true), set_config('enable_seqscan', 'off', true),
-	set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+// Statements by key give org_id and id, and say what else they demand of the row by the terms below, from which the
+// planner cannot prove the predicate of a partial index. So the primary key is the only index that fits, whatever the
+// statistics say. By "wake_at IS NOT NULL AND state = 'ready'" the index of slots would fit as well, and a plan that
+// was made while few slots were held would later read all of them for each row.
+const (
+	// hasSlot is true for a job with a slot.
+	hasSlot = ` CASE WHEN job.state = 'ready' THEN job.wake_at END IS NOT NULL`
+	// isDead names a second, empty state for the same reason.
+	isDead = ` job.state IN ('dead', '')`
+	// watched is true for a job that the relay looks at some time, ready or dead.
+	watched = ` coalesce(job.wake_at, 'infinity') < 'infinity'`
+	// lapsed is true for a job that no run holds any more. Versions without lease_until extend a lease by wake_at.
+	lapsed = ` (job.owner IS NULL OR greatest(job.wake_at, job.lease_until) <= now())`
+)
+
+// Statements about many rows find each of them by its key in a LATERAL subquery, which leaves the planner no other
+// order, and lock it. They write it by its ctid, which the lock holds. A plain join by the key may as well read the
+// table, or all rows of an org, in the order of the primary key, and look for each in the list.
+
+// The settings below are sent before statements whose plans are kept though the table's size swings between none and
+// millions of rows.
+
+// ByKeySQL keeps them from scanning an empty table from end to end, to go on doing so when it is full.
+const ByKeySQL = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`
+
+// anyPlanSQL, later in the transaction, ends what ByKeySQL excludes.
+const anyPlanSQL = "RESET enable_seqscan"
+
+// ByKeysSQL is ByKeySQL for statements about many rows, with one plan for all lists of keys. By default the server
+// replans for each list, which costs more than executing the statement.
+const ByKeysSQL = ByKeySQL + `, set_config('plan_cache_mode', 'force_generic_plan', true)`
+
+// InOrderSQL is for statements that read the first rows in the order of an index. They read neither all rows that fit,
+// to sort them, nor bitmaps of entries, which do not remember what they found dead.
+const InOrderSQL = ByKeySQL + `, set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
 	set_config('enable_incremental_sort', 'off', true)`
 
-// onceSQL, after ByKeySQL, also forces a generic plan for all lists of keys. By default the server replans for each
-// list, which costs more than executing the statement.
-const onceSQL = ", set_config('plan_cache_mode', 'force_generic_plan', true)"
-
-// AsyncCommitSQL also makes the commit asynchronous. It is for transactions that record temporary ownership: wake_at
-// recovers what a crash of Postgres loses, and the fence admits only the last claim.
-const AsyncCommitSQL = ByKeySQL + ", set_config('synchronous_commit', 'off', true)"
+// AsyncCommitSQL, after one of these, also makes the commit asynchronous. It is for transactions that record temporary
+// ownership: wake_at recovers what a crash of Postgres loses, and the fence admits only the last claim.
+const AsyncCommitSQL = ", set_config('synchronous_commit', 'off', true)"
 
 // RefColumns is the columns of a queue.Ref.
 const RefColumns = ` job.org_id, job.id, job.kind, job.lane, job.max_attempts, job.dispatch`

@@ -11,12 +11,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
+const listedSQL = `UPDATE job SET wake_at = NULL WHERE org_id = $1 AND id = $2 AND` + isDead
+
 // MarkListed clears wake_at of a dead row that asynq lists under Archived. It returns false if the job is not dead.
 func (l *Store) MarkListed(ctx context.Context, r queue.Ref) (bool, error) {
 	var n int64
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
-		n, err = tx.Exec(ctx, "UPDATE job SET wake_at = NULL WHERE org_id = $1 AND id = $2 AND state = 'dead'", r.Org,
-			r.ID)
+		tx.Queue(ByKeySQL)
+		n, err = tx.Exec(ctx, listedSQL, r.Org, r.ID)
 		return err
 	})
 	return n > 0, err
@@ -33,13 +35,13 @@ UPDATE job SET dispatch = job.dispatch + 1,
 	last_error = CASE WHEN due.fatal THEN $6 ELSE job.last_error END,
 	wake_at = CASE WHEN due.fatal THEN now() + $7::interval ELSE job.wake_at END
 FROM (
-	SELECT org_id, id, CASE WHEN state = 'ready' THEN $4::int ELSE 0 END AS lost,
+	SELECT ctid AS at, CASE WHEN state = 'ready' THEN $4::int ELSE 0 END AS lost,
 		state = 'ready' AND $4::int > 0 AND losses + $4::int >= $5 AS fatal
 	FROM job
-	WHERE org_id = $1 AND id = $2 AND dispatch = $3 AND owner IS NULL AND wake_at IS NOT NULL
+	WHERE org_id = $1 AND id = $2 AND dispatch = $3 AND owner IS NULL AND` + watched + `
 	FOR UPDATE SKIP LOCKED
 ) AS due
-WHERE job.org_id = due.org_id AND job.id = due.id
+WHERE job.ctid = due.at
 RETURNING job.dispatch, due.fatal, job.kind, job.args`
 
 // Superseded is the result of Supersede.
@@ -55,6 +57,7 @@ func (l *Store) Supersede(ctx context.Context, r queue.Ref, lost int) (Supersede
 	out := Superseded{Ref: r}
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		job := Changed{Org: r.Org}
+		tx.Queue(ByKeySQL)
 		tx.Queue(leaveSQL, r.Org, r.ID, r.Dispatch, lost, MaxLosses,
 			fmt.Sprintf("lost its worker %d times", MaxLosses), l.Lease).
 			Query(func(rows pgx.Rows) error {

@@ -17,16 +17,19 @@ const (
 	relisted = 9_000
 )
 
-const deadSQL = `SELECT org_id, id, dispatch FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT $2`
+const newestDeadSQL = `SELECT org_id, id, dispatch FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT $2`
 
 const relistSQL = `
 UPDATE job SET wake_at = now()
 FROM (
-	SELECT job.org_id, job.id FROM job JOIN unnest($1::uuid[], $2::uuid[]) AS d (org_id, id) ON d.org_id =
-	job.org_id AND d.id = job.id
-	WHERE job.state = 'dead' AND job.wake_at IS NULL FOR UPDATE OF job SKIP LOCKED
+	SELECT one.at FROM unnest($1::uuid[], $2::uuid[]) AS d (org_id, id)
+	CROSS JOIN LATERAL (
+		SELECT job.ctid AS at FROM job
+		WHERE job.org_id = d.org_id AND job.id = d.id AND` + isDead + ` AND NOT` + watched + `
+		FOR UPDATE SKIP LOCKED
+	) AS one
 ) AS due
-WHERE job.org_id = due.org_id AND job.id = due.id`
+WHERE job.ctid = due.at`
 
 // Sweep is the Postgres half of T16. listed is the IDs of the tasks that asynq lists as archived, read before this
 // call. Sweep returns as strays the tasks to delete: those without a dead job, and those with an outdated ID. It makes
@@ -39,7 +42,8 @@ func (l *Store) Sweep(ctx context.Context, lane queue.Lane, listed []string) (st
 		is[task] = true
 	}
 	err = l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, deadSQL, string(lane), listable)
+		tx.Queue(InOrderSQL)
+		rows, err := tx.Query(ctx, newestDeadSQL, string(lane), listable)
 		if err != nil {
 			return err
 		}
@@ -70,12 +74,14 @@ func (l *Store) Sweep(ctx context.Context, lane queue.Lane, listed []string) (st
 	return strays, unlisted, err
 }
 
+const taskOfDeadSQL = `SELECT dispatch FROM job WHERE org_id = $1 AND id = $2 AND` + isDead
+
 // TaskOfDead returns the current task ID of a dead job, or "" if there is no such dead job.
 func (l *Store) TaskOfDead(ctx context.Context, org, job id.ID) (string, error) {
 	r := queue.Ref{Org: org, ID: job}
 	err := l.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, "SELECT dispatch FROM job WHERE org_id = $1 AND id = $2 AND state = 'dead'",
-			[]any{org, job}, &r.Dispatch)
+		tx.Queue(ByKeySQL)
+		return tx.QueryRow(ctx, taskOfDeadSQL, []any{org, job}, &r.Dispatch)
 	})
 	if postgres.None(err) {
 		return "", nil

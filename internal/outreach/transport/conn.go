@@ -1,0 +1,107 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/emersion/go-smtp"
+)
+
+// Conn is a connection that is signed in. It is not safe for concurrent use.
+type Conn struct {
+	raw    net.Conn
+	client *smtp.Client
+	limit  time.Duration
+	used   bool
+	broken bool
+}
+
+// Envelope has the addresses of a mail's envelope.
+type Envelope struct{ From, To string }
+
+// dotWithin is how long after the mark the final dot may be written.
+const dotWithin = 60 * time.Second
+
+var errLate = errors.New("the final dot was not written: too much time has passed since the mark")
+
+// Send sends one mail. It calls mark after the body and before the final dot; see the package's documentation. When ctx
+// ends, the connection is closed, and the outcome is Unknown if mark has returned nil.
+func (c *Conn) Send(ctx context.Context, e Envelope, body []byte, mark func(context.Context) error) Result {
+	stop := context.AfterFunc(ctx, func() { _ = c.raw.Close() })
+	defer stop()
+	r := c.send(ctx, e, body, mark)
+	if r.Err != nil || r.Hold || r.Outcome == MarkRefused {
+		c.broken = true
+		_ = c.raw.Close()
+	}
+	return r
+}
+
+func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(context.Context) error) Result {
+	if c.used {
+		if err := c.client.Reset(); err != nil {
+			return failed(Connect, err)
+		}
+	}
+	c.used = true
+	if err := c.client.Mail(e.From, nil); err != nil {
+		return failed(Mail, err)
+	}
+	if err := c.client.Rcpt(e.To, nil); err != nil {
+		return failed(Rcpt, err)
+	}
+	w, err := c.client.Data()
+	if err != nil {
+		return failed(Data, err)
+	}
+	if err := c.raw.SetDeadline(time.Now().Add(c.limit)); err != nil {
+		return failed(Data, err)
+	}
+	if _, err := w.Write(body); err != nil {
+		return failed(Data, err)
+	}
+	if err := mark(ctx); err != nil {
+		return Result{Outcome: MarkRefused, Stage: Data, Err: err}
+	}
+	return c.dot(w, time.Now())
+}
+
+// dot writes the final dot of a mail that was marked at the given time, and reads the reply.
+func (c *Conn) dot(w *smtp.DataCommand, marked time.Time) Result {
+	if time.Since(marked) > dotWithin {
+		return Result{Outcome: Unknown, Stage: Dot, Err: errLate}
+	}
+	if err := c.raw.SetDeadline(marked.Add(dotWithin)); err != nil {
+		return Result{Outcome: Unknown, Stage: Dot, Err: err}
+	}
+	answer, err := w.CloseWithResponse()
+	if err == nil {
+		return Result{Outcome: Sent, Stage: Dot, Reply: Reply{Code: 250, Text: clean(answer.StatusText)}}
+	}
+	r := Result{Outcome: Unknown, Stage: Dot, Reply: replyOf(err), Err: err}
+	switch {
+	case r.Reply.Code >= 400:
+		r.Err = nil
+		r.refuse()
+	case r.Reply.Code >= 200 && r.Reply.Code < 300: // any 2yz accepts (RFC 5321 section 4.2.1)
+		r.Outcome, r.Err = Sent, nil
+	}
+	return r
+}
+
+// Reusable reports whether another mail can be sent on the connection.
+func (c *Conn) Reusable() bool { return !c.broken }
+
+// Close ends the session.
+func (c *Conn) Close() error {
+	if c.broken {
+		return nil
+	}
+	_ = c.raw.SetDeadline(time.Now().Add(5 * time.Second))
+	if err := c.client.Quit(); err != nil {
+		return c.raw.Close()
+	}
+	return nil
+}
