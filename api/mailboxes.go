@@ -58,7 +58,7 @@ type MailboxID struct {
 
 type mailboxOut struct {
 	httpx.Tagged
-	Body mailbox
+	Body MailboxState
 }
 
 func mailboxAnswer(v *mailboxes.Versioned) *mailboxOut {
@@ -121,24 +121,24 @@ func (listMailboxesIn) Descriptions() map[string]string {
 	return map[string]string{"count": "Add total, the number of mailboxes; both values count exactly"}
 }
 
-func (a *App) listMailboxes(ctx context.Context, in *listMailboxesIn) (*struct{ Body httpx.List[mailbox] }, error) {
+func (a *App) listMailboxes(ctx context.Context, in *listMailboxesIn) (*struct{ Body httpx.List[MailboxState] }, error) {
 	after, err := httpx.After[record.Position](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
 	f := mailboxes.Filter{Kind: in.Kind, Status: in.Status, Archived: in.Archived}
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[mailbox] }, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[MailboxState] }, error) {
 		rows, err := a.Mailboxes.List(ctx, tx, f, after, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
-			func(v mailboxes.Versioned) mailbox { return showMailbox(&v.Mailbox) }, mailboxes.Position)
+			func(v mailboxes.Versioned) MailboxState { return showMailbox(&v.Mailbox) }, mailboxes.Position)
 		if err == nil && in.Count != "" {
 			n, failed := a.Mailboxes.Count(ctx, tx, f)
 			l.Total, err = &n, failed
 		}
-		return &struct{ Body httpx.List[mailbox] }{l}, err
+		return &struct{ Body httpx.List[MailboxState] }{l}, err
 	})
 }
 

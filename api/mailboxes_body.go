@@ -10,8 +10,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// mailbox is a mailbox as the API shows it; a schema marks the objects that may be null.
-type mailbox struct {
+// MailboxState is a mailbox as the API shows it; a schema marks the objects that may be null.
+type MailboxState struct {
 	events.Mailbox
 	SMTP httpx.Nullable[events.MailServer] `json:"smtp" doc:"Server that sends; null: the kind has one of its own"`
 	IMAP httpx.Nullable[events.MailServer] `json:"imap"`
@@ -19,15 +19,15 @@ type mailbox struct {
 }
 
 // Descriptions implements wire.Describer.
-func (mailbox) Descriptions() map[string]string {
+func (MailboxState) Descriptions() map[string]string {
 	all := events.Mailbox{}.Descriptions()
 	all["imap"] = "Server that is read; null: none, or the kind has one of its own"
 	all["ramp"] = "Growth of the number of automated mails per day; null: none"
 	return all
 }
 
-func showMailbox(m *mailboxes.Mailbox) mailbox {
-	return mailbox{
+func showMailbox(m *mailboxes.Mailbox) MailboxState {
+	return MailboxState{
 		Mailbox: *m, SMTP: httpx.Nullable[events.MailServer]{Value: m.SMTP},
 		IMAP: httpx.Nullable[events.MailServer]{Value: m.IMAP}, Ramp: httpx.Nullable[events.MailRamp]{Value: m.Ramp},
 	}
@@ -35,7 +35,7 @@ func showMailbox(m *mailboxes.Mailbox) mailbox {
 
 // mailboxWithURL is the response to the creation of a mailbox and to a new token. Only they show the address.
 type mailboxWithURL struct {
-	mailbox
+	MailboxState
 	InboundURL string `json:"inbound_url" doc:"Address that takes its incoming mail; shown only once"`
 }
 

@@ -6,13 +6,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
 // Sealed lists every column with sealed values. A rotation of keys processes them.
 func Sealed() []keyring.Column {
-	return slices.Concat(webhooks.Sealed(), mail.Sealed(), auth.Sealed(), social.Sealed(), []keyring.Column{
+	return slices.Concat(webhooks.Sealed(), mail.Sealed(), auth.Sealed(), social.Sealed(), orgkey.Sealed(),
+		mailboxes.Sealed(), []keyring.Column{
 		{
 			Table: "sandbox_oauth", Name: "body",
 			Key:   []keyring.KeyPart{{Name: "kind", Type: "text"}, {Name: "id", Type: "text"}},

@@ -15,7 +15,7 @@ type Mailbox struct {
 	ReplyTo         *string         `json:"reply_to" doc:"Address for replies; null: from_email"`
 	SMTP            *MailServer     `json:"smtp" doc:"Server that sends; null: the kind has one of its own"`
 	IMAP            *MailServer     `json:"imap" doc:"Server that is read; null: none, or the kind has one of its own"`
-	SocialAccountID *id.ID          `json:"social_account_id" format:"uuid"`
+	SocialAccountID *id.ID          `json:"social_account_id" format:"uuid" nullable:"true"`
 	DailyCap        *int            `json:"daily_cap" doc:"Most mails in any 24 hours; null: no limit"`
 	GapSeconds      MailGap         `json:"gap_seconds" doc:"Pause between two automated mails, drawn at random"`
 	RatePerSecond   *int            `json:"rate_per_second" doc:"Most mails per second; null: no limit"`
@@ -23,7 +23,7 @@ type Mailbox struct {
 	TimeZone        *string         `json:"time_zone" doc:"IANA name; null: the organization's"`
 	Tracking        MailTracking    `json:"tracking" doc:"What is tracked in its automated mail"`
 	SignatureHTML   string          `json:"signature_html" doc:"Signature; may be empty"`
-	OwnerID         *id.ID          `json:"owner_id" format:"uuid" doc:"User it belongs to; null: nobody"`
+	OwnerID         *id.ID          `json:"owner_id" format:"uuid" nullable:"true" doc:"User it belongs to; null: nobody"`
 	Status          string          `json:"status" enum:"unverified,active,held,disabled" doc:"Whether it sends"`
 	StatusReason    *string         `json:"status_reason" doc:"Why it has the status; null: no special reason"`
 	HeldUntil       *wire.Time      `json:"held_until" format:"date-time"`
