@@ -130,7 +130,7 @@ func TestAChangedConnectionNeedsAnotherTest(t *testing.T) {
 		}
 	}
 	ada.do("PATCH", boxesPath+"/"+b.ID, `{"smtp":{"host":"evil.example.com"}}`).want(t, 422, "validation_failed")
-	ada.do("PATCH", boxesPath+"/"+b.ID, `{"status":"active"}`).want(t, 422, "validation_failed")
+	ada.do("PATCH", boxesPath+"/"+b.ID, `{"status":"held"}`).want(t, 422, "validation_failed")
 	ada.do("PATCH", boxesPath+"/"+b.ID, `{"kind":"sandbox"}`).want(t, 422, "validation_failed")
 }
 
