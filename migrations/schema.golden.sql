@@ -41,6 +41,7 @@ deal (org_id uuid not null, id uuid not null, name text not null, contact_id uui
 deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
 domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0)
 domain_feed (one boolean not null default true, version bigint not null default 0)
+email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
@@ -235,6 +236,8 @@ domain: domain_pkey PRIMARY KEY (org_id, id)
 domain: domain_status_check CHECK ((status = ANY (ARRAY['pending_dns'::text, 'verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text, 'removed'::text])))
 domain_feed: domain_feed_one_check CHECK (one)
 domain_feed: domain_feed_pkey PRIMARY KEY (one)
+email_month: email_month_pkey PRIMARY KEY (org_id, period, slot)
+email_month: email_month_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 event: event_pkey PRIMARY KEY (org_id, id)
 idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
 invitation: invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -269,6 +272,10 @@ mailbox: mailbox_pkey PRIMARY KEY (org_id, id)
 mailbox: mailbox_rate_per_second_check CHECK ((rate_per_second >= 1))
 mailbox: mailbox_smtp_tls_check CHECK ((smtp_tls = ANY (ARRAY['tls'::text, 'starttls'::text, 'none'::text])))
 mailbox: mailbox_status_check CHECK ((status = ANY (ARRAY['unverified'::text, 'active'::text, 'held'::text, 'disabled'::text])))
+mailbox: quota_mailboxes_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
+mailbox: quota_mailboxes_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
+mailbox: quota_mailboxes_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
+mailbox: quota_mailboxes_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 member: member_pkey PRIMARY KEY (org_id, user_id)
 member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -456,6 +463,7 @@ CREATE INDEX deal_stage ON public.deal USING btree (org_id, stage_id, created_at
 CREATE INDEX deal_status ON public.deal USING btree (org_id, status, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX domain_changed ON public.domain USING btree (changed) WHERE (changed > 0)
 CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (status <> 'removed'::text)
+CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX invitation_count_age ON public.invitation_count USING btree (created_at)
@@ -584,6 +592,7 @@ CREATE UNIQUE INDEX domain_feed_pkey ON public.domain_feed USING btree (one)
 CREATE UNIQUE INDEX domain_host ON public.domain USING btree (host) WHERE held
 CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (status <> 'removed'::text)
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
+CREATE UNIQUE INDEX email_month_pkey ON public.email_month USING btree (org_id, period, slot)
 CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
 CREATE UNIQUE INDEX invitation_count_pkey ON public.invitation_count USING btree (org_id, id)
@@ -740,6 +749,8 @@ deal: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting(
 deal_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 domain: system for ALL to funnelwork_system using (true) check (true) forced
 domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_month: system for ALL to funnelwork_system using (true) check (true) forced
+email_month: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
@@ -935,6 +946,9 @@ domain: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UP
 domain: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 domain: funnelwork_system may SELECT
 domain_feed: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_month: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_month: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_month: funnelwork_system may DELETE, SELECT
 event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 event_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1130,6 +1144,8 @@ counts(IN t regclass, IN what text, IN gone text) as its caller
 default_pipeline(org uuid) as its caller
 domain_changes() as its owner
 drop_partitions() as its owner
+emails_take(org uuid) as its caller
+emails_used(org uuid) as its caller
 event_horizon() as its caller
 event_seq(n integer) as its caller
 job_died() as its caller

@@ -56,8 +56,9 @@ func (e *refillQueue) take() map[queue.Lane]map[id.ID]struct{} {
 	return all
 }
 
-// ended requests a refill after a run has ended, if its org is short of slots.
+// ended requests a refill after a run has ended, if its org is short of slots, and a vacuum when enough have ended.
 func (w *Worker) ended(c *queue.Claimed) {
+	w.vacuumer.RunEnded()
 	if w.feeder.Short(c.Lane, c.Org) {
 		w.ends.add(c.Lane, c.Org)
 	}

@@ -96,6 +96,7 @@ type Worker struct {
 	runs     *runs
 	pools    *serverPools
 	ends     *refillQueue
+	vacuumer *store.Vacuumer
 	link     redisHealth
 	idle     *idleLanes
 	// unclaimedLog keeps a fault that fails every claim from flooding the log.
@@ -126,7 +127,8 @@ func New(o Options) *Worker {
 		clerk:   store.NewBatchCompleter(ledger),
 		bundles: newAckBatcher(o.Redis),
 		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(o.Redis), ends: newRefillQueue(),
-		log: o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
+		vacuumer: store.NewVacuumer(ledger),
+		log:      o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
 	}
 	w.pools = newServerPools(o.Concurrency, w.takes)
 	for _, h := range o.Handlers { // an alert needs an earlier value to see the first overrun
@@ -178,6 +180,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	helpers.Go(func() error {
 		w.mirrorPauses(looking)
+		return nil
+	})
+	helpers.Go(func() error {
+		w.vacuum(looking)
 		return nil
 	})
 	for _, lane := range queue.Lanes() {

@@ -107,8 +107,12 @@ func (c *Dispatcher) resolveConflict(ctx context.Context, r queue.Ref, state str
 		return nil
 	case "archived", "completed":
 		seen, err := c.store.MarkListed(ctx, r)
-		if err != nil || seen {
+		if err != nil {
 			return err
+		}
+		if seen {
+			c.dropSuperseded(r)
+			return nil
 		}
 		if err := c.inspect.DeleteTask(string(r.Lane), r.TaskID()); err != nil &&
 			!errors.Is(err, asynq.ErrTaskNotFound) {
@@ -117,6 +121,15 @@ func (c *Dispatcher) resolveConflict(ctx context.Context, r queue.Ref, state str
 		return c.enqueueAgain(ctx, r, p)
 	default: // active without a run, or an unknown state
 		return c.supersede(ctx, r, 1, p)
+	}
+}
+
+// dropSuperseded deletes the task that r's task superseded. That task may have been delivered just then, after all, so
+// that asynq archived both. An error is left to the sweep.
+func (c *Dispatcher) dropSuperseded(r queue.Ref) {
+	if r.Dispatch > 0 {
+		r.Dispatch--
+		_ = c.inspect.DeleteTask(string(r.Lane), r.TaskID())
 	}
 }
 
