@@ -74,11 +74,11 @@ func showEntitlements(now *plans.Entitlements) entitlements {
 		one := entitlement{Type: right.Value.Type, Value: featureValue{right.Value}, Source: right.Source}
 		if used, ok := now.Used[key]; ok {
 			one.Used = &used
-			if key == plans.AITokens {
+			if key == plans.AITokens || key == plans.EmailsMonth {
 				resets := wire.At(ai.ResetsAt(time.Now()))
 				one.ResetsAt = &resets
 			}
-			one.OverLimit = used > right.Value.Max && (key != plans.Clients || !now.Overage)
+			one.OverLimit = used > right.Value.Max && (key != plans.Clients && key != plans.EmailsMonth || !now.Overage)
 		}
 		e.Features[key] = one
 	}

@@ -67,3 +67,26 @@ func TestADeadJobIsListedUnderOneNameThoughTwoOfItsTasksDeliver(t *testing.T) {
 		})
 	}
 }
+
+// The relay supersedes a task that is active while it looks. If the task is archived in the same moment, asynq lists
+// the job under both names.
+func TestADeadJobThatIsListedUnderTwoNamesLosesTheOlderOne(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.add(adding(mark, none{}))
+	older := h.only().ref()
+	current := older
+	current.Dispatch++
+	h.push(older, current)
+	for _, r := range []queue.Ref{older, current} {
+		if err := h.inspect().ArchiveTask("default", r.TaskID()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.exec("UPDATE job SET state = 'dead', last_error = 'archived', dispatch = 1, wake_at = now()")
+	h.work(worker.Options{})
+	h.until(time.Minute, "the current name alone is listed", func() bool {
+		listed, err := h.inspect().ListArchivedTasks("default")
+		return err == nil && len(listed) == 1 && listed[0].ID == current.TaskID() && h.only().WakeAt == nil
+	})
+}

@@ -112,6 +112,11 @@ var rules = []struct{ table, sql string }{
 			WHERE created_at < now() - interval '365 days' LIMIT $1))`,
 	},
 	{
+		"email_month",
+		`DELETE FROM email_month WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_month
+			WHERE period < now() - interval '400 days' LIMIT $1))`,
+	},
+	{
 		"webhook_replay",
 		`DELETE FROM webhook_replay WHERE ctid = ANY (ARRAY(SELECT ctid FROM webhook_replay
 			WHERE created_at < now() - interval '31 days' LIMIT $1))`,

@@ -18,6 +18,8 @@ func TestWhatHasHadItsTimeGoesAndTheRestStays(t *testing.T) {
 		 SELECT gen_random_uuid(), 'old', '', '', now() - interval '25 hours' FROM generate_series(1, 6000)`,
 		`INSERT INTO idempotency_key (org_id, key, fingerprint, answer, created_at)
 			VALUES (gen_random_uuid(), 'new', '', '', now() - interval '23 hours')`,
+		`INSERT INTO email_month (org_id, period, slot, used)
+			SELECT gen_random_uuid(), now() - days * interval '1 day', 0, days FROM (VALUES (390), (410)) AS v (days)`,
 		`INSERT INTO tick (entry, tick) VALUES ('a', now() - interval '9 days'), ('a', now() - interval '8 days'),
 			('a', now() - interval '6 days'),
 		 ('rare', now() - interval '40 days'), ('rare', now() - interval '10 days')`,
@@ -57,6 +59,7 @@ func TestWhatHasHadItsTimeGoesAndTheRestStays(t *testing.T) {
 	}
 	for _, c := range []struct{ what, ask, want string }{
 		{"idempotency keys", "SELECT string_agg(key, ',') FROM idempotency_key", "new"},
+		{"months of email", "SELECT string_agg(used::text, ',') FROM email_month", "390"},
 		{"ticks", "SELECT string_agg(entry || (now()::date - tick::date), ',' ORDER BY entry) FROM tick", "a6,rare10"},
 		{"replays", "SELECT string_agg(events::text, ',') FROM webhook_replay", "30"},
 		{

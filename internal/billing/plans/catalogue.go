@@ -30,17 +30,21 @@ const Client = "client"
 
 // Features that the program checks by name. Every catalogue contains them.
 const (
-	Contacts      = "contacts"
-	Members       = "members"
-	Webhooks      = "webhooks"
-	Social        = "social_accounts"
-	Ads           = "ad_accounts"
-	AITokens      = "ai_tokens_month"
-	RequestRate   = "api_requests_per_minute"
-	Sequences     = "sequences"
-	WhiteLabeling = "white_label"
-	HideBrand     = "hide_brand"
-	CustomDomain  = "custom_domain"
+	Contacts       = "contacts"
+	Members        = "members"
+	Webhooks       = "webhooks"
+	Social         = "social_accounts"
+	Ads            = "ad_accounts"
+	AITokens       = "ai_tokens_month"
+	RequestRate    = "api_requests_per_minute"
+	Mailboxes      = "mailboxes"
+	EmailsMonth    = "emails_month"
+	Sequences      = "sequences"
+	Broadcasts     = "broadcasts"
+	TrackingDomain = "tracking_domain"
+	WhiteLabeling  = "white_label"
+	HideBrand      = "hide_brand"
+	CustomDomain   = "custom_domain"
 
 	// Clients is not a feature of the catalogue's table but the plan's max_client_orgs; as a feature, it follows the
 	// rules of all limits.
@@ -49,7 +53,8 @@ const (
 
 var asked = map[string]Type{
 	Contacts: Limit, Members: Limit, Webhooks: Limit, Social: Limit, Ads: Limit, AITokens: Limit, RequestRate: Limit,
-	Sequences: Boolean, WhiteLabeling: Boolean, HideBrand: Boolean, CustomDomain: Boolean,
+	Mailboxes: Limit, EmailsMonth: Limit, Sequences: Boolean, Broadcasts: Boolean, TrackingDomain: Boolean,
+	WhiteLabeling: Boolean, HideBrand: Boolean, CustomDomain: Boolean,
 }
 
 // Catalogue holds the plans for sale. It is immutable after it is loaded.

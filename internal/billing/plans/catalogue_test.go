@@ -41,7 +41,7 @@ func TestTheShippedCatalogueHoldsThePublishedPlans(t *testing.T) {
 		t.Errorf("the trial lasts %d days", trial.TrialDays)
 	}
 	for name, v := range trial.Values {
-		if name == plans.Contacts && v.Max == plans.Unlimited {
+		if (name == plans.Contacts || name == plans.EmailsMonth) && v.Max == plans.Unlimited {
 			continue
 		}
 		if v != pro.Values[name] {
@@ -95,11 +95,8 @@ func TestAWrongCatalogueIsRefusedWithWhatIsWrong(t *testing.T) {
 		{"      contacts: 1000\n", "      contacts: 1000\n      kontakts: 1\n", "kontakts is no feature"},
 		{"      contacts: 1000\n", "      contacts: 1000\n      client_orgs: 1\n", "client_orgs is no feature"},
 		{
-			"      sequences: false\n      white_label: false\n      hide_brand: false\n      custom_domain: " +
-				"false\n  " +
-				"    support: email",
-			"      sequences: 3\n      white_label: false\n      hide_brand: false\n      custom_domain: false\n   " +
-				"   support: email", "sequences",
+			"      sequences: false\n      broadcasts: true\n", "      sequences: 3\n      broadcasts: true\n",
+			"sequences",
 		},
 		{
 			"{key: members, type: limit, unit: people}", "{key: members, type: boolean}",

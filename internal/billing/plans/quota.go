@@ -65,6 +65,11 @@ type Space struct {
 // Room returns how many more rows of a feature fit at this moment, for bulk work. Concurrent transactions may take the
 // room; the commit enforces the limit.
 func (c *Catalogue) Room(ctx context.Context, tx *postgres.Tx, feature string) (Space, error) {
+	return c.room(ctx, tx, feature, 0)
+}
+
+// room is Room for a feature of which more are in use than quota counts.
+func (c *Catalogue) room(ctx context.Context, tx *postgres.Tx, feature string, more int64) (Space, error) {
 	var (
 		limit, used int64
 		overage     bool
@@ -80,6 +85,7 @@ func (c *Catalogue) Room(ctx context.Context, tx *postgres.Tx, feature string) (
 	case err != nil:
 		return Space{}, fmt.Errorf("read quota: %w", err)
 	}
+	used += more
 	open := status == Active || status == Trialing || status == PastDue
 	return Space{Left: max(0, limit-used), Full: c.Full(feature, limit, max(used, limit), plan, open)}, nil
 }

@@ -64,7 +64,7 @@ type Rights struct {
 	Plan     string
 	Status   Status // TrialEnded after the end of a trial, Unpaid after the grace of PastDue
 	Open     bool   // the plan is in effect; false: the free set applies
-	Overage  bool   // client orgs above the limit in Features are permitted
+	Overage  bool   // client orgs and emails above the limits in Features are permitted
 	Features map[string]Right
 	Until    time.Time // next change by the clock; zero: never
 }

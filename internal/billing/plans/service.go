@@ -31,15 +31,15 @@ func NewService(db *postgres.DB, c *Catalogue) *Service {
 type Entitlements struct {
 	Rights
 	Version int64            // entitlement_version
-	Used    map[string]int64 // of features with a counted limit, and this month's AI tokens
+	Used    map[string]int64 // of features with a counted limit, and this month's AI tokens and emails
 }
 
-// standingSQL costs four primary-key look-ups. The AI tokens belong to internal/ai; they are read here, because a
+// standingSQL costs five primary-key look-ups. The AI tokens belong to internal/ai; they are read here, because a
 // second query would double the latency of each request for the rights.
 const standingSQL = `
 SELECT s.entitlement_version, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000'), clock_timestamp(),
 	q.features, q.used, coalesce((SELECT a.used FROM ai_quota a WHERE a.org_id = $1
-	AND a.period = date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')::date), 0)
+	AND a.period = date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')::date), 0), emails_used($1)
 FROM subscription s JOIN org o ON o.id = s.org_id,
 	LATERAL (SELECT coalesce(array_agg(feature), '{}'), coalesce(array_agg(used), '{}') FROM quota
 	WHERE org_id = $1) AS q (features, used)
@@ -56,9 +56,10 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Entitlements, error) {
 		features []string
 		used     []int64
 		tokens   int64
+		emails   int64
 	)
 	err := s.db.BatchedGet(ctx, org, standingSQL, []any{org}, func(row pgx.CollectableRow) error {
-		return row.Scan(&out.Version, &parent, &at, &features, &used, &tokens)
+		return row.Scan(&out.Version, &parent, &at, &features, &used, &tokens, &emails)
 	})
 	if err == nil && !parent.IsZero() {
 		err = s.db.BatchedGet(ctx, parent, `SELECT entitlement_version FROM subscription WHERE org_id = $1`,
@@ -74,6 +75,7 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Entitlements, error) {
 	for i, name := range features {
 		out.Used[name] = used[i]
 	}
+	out.Used[EmailsMonth] = emails
 	if e, ok := s.cache.get(org); ok && e.version == out.Version && e.agency == agency &&
 		(e.rights.Until.IsZero() || at.Before(e.rights.Until)) {
 		out.Rights = e.rights

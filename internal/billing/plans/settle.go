@@ -145,7 +145,7 @@ func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 	for _, name := range c.limited() {
 		if most := r.Features[name].Value.Max; most != Unlimited {
 			features, caps, overages = append(features, name), append(caps, most),
-				append(overages, name == Clients && r.Overage)
+				append(overages, (name == Clients || name == EmailsMonth) && r.Overage)
 		}
 	}
 	tx.Queue(`SELECT quota_settle($1, $2, $3, $4)`, tx.Org(), features, caps, overages)

@@ -142,7 +142,8 @@ func TestANewOrgIsOnTheTrialAndSetMovesEverything(t *testing.T) {
 	}
 	if caps := one[string](h,
 		`SELECT string_agg(feature || ' ' || cap, ', ' ORDER BY feature) FROM quota WHERE org_id = $1`,
-		h.org); caps != "ad_accounts 1, client_orgs 0, contacts 1005, members 3, social_accounts 5, webhooks 3" {
+		h.org); caps != "ad_accounts 1, client_orgs 0, contacts 1005, emails_month 5000, mailboxes 2, members 3, "+
+		"social_accounts 5, webhooks 3" {
 		t.Errorf("limits: %s", caps)
 	}
 	if again := h.set(h.org, s); again.Version != after.Version || h.of(h.org).Version != after.Version {

@@ -22,8 +22,8 @@ const (
 	actDrop    = "drop"
 )
 
-// free locks the rows that may be changed. Like the statements by key of package store it looks up each row by its key. It skips rows that a run or another statement has locked; the caller retries
-// those.
+// free locks the rows that may be changed. Like the statements by key of package store it looks up each row by its
+// key. It skips rows that a run or another statement has locked; the caller retries those.
 const free = `
 WITH free AS MATERIALIZED (
 	SELECT one.* FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)

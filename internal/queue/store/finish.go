@@ -51,7 +51,8 @@ const (
 	dieSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, lease_until = NULL,
 		state = 'dead', dedupe_key = NULL, wake_at = now() + $6::interval` + fence
 	// T10
-	snoozeSQL = `UPDATE job SET owner = NULL, lease_until = NULL, run_at = now() + $5::interval, due = false, wake_at = NULL` + fence
+	snoozeSQL = `UPDATE job SET owner = NULL, lease_until = NULL, run_at = now() + $5::interval, due = false,
+	wake_at = NULL` + fence
 	// T11
 	releaseSQL = `UPDATE job SET owner = NULL, lease_until = NULL, wake_at = now()` + fence
 )

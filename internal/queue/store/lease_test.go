@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
@@ -135,5 +137,59 @@ func TestLeasesHoldBesideAVersionThatKnowsWakeAtAlone(t *testing.T) {
 	l.exec("UPDATE job SET wake_at = now(), lease_until = NULL")
 	if n := l.scan(); n != 1 {
 		t.Errorf("%d runs of the version before were taken for lost, want 1", n)
+	}
+}
+
+// The relay's transaction holds the row when the extension begins, and has moved it when the extension gets the lock.
+func TestAnExtensionThatWaitsForTheRelaysMoveOfItsRowHoldsItsLease(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	conn := testkit.Pgx(t, db.URL)
+	s, org, job := store.New(db.App, db.System), id.New(), id.New()
+	if _, err := conn.Exec(t.Context(), `INSERT INTO job (org_id, id, kind, args, lane, max_attempts, wake_at)
+		VALUES ($1, $2, 'test.a', '{}', 'default', 3, now())`, org, job); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Claim(t.Context(), org, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	move, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := move.Exec(t.Context(), "UPDATE job SET wake_at = lease_until"); err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		held map[id.ID]bool
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		held, err := s.Extend(context.WithoutCancel(t.Context()), []*queue.Claimed{c})
+		done <- result{held, err}
+	}()
+	watch := testkit.Pgx(t, db.URL)
+	for waits, end := 0, time.Now().Add(time.Minute); waits == 0; <-time.After(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the extension does not wait for the row")
+		}
+		if err := watch.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "+
+			"AND datname = current_database()").Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := move.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-done; r.err != nil || !r.held[c.Owner()] {
+		t.Errorf("held: %v, %v; want the run to hold its job", r.held, r.err)
+	}
+	gone := *c
+	other := id.New()
+	gone.Fence = &other
+	if held, err := s.Extend(t.Context(), []*queue.Claimed{&gone}); err != nil || held[other] {
+		t.Errorf("a run of another owner: %v, %v; want it lost", held, err)
 	}
 }

@@ -17,7 +17,9 @@ const (
 
 // Statements about many rows find each of them by its key in a LATERAL subquery, which leaves the planner no other
 // order, and lock it. They write it by its ctid, which the lock holds. A plain join by the key may as well read the
-// table, or all rows of an org, in the order of the primary key, and look for each in the list.
+// table, or all rows of an org, in the order of the primary key, and look for each in the list. A row that another
+// transaction updates between the statement's snapshot and its lock has a new ctid, so that the statement misses it:
+// callers for whom a missed row is wrong repeat it by key.
 
 // The settings below are sent before statements whose plans are kept though the table's size swings between none and
 // millions of rows.
