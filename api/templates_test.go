@@ -58,7 +58,8 @@ func TestATemplateIsKeptAndItsPartsAreChecked(t *testing.T) {
 		`{"html":null}`: "#/html",
 		`{"name":" "}`:  "#/name",
 	} {
-		if got := ada.do(http.MethodPatch, at, body).want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), pointer+" ") {
+		got := ada.do(http.MethodPatch, at, body).want(t, 422, "validation_failed")
+		if !strings.HasPrefix(got.field(), pointer+" ") {
 			t.Errorf("%s: %s", body, got.Body)
 		}
 	}
@@ -126,7 +127,8 @@ func TestAPreviewShowsTheMailOfOneContactAndWhatIsWrongWithIt(t *testing.T) {
 		`{"contact_id":"` + company.ID + `","template":{"text":"x"}}`:                                   "#/contact_id",
 		`{"contact_id":"` + contact.ID + `","template":{"text":"x"},"mailbox_id":"` + contact.ID + `"}`: "#/mailbox_id",
 	} {
-		if got := ada.do(http.MethodPost, templatesPath+"/preview", body).want(t, 422, "validation_failed"); !strings.HasPrefix(got.field(), pointer+" ") {
+		got := ada.do(http.MethodPost, templatesPath+"/preview", body).want(t, 422, "validation_failed")
+		if !strings.HasPrefix(got.field(), pointer+" ") {
 			t.Errorf("%s: %s", body, got.Body)
 		}
 	}
