@@ -68,12 +68,9 @@ const (
 	LinkExpired         Code = "link_expired"
 	ProviderRefused     Code = "provider_refused"
 	AIRequestTooLarge   Code = "ai_request_too_large"
-<<<<<<< HEAD
 	HostNotAllowed      Code = "host_not_allowed"
 	PortNotAllowed      Code = "port_not_allowed"
-=======
 	MergeMissing        Code = "merge_missing"
->>>>>>> main
 
 	Misdirected Code = "misdirected_request"
 
