@@ -147,7 +147,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountWebhooks, a.mountEvents, a.mountMailboxes,
+		a.mountWebhooks, a.mountEvents, a.mountMailboxes, a.mountSuppressions,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,
 		a.mountAccounts, a.mountConnect, a.mountOAuth, a.mountOAuthNotices,
