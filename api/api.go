@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/events/tail"
 	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -38,7 +39,9 @@ type Deps struct {
 	Limits  *limits.Limiter
 	Metrics *httpx.Metrics // request metrics; nil: none
 	Hooks   *webhooks.Service
-	Plans   *plans.Service // entitlements of orgs; nil: from the standard catalogue
+	// Mailboxes keeps the mailboxes of orgs; nil: those on public servers.
+	Mailboxes *mailboxes.Service
+	Plans     *plans.Service // entitlements of orgs; nil: from the standard catalogue
 	// TrialDays is the length of a new org's trial. 0 means no end, as on the billing sandbox and without billing.
 	TrialDays int
 	Billing   *billing.Service // plan changes
@@ -114,6 +117,9 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.AITime == 0 {
 		d.AITime = DefaultAITime
 	}
+	if d.Mailboxes == nil {
+		d.Mailboxes = &mailboxes.Service{Box: d.Box}
+	}
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
@@ -141,7 +147,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountWebhooks, a.mountEvents,
+		a.mountWebhooks, a.mountEvents, a.mountMailboxes,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,
 		a.mountAccounts, a.mountConnect, a.mountOAuth, a.mountOAuthNotices,
