@@ -15,7 +15,8 @@ import (
 const (
 	idleAfter = 100 * time.Millisecond // without a task in any lane
 	watchGap  = time.Second            // after a failed look at a lane
-	sleepMost = 250 * time.Millisecond // a poll of an idle worker, and one blocking look at a lane
+	sleepMost = time.Second            // a poll of an idle worker
+	watchMost = 500 * time.Millisecond // one blocking look at a lane; a worker that stops waits for it
 )
 
 // idleLanes lets the polls of an idle process sleep until a lane has a task. asynq never blocks on a list, so without
@@ -84,7 +85,7 @@ func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lan
 			}
 			continue
 		}
-		err := client.Do(ctx, "blmove", pending, pending, "right", "right", sleepMost.Seconds()).Err()
+		err := client.Do(ctx, "blmove", pending, pending, "right", "right", watchMost.Seconds()).Err()
 		switch {
 		case err == nil:
 			l.stir()
