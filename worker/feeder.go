@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
@@ -76,7 +77,7 @@ func (w *Worker) feedLanes(ctx context.Context, lanes []queue.Lane) (fed int, er
 	pipe := w.opt.Redis.Pipeline()
 	pending := make([]*redis.IntCmd, len(lanes))
 	for i, lane := range lanes {
-		pending[i] = pipe.LLen(ctx, "asynq:{"+string(lane)+"}:pending")
+		pending[i] = pipe.LLen(ctx, asynqx.Key(lane, asynqx.Pending))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {

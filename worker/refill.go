@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -78,7 +79,7 @@ func (w *Worker) refill(ctx context.Context) error {
 		if w.link.isDown() {
 			return nil
 		}
-		pending, err := w.opt.Redis.LLen(ctx, "asynq:{"+string(lane)+"}:pending").Result()
+		pending, err := w.opt.Redis.LLen(ctx, asynqx.Key(lane, asynqx.Pending)).Result()
 		switch {
 		case errors.Is(ctx.Err(), context.Canceled):
 			return err

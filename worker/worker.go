@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -90,7 +91,7 @@ type Worker struct {
 	feeder   *feed.Feeder
 	courier  *dispatch.Dispatcher
 	clerk    *store.BatchCompleter
-	bundles  *ackBatcher
+	bundles  *asynqx.AckBatcher
 	takes    *prefetch
 	handlers map[string]queue.Handler
 	runs     *runs
@@ -125,8 +126,8 @@ func New(o Options) *Worker {
 	w := &Worker{
 		opt: o, ledger: ledger, feeder: feed.New(ledger), courier: dispatch.New(ledger, o.Redis),
 		clerk:   store.NewBatchCompleter(ledger),
-		bundles: newAckBatcher(o.Redis),
-		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(o.Redis), ends: newRefillQueue(),
+		bundles: asynqx.NewAckBatcher(o.Redis),
+		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(), ends: newRefillQueue(),
 		vacuumer: store.NewVacuumer(ledger),
 		log:      o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
 	}
@@ -135,8 +136,7 @@ func New(o Options) *Worker {
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
 	w.idle = newIdleLanes(&w.link)
-	o.Redis.AddHook(newPollSuppressor(&w.link, w.takes, w.idle))
-	o.Redis.AddHook(w.bundles)
+	asynqx.OnPoll(o.Redis, newPollSuppressor(&w.link, w.takes, w.idle).poll)
 	return w
 }
 
@@ -163,7 +163,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	extender.Go(func() error { return w.clerk.Run(extending) })
 	extender.Go(func() error {
-		w.bundles.run(extending)
+		w.bundles.Run(extending)
 		return nil
 	})
 	helpers.Go(func() error {
