@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string) error {
 		"way": ways, "idle": idle,
 	}
 	limit := atMost
-	if args[0] == "feeder" || args[0] == "oauth" {
+	if args[0] == "feeder" || args[0] == "idle" || args[0] == "oauth" {
 		limit = toBuild
 	}
 	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {
