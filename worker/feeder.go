@@ -32,12 +32,19 @@ const (
 func (w *Worker) feed(ctx context.Context) {
 	round := time.NewTimer(0)
 	defer round.Stop()
+	var due time.Time
+	after := func(pause time.Duration) {
+		due = time.Now().Add(pause)
+		round.Reset(pause)
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.idle.woken():
-			round.Reset(0)
+			if time.Until(due) > w.opt.Timing.Feed {
+				after(w.opt.Timing.Feed)
+			}
 		case <-round.C:
 			n, pause, err := w.feedOnce(ctx)
 			w.feedFailed(ctx, err)
@@ -47,7 +54,7 @@ func (w *Worker) feed(ctx context.Context) {
 			case n > 0:
 				pause = min(pause, feedAgain)
 			}
-			round.Reset(pause)
+			after(pause)
 		case <-w.ends.some:
 			w.feedFailed(ctx, w.refill(ctx))
 		}

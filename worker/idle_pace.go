@@ -4,12 +4,12 @@ import "time"
 
 // Intervals of an idle process, in which no lane has had a task for quiet.
 const (
-	quiet     = time.Second
+	quiet     = 300 * time.Millisecond
 	feedIdle  = 500 * time.Millisecond // between two rounds of the feeder
 	watchIdle = 4                      // times Timing.Watch, between two calls of a watch
 )
 
-// woken returns a channel that is closed when an idle lane gets a task.
+// woken returns a channel that is closed when an idle process has a task, and sometimes when it has none.
 func (l *idleLanes) woken() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
