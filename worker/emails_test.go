@@ -287,10 +287,15 @@ func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
 	for i := 0; i < *mails; i += 100 {
 		p.send(fmt.Sprintf("r%d-", i), min(100, *mails-i))
 	}
+	p.server.Fail(func(string) smtpd.Fault { // it takes its time, so that kills meet mails
+		replies := make(chan struct{})
+		time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, func() { close(replies) }) //nolint:gosec // see above
+		return smtpd.Fault{Wait: replies}
+	})
 	kills := 0
 	workers := [2]*exec.Cmd{p.process(posting), p.process(posting)}
 	for p.number(`SELECT count(*) FROM job WHERE kind LIKE 'email.send%'`) > *mails/10 && kills < *mails/10 {
-		p.number(`SELECT 1 FROM pg_sleep($1)`, 0.1+rand.Float64()*0.9) //nolint:gosec // moments of kills
+		p.number(`SELECT 1 FROM pg_sleep($1)`, 0.1+rand.Float64()*0.5) //nolint:gosec // moments of kills
 		which := rand.IntN(2)                                          //nolint:gosec // likewise
 		kill(workers[which])
 		kills++
