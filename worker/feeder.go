@@ -55,8 +55,6 @@ func (w *Worker) feed(ctx context.Context) {
 				pause = min(pause, feedAgain)
 			}
 			after(pause)
-		case <-w.ends.some:
-			w.feedFailed(ctx, w.refill(ctx))
 		}
 	}
 }
@@ -70,6 +68,8 @@ func (w *Worker) feedFailed(ctx context.Context, err error) {
 // feedOnce runs a round for every lane with waiting jobs. It returns how many fed jobs belong to orgs that no refill
 // will serve, and the delay until the next round.
 func (w *Worker) feedOnce(ctx context.Context) (fed int, pause time.Duration, err error) {
+	w.feeding.Lock()
+	defer w.feeding.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	lanes, next, err := w.feeder.Waiting(ctx)
