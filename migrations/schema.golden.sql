@@ -1164,6 +1164,7 @@ quota_noted(org uuid, what text, step integer, n bigint) as its caller
 quota_settle(org uuid, features text[], caps bigint[], overages boolean[]) as its caller
 quota_truth(org uuid, what text) as its caller
 refuse(what text, about text) as its caller
+score_confirm(org uuid, used integer) as its caller
 score_snapshots() as its caller
 sealed_key(sealed bytea) as its caller
 segment_marks() as its caller

@@ -16,9 +16,15 @@ VALUES ($1, ` + joinColumns(contactColumns, func(i int, _ *contactColumn) string
 	return "$" + strconv.Itoa(i+2)
 }) + `)`
 
+// insertScoreSQL inserts a new contact's score and its first record, which equals it.
 const insertScoreSQL = `
-INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at)
-VALUES ($1, $2, $3, $4, $5, $6, $3, $7, $8)`
+WITH rated AS (
+	INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
+	scored_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $3, $7, $8)
+	RETURNING org_id, contact_id, scored_at, score, probability, version
+)
+INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version) SELECT * FROM rated`
 
 // columnValues appends w's values of columns to args.
 func columnValues(args []any, columns []contactColumn, w *writtenContact) []any {
