@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
@@ -245,7 +246,7 @@ func TestADeliveryWhoseJobLostItsWorkerTooOftenIsExhausted(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A worker took the task and died.
-	if err := client.HSet(t.Context(), "asynq:{webhooks}:t:"+ref.TaskID(), "state", "active").Err(); err != nil {
+	if err := client.HSet(t.Context(), asynqx.TaskKey("webhooks", ref.TaskID()), "state", "active").Err(); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := courier.Push(t.Context(), ref); err != nil || p.Died != 1 {

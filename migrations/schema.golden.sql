@@ -41,6 +41,9 @@ deal (org_id uuid not null, id uuid not null, name text not null, contact_id uui
 deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
 domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0)
 domain_feed (one boolean not null default true, version bigint not null default 0)
+email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0)
+email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
+email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null)
 email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
@@ -236,6 +239,12 @@ domain: domain_pkey PRIMARY KEY (org_id, id)
 domain: domain_status_check CHECK ((status = ANY (ARRAY['pending_dns'::text, 'verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text, 'removed'::text])))
 domain_feed: domain_feed_one_check CHECK (one)
 domain_feed: domain_feed_pkey PRIMARY KEY (one)
+email: email_bounced_check CHECK ((bounced = ANY (ARRAY['hard'::text, 'soft'::text])))
+email: email_pkey PRIMARY KEY (org_id, id)
+email: email_purpose_check CHECK ((purpose = ANY (ARRAY['personal'::text, 'marketing'::text])))
+email: email_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'planned'::text, 'transmitting'::text, 'sent'::text, 'unknown'::text, 'failed'::text, 'cancelled'::text])))
+email_attachment: email_attachment_pkey PRIMARY KEY (org_id, email_id, n)
+email_content: email_content_pkey PRIMARY KEY (org_id, email_id)
 email_month: email_month_pkey PRIMARY KEY (org_id, period, slot)
 email_month: email_month_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 event: event_pkey PRIMARY KEY (org_id, id)
@@ -463,7 +472,12 @@ CREATE INDEX deal_stage ON public.deal USING btree (org_id, stage_id, created_at
 CREATE INDEX deal_status ON public.deal USING btree (org_id, status, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX domain_changed ON public.domain USING btree (changed) WHERE (changed > 0)
 CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (status <> 'removed'::text)
+CREATE INDEX email_broadcast ON public.email USING btree (org_id, broadcast_id, id) WHERE (broadcast_id IS NOT NULL)
+CREATE INDEX email_contact ON public.email USING btree (org_id, contact_id, id)
+CREATE INDEX email_content_age ON public.email_content USING btree (created_at)
+CREATE INDEX email_marked ON public.email USING btree (org_id, mailbox_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_month_age ON public.email_month USING btree (period)
+CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX invitation_count_age ON public.invitation_count USING btree (created_at)
@@ -592,7 +606,12 @@ CREATE UNIQUE INDEX domain_feed_pkey ON public.domain_feed USING btree (one)
 CREATE UNIQUE INDEX domain_host ON public.domain USING btree (host) WHERE held
 CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (status <> 'removed'::text)
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
+CREATE UNIQUE INDEX email_attachment_pkey ON public.email_attachment USING btree (org_id, email_id, n)
+CREATE UNIQUE INDEX email_content_pkey ON public.email_content USING btree (org_id, email_id)
+CREATE UNIQUE INDEX email_message ON public.email USING btree (org_id, message_hash)
 CREATE UNIQUE INDEX email_month_pkey ON public.email_month USING btree (org_id, period, slot)
+CREATE UNIQUE INDEX email_pkey ON public.email USING btree (org_id, id)
+CREATE UNIQUE INDEX email_step ON public.email USING btree (org_id, enrolment_id, step) WHERE (enrolment_id IS NOT NULL)
 CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
 CREATE UNIQUE INDEX invitation_count_pkey ON public.invitation_count USING btree (org_id, id)
@@ -749,6 +768,12 @@ deal: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting(
 deal_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 domain: system for ALL to funnelwork_system using (true) check (true) forced
 domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email: system for ALL to funnelwork_system using (true) check (true) forced
+email: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_attachment: system for ALL to funnelwork_system using (true) check (true) forced
+email_attachment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_content: system for ALL to funnelwork_system using (true) check (true) forced
+email_content: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_month: system for ALL to funnelwork_system using (true) check (true) forced
 email_month: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
@@ -946,6 +971,15 @@ domain: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UP
 domain: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 domain: funnelwork_system may SELECT
 domain_feed: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email: funnelwork_system may SELECT
+email_attachment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_attachment: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_attachment: funnelwork_system may DELETE, SELECT
+email_content: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_content: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_content: funnelwork_system may DELETE, SELECT
 email_month: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_month: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork_system may DELETE, SELECT

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -70,7 +71,7 @@ func TestAPushedJobWhoseTaskIsDeletedFromRedisRunsWithin21s(t *testing.T) {
 	if err := h.inspect().DeleteTask("default", j.ref().TaskID()); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.link.SetNX(t.Context(), "asynq:{default}:epoch", "unchanged", 0).Err(); err != nil {
+	if err := h.link.SetNX(t.Context(), asynqx.Key("default", asynqx.Epoch), "unchanged", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))
@@ -118,7 +119,7 @@ func TestAJobWhoseTaskIsActiveWithoutALeaseRunsUnderANewName(t *testing.T) {
 	h := open(t)
 	h.add(adding(mark, none{}))
 	stuck := h.only().ref().TaskID()
-	if err := h.link.HSet(t.Context(), "asynq:{default}:t:"+stuck, "state", "active", "msg", "").Err(); err != nil {
+	if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", stuck), "state", "active", "msg", "").Err(); err != nil {
 		t.Fatal(err)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
@@ -70,7 +71,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
 	pipe := w.opt.Redis.Pipeline()
 	pending := make([]*redis.IntCmd, len(lanes))
 	for i, lane := range lanes {
-		pending[i] = pipe.LLen(ctx, "asynq:{"+string(lane)+"}:pending")
+		pending[i] = pipe.LLen(ctx, asynqx.Key(lane, asynqx.Pending))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {

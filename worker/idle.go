@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
@@ -75,7 +76,7 @@ func (l *idleLanes) sleep(ctx context.Context) (stillEmpty bool) {
 // watch looks at a lane while the process is idle, until ctx ends.
 func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lane queue.Lane) {
 	defer l.unwatch(lane)
-	pending := "asynq:{" + string(lane) + "}:pending"
+	pending := asynqx.Key(lane, asynqx.Pending)
 	for ctx.Err() == nil {
 		if rest := l.busyFor(lane); rest > 0 {
 			select {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -46,7 +47,7 @@ func TestATaskOfAnyLaneEndsTheSleepAndStaysWhereItIs(t *testing.T) {
 		for !l.sleep(t.Context()) {
 			runtime.Gosched()
 		}
-		pending := "asynq:{" + string(lane) + "}:pending"
+		pending := asynqx.Key(lane, asynqx.Pending)
 		want := []string{"third", "second", "first"}
 		l.mu.Lock()
 		wake := l.wake

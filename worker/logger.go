@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 )
 
 // logger passes asynq's log lines to slog, one level lower, because this package logs every run itself.
@@ -15,10 +17,8 @@ type logger struct {
 
 func (l logger) at(level slog.Level, args []any) {
 	text := fmt.Sprint(args...)
-	// Expected lines: a task lost in Redis during its run cannot be acknowledged, and an archived job was logged when
-	// it died. The process logs once that Redis is down.
-	if l.link.isDown() || strings.Contains(text, "NOT FOUND") || strings.HasPrefix(text, "Could not move task") ||
-		strings.HasPrefix(text, "Retry exhausted") || unanswered(text) {
+	// The process logs once that Redis is down.
+	if l.link.isDown() || asynqx.IsExpected(text) || unanswered(text) {
 		level = slog.LevelDebug
 	}
 	l.log.Log(context.Background(), level, "asynq", "text", text)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -54,7 +55,7 @@ func TestAsynqsOwnPauseFollowsTheLanes(t *testing.T) {
 	h := open(t)
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	paused := func() bool {
-		n, err := h.link.Exists(t.Context(), "asynq:{default}:paused").Result()
+		n, err := h.link.Exists(t.Context(), asynqx.Key("default", asynqx.Paused)).Result()
 		return err == nil && n == 1
 	}
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'default')")
@@ -95,7 +96,7 @@ func TestAWorkerDeclaresAnOverfullLaneFull(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	for range 100 {
-		if err := h.link.RPush(t.Context(), "asynq:{bulk}:pending", id.New().String()).Err(); err != nil {
+		if err := h.link.RPush(t.Context(), asynqx.Key("bulk", asynqx.Pending), id.New().String()).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

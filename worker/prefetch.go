@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
@@ -21,7 +22,6 @@ const prefetchMax = 8
 // again. While tasks are kept, their slots stay free for them: all other lanes of the same servers are reported as
 // empty.
 type prefetch struct {
-	redis redis.UniversalClient
 	mu    sync.Mutex
 	crews map[string]*prefetchBuffer
 	over  bool // prefetch nothing any more
@@ -34,15 +34,19 @@ type prefetchBuffer struct {
 	asked int // tasks requested from Redis
 	spare int // requested tasks beyond one per poll
 	kept  []prefetched
-	want  map[string]int // tasks to request next, by lane
+	want  map[queue.Lane]int // tasks to request next, by lane
 }
 
-type prefetched struct{ lane, message string }
+type prefetched struct {
+	lane    queue.Lane
+	message string
+}
 
-func newPrefetch(c redis.UniversalClient) *prefetch {
+func newPrefetch() *prefetch {
 	return &prefetch{
-		redis: c,
-		crews: map[string]*prefetchBuffer{general: {want: map[string]int{}}, webhookPool: {want: map[string]int{}}},
+		crews: map[string]*prefetchBuffer{
+			general: {want: map[queue.Lane]int{}}, webhookPool: {want: map[queue.Lane]int{}},
+		},
 	}
 }
 
@@ -54,8 +58,8 @@ func shared(crew string) string {
 	return crew
 }
 
-func (t *prefetch) of(lane string) *prefetchBuffer {
-	if lane == callsPending {
+func (t *prefetch) of(lane queue.Lane) *prefetchBuffer {
+	if lane == queue.Webhooks {
 		return t.crews[webhookPool]
 	}
 	return t.crews[general]
@@ -78,7 +82,7 @@ func (t *prefetch) ended(crew string) {
 
 // pop returns a task that was kept for the lane. If there is none, wait reports whether tasks of other lanes are kept,
 // so that the poll must find nothing.
-func (t *prefetch) pop(lane string) (message string, found, wait bool) {
+func (t *prefetch) pop(lane queue.Lane) (message string, found, wait bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.of(lane)
@@ -96,7 +100,7 @@ func (t *prefetch) pop(lane string) (message string, found, wait bool) {
 // filled and there are free slots. It returns none while requests in flight may need all free slots. Bulk tasks are
 // requested one by one, because the servers without bulk hold some of the counted slots. If the count is off because
 // asynq never ran a task that it was given, each poll still gets one task.
-func (t *prefetch) reserve(lane string) int {
+func (t *prefetch) reserve(lane queue.Lane) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s, n := t.of(lane), 1
@@ -104,7 +108,7 @@ func (t *prefetch) reserve(lane string) int {
 	if free < 1 && s.spare > 0 {
 		return 0
 	}
-	if !t.over && lane != bulkPending {
+	if !t.over && lane != queue.Bulk {
 		n = max(1, min(s.want[lane], free))
 	}
 	s.asked += n
@@ -113,7 +117,7 @@ func (t *prefetch) reserve(lane string) int {
 }
 
 // got completes reserve: asynq gets the first message, and the others are kept.
-func (t *prefetch) got(lane string, asked int, messages []string) {
+func (t *prefetch) got(lane queue.Lane, asked int, messages []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.of(lane)
@@ -132,46 +136,19 @@ func (t *prefetch) got(lane string, asked int, messages []string) {
 	}
 }
 
-// take executes cmd, asynq's script that takes a task, for as many tasks as reserve allows. short reports that Redis
-// had fewer tasks than requested.
-func (t *prefetch) take(ctx context.Context, lane string, cmd redis.Cmder, next redis.ProcessHook) (short bool,
-	err error,
-) {
+// take completes a poll with one task, and keeps as many others as reserve allows. short reports that Redis had fewer
+// tasks than requested.
+func (t *prefetch) take(ctx context.Context, lane queue.Lane, ask *asynqx.Poll) (short bool, err error) {
 	n := t.reserve(lane)
 	if n == 0 {
-		cmd.SetErr(redis.Nil)
-		return false, redis.Nil
+		return false, ask.Empty()
 	}
-	script, is := cmd.(*redis.Cmd)
-	if n == 1 || !is || cmd.Name() != "evalsha" {
-		var messages []string
-		err = next(ctx, cmd)
-		if err == nil {
-			messages = []string{""} // asynq reads it from cmd
-		}
-		t.got(lane, n, messages)
-		return errors.Is(err, redis.Nil), err
-	}
-	pipe := t.redis.Pipeline()
-	cmds := make([]*redis.Cmd, n)
-	for i := range cmds {
-		cmds[i] = pipe.Do(ctx, cmd.Args()...)
-	}
-	_, _ = pipe.Exec(ctx) // errors are per command
-	var messages []string
-	for _, c := range cmds {
-		if m, err := c.Text(); err == nil {
-			messages = append(messages, m)
-		}
-	}
+	messages, err := ask.Take(ctx, n)
 	t.got(lane, n, messages)
-	if len(messages) > 0 {
-		script.SetVal(messages[0])
-		return len(messages) < n, nil
+	if err != nil {
+		return errors.Is(err, redis.Nil), ask.Fail(err)
 	}
-	err = cmds[0].Err()
-	cmd.SetErr(err)
-	return errors.Is(err, redis.Nil), err
+	return len(messages) < n, ask.Give(messages[0])
 }
 
 // end stops prefetching and returns when no task is kept any more. This takes about one poll interval, because there is
@@ -195,6 +172,3 @@ func (t *prefetch) keeps() bool {
 	}
 	return false
 }
-
-// bulkPending is the key of the bulk lane's pending list.
-const bulkPending = "asynq:{" + string(queue.Bulk) + "}:pending"

@@ -5,17 +5,19 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// prefetch recognizes asynq's script by its keys. If the keys change, tasks are taken one by one, and this test fails.
 func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 	t.Parallel()
 	const tasks = 400
@@ -31,13 +33,9 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	taking := newPrefetch(client)
-	seen := &scripts{is: func(cmd redis.Cmder) bool {
-		_, is := polled(cmd)
-		return is
-	}}
+	taking, seen := newPrefetch(), &trips{}
 	taking.resize(general, 50)
-	client.AddHook(newPollSuppressor(&redisHealth{}, taking, newIdleLanes(&redisHealth{})))
+	asynqx.OnPoll(client, newPollSuppressor(&redisHealth{}, taking, newIdleLanes(&redisHealth{})).poll)
 	client.AddHook(seen)
 	var ran sync.WaitGroup
 	ran.Add(tasks)
@@ -60,33 +58,44 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 	if left := info.Active + info.Pending + info.Retry; left != 0 || info.Processed != tasks {
 		t.Errorf("asynq holds %d tasks and has processed %d, want 0 and %d", left, info.Processed, tasks)
 	}
-	seen.mu.Lock()
-	defer seen.mu.Unlock()
-	t.Logf("%d tasks in %d trips, and %d for one at most", tasks, seen.trips, seen.alone)
-	if seen.trips < tasks/prefetchMax || seen.trips > tasks/2 {
-		t.Errorf("%d tasks in %d trips", tasks, seen.trips)
+	n := seen.n.Load()
+	t.Logf("%d tasks in %d pipelines", tasks, n)
+	if n < tasks/prefetchMax || n > tasks/2 {
+		t.Errorf("%d tasks in %d pipelines", tasks, n)
+	}
+}
+
+// trips counts the pipelines that are sent.
+type trips struct{ n atomic.Int64 }
+
+func (*trips) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (*trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (t *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		t.n.Add(1)
+		return next(ctx, cmds)
 	}
 }
 
 // poller is an asynq server as prefetch sees it.
 type poller struct {
 	slots, runs int
-	lanes       []string
-	lane        string // of the request in flight; "" for none
+	lanes       []queue.Lane
+	lane        queue.Lane // of the request in flight; "" for none
 	asked       int
 }
 
 func TestNoTaskIsKeptWithoutASlotForIt(t *testing.T) {
 	t.Parallel()
-	const critical, ordinary = "asynq:{critical}:pending", "asynq:{default}:pending"
+	const critical, ordinary, bulk = queue.Critical, queue.Default, queue.Bulk
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		servers := []*poller{
-			{slots: 1 + random.IntN(3), lanes: []string{critical, ordinary}},
-			{slots: 1 + random.IntN(12), lanes: []string{critical, ordinary, bulkPending}},
+			{slots: 1 + random.IntN(3), lanes: []queue.Lane{critical, ordinary}},
+			{slots: 1 + random.IntN(12), lanes: []queue.Lane{critical, ordinary, bulk}},
 		}
 		all := servers[0].slots + servers[1].slots
-		taking := newPrefetch(nil)
+		taking := newPrefetch()
 		taking.resize(general, all)
 		for step := range 2000 {
 			s := servers[random.IntN(2)]

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/worker"
@@ -90,7 +91,7 @@ func TestAWorkerThatEndsHandsBackWhatItTook(t *testing.T) {
 func (h *house) epochs() {
 	h.t.Helper()
 	for _, lane := range queue.Lanes() {
-		if err := h.link.SetNX(h.t.Context(), "asynq:{"+string(lane)+"}:epoch", "known", 0).Err(); err != nil {
+		if err := h.link.SetNX(h.t.Context(), asynqx.Key(lane, asynqx.Epoch), "known", 0).Err(); err != nil {
 			h.t.Fatal(err)
 		}
 	}

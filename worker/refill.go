@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -56,8 +57,9 @@ func (e *refillQueue) take() map[queue.Lane]map[id.ID]struct{} {
 	return all
 }
 
-// ended requests a refill after a run has ended, if its org is short of slots.
+// ended requests a refill after a run has ended, if its org is short of slots, and a vacuum when enough have ended.
 func (w *Worker) ended(c *queue.Claimed) {
+	w.vacuumer.RunEnded()
 	if w.feeder.Short(c.Lane, c.Org) {
 		w.ends.add(c.Lane, c.Org)
 	}
@@ -77,7 +79,7 @@ func (w *Worker) refill(ctx context.Context) error {
 		if w.link.isDown() {
 			return nil
 		}
-		pending, err := w.opt.Redis.LLen(ctx, "asynq:{"+string(lane)+"}:pending").Result()
+		pending, err := w.opt.Redis.LLen(ctx, asynqx.Key(lane, asynqx.Pending)).Result()
 		switch {
 		case errors.Is(ctx.Err(), context.Canceled):
 			return err

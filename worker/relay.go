@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -124,27 +125,21 @@ func (w *Worker) epoch(ctx context.Context, paused map[queue.Lane]bool, known bo
 	ctx, cancel := context.WithTimeout(ctx, askRedis)
 	defer cancel()
 	lanes := queue.Lanes()
-	names := make([]any, len(lanes))
 	keys := make([]*redis.StringCmd, len(lanes))
 	made := make([]*redis.BoolCmd, len(lanes))
 	pending, retry := make([]*redis.IntCmd, len(lanes)), make([]*redis.IntCmd, len(lanes))
 	pipe := w.opt.Redis.Pipeline()
 	for i, lane := range lanes {
-		names[i] = string(lane)
-		at := "asynq:{" + string(lane) + "}:"
-		made[i] = pipe.SetNX(ctx, at+"epoch", id.New().String(), 0)
-		keys[i] = pipe.Get(ctx, at+"epoch")
-		pending[i] = pipe.LLen(ctx, at+"pending")
-		retry[i] = pipe.ZCard(ctx, at+"retry")
-		switch {
-		case !known:
-		case paused[lane]:
-			pipe.SetNX(ctx, at+"paused", time.Now().Unix(), 0)
-		default:
-			pipe.Del(ctx, at+"paused")
+		epoch := asynqx.Key(lane, asynqx.Epoch)
+		made[i] = pipe.SetNX(ctx, epoch, id.New().String(), 0)
+		keys[i] = pipe.Get(ctx, epoch)
+		pending[i] = pipe.LLen(ctx, asynqx.Key(lane, asynqx.Pending))
+		retry[i] = pipe.ZCard(ctx, asynqx.Key(lane, asynqx.Retry))
+		if known {
+			asynqx.SetPaused(ctx, pipe, lane, paused[lane])
 		}
 	}
-	pipe.SAdd(ctx, "asynq:queues", names...)
+	asynqx.RegisterQueues(ctx, pipe, lanes)
 	if _, err := pipe.Exec(ctx); err != nil {
 		w.metrics.redis.Set(0)
 		return nil, fmt.Errorf("redis: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -145,10 +146,10 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 			t.Fatalf("before loss %d (-want +got):\n%s", n+1, diff)
 		}
 		// As after a kill: the task is active in asynq, and no run owns the row.
-		if err := h.link.Del(t.Context(), "asynq:{default}:pending").Err(); err != nil {
+		if err := h.link.Del(t.Context(), asynqx.Key("default", asynqx.Pending)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.link.HSet(t.Context(), "asynq:{default}:t:"+j.ref().TaskID(), "state", "active").Err(); err != nil {
+		if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", j.ref().TaskID()), "state", "active").Err(); err != nil {
 			t.Fatal(err)
 		}
 		if p, err := c.Push(t.Context(), j.ref()); err != nil || p.Behind != 1 {
@@ -174,7 +175,7 @@ func TestARowThatIsRunIsNotLeftBehind(t *testing.T) {
 	h := open(t)
 	h.add(adding(mark, none{}))
 	j := h.only()
-	if err := h.link.HSet(t.Context(), "asynq:{default}:t:"+j.ref().TaskID(), "state", "active").Err(); err != nil {
+	if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", j.ref().TaskID()), "state", "active").Err(); err != nil {
 		t.Fatal(err)
 	}
 	c := dispatch.New(h.ledger(), h.link)

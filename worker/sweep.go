@@ -7,6 +7,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
@@ -17,7 +18,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 	defer cancel()
 	inspect := asynq.NewInspectorFromRedisClient(w.opt.Redis)
 	for _, lane := range queue.Lanes() {
-		listed, err := w.opt.Redis.ZRange(ctx, "asynq:{"+string(lane)+"}:archived", 0, -1).Result()
+		listed, err := w.opt.Redis.ZRange(ctx, asynqx.Key(lane, asynqx.Archived), 0, -1).Result()
 		if err != nil {
 			return w.link.failed(fmt.Errorf("sweep: %w", err))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -90,12 +91,13 @@ type Worker struct {
 	feeder   *feed.Feeder
 	courier  *dispatch.Dispatcher
 	clerk    *store.BatchCompleter
-	bundles  *ackBatcher
+	bundles  *asynqx.AckBatcher
 	takes    *prefetch
 	handlers map[string]queue.Handler
 	runs     *runs
 	pools    *serverPools
 	ends     *refillQueue
+	vacuumer *store.Vacuumer
 	link     redisHealth
 	idle     *idleLanes
 	// unclaimedLog keeps a fault that fails every claim from flooding the log.
@@ -124,17 +126,17 @@ func New(o Options) *Worker {
 	w := &Worker{
 		opt: o, ledger: ledger, feeder: feed.New(ledger), courier: dispatch.New(ledger, o.Redis),
 		clerk:   store.NewBatchCompleter(ledger),
-		bundles: newAckBatcher(o.Redis),
-		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(o.Redis), ends: newRefillQueue(),
-		log: o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
+		bundles: asynqx.NewAckBatcher(o.Redis),
+		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(), ends: newRefillQueue(),
+		vacuumer: store.NewVacuumer(ledger),
+		log:      o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
 	}
 	w.pools = newServerPools(o.Concurrency, w.takes)
 	for _, h := range o.Handlers { // an alert needs an earlier value to see the first overrun
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
 	w.idle = newIdleLanes(&w.link)
-	o.Redis.AddHook(newPollSuppressor(&w.link, w.takes, w.idle))
-	o.Redis.AddHook(w.bundles)
+	asynqx.OnPoll(o.Redis, newPollSuppressor(&w.link, w.takes, w.idle).poll)
 	return w
 }
 
@@ -161,7 +163,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	extender.Go(func() error { return w.clerk.Run(extending) })
 	extender.Go(func() error {
-		w.bundles.run(extending)
+		w.bundles.Run(extending)
 		return nil
 	})
 	helpers.Go(func() error {
@@ -178,6 +180,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	helpers.Go(func() error {
 		w.mirrorPauses(looking)
+		return nil
+	})
+	helpers.Go(func() error {
+		w.vacuum(looking)
 		return nil
 	})
 	for _, lane := range queue.Lanes() {

@@ -13,6 +13,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 )
@@ -90,11 +91,7 @@ func (d *dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *dashboard) nameQueues(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	var names []any
-	for _, lane := range queue.Lanes() {
-		names = append(names, string(lane))
-	}
-	if err := d.redis.SAdd(ctx, "asynq:queues", names...).Err(); err != nil {
+	if err := asynqx.RegisterQueues(ctx, d.redis, queue.Lanes()).Err(); err != nil {
 		d.log.DebugContext(ctx, "registering queues failed", "error", err) // the page shows the error
 	}
 }

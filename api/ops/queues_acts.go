@@ -9,10 +9,10 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/hibiken/asynq"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -86,7 +86,7 @@ func (d *dashboard) refuse(rw http.ResponseWriter, r *http.Request, err error) {
 		http.Error(rw, "postgres is unavailable", http.StatusServiceUnavailable)
 	default:
 		d.log.WarnContext(r.Context(), "dashboard action failed", "path", r.URL.Path, "error", err)
-		http.Error(rw, strings.TrimPrefix(err.Error(), "asynq: "), http.StatusInternalServerError)
+		http.Error(rw, asynqx.Text(err), http.StatusInternalServerError)
 	}
 }
 
@@ -244,7 +244,7 @@ func (d *dashboard) stray(name, task string) error {
 	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
 		return errNoTask
 	}
-	if err != nil && strings.Contains(err.Error(), "active") {
+	if asynqx.IsActive(err) {
 		return &requestError{http.StatusConflict, "a worker has this task, and will find that it has no job"}
 	}
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/api/ops"
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -127,7 +128,7 @@ func (b *board) task(k operator.Key, state string) {
 		}
 	}
 	if state == "retry" { // as asynq's own script does
-		at := "asynq:{default}:"
+		at := asynqx.Key("default", "")
 		b.redis.LRem(b.Context(), at+"pending", 1, r.TaskID())
 		b.redis.ZAdd(b.Context(), at+"retry", redis.Z{Score: 4e9, Member: r.TaskID()})
 		if err := b.redis.HSet(b.Context(), at+"t:"+r.TaskID(), "state", "retry").Err(); err != nil {
@@ -409,7 +410,7 @@ func TestACancelIsInTheAuditAndGoesToAsynq(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)
 	k := b.job(running)
-	cancels := b.redis.Subscribe(t.Context(), "asynq:cancel")
+	cancels := b.redis.Subscribe(t.Context(), asynqx.CancelChannel)
 	t.Cleanup(func() { _ = cancels.Close() })
 	if _, err := cancels.Receive(t.Context()); err != nil {
 		t.Fatal(err)

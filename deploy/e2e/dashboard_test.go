@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/funnelwork/funnelwork/api/ops"
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -214,7 +215,7 @@ func TestAJobArchivedInTheDashboardWhileItIsDeliveredIsListedAsDead(t *testing.T
 	// Delivered and not yet claimed: the task is active in asynq, and the row is still unclaimed.
 	move := func(from, to string) {
 		t.Helper()
-		at := "asynq:{default}:"
+		at := asynqx.Key("default", "")
 		if err := errors.Join(client.LMove(t.Context(), at+from, at+to, "RIGHT", "LEFT").
 			Err(), client.HSet(t.Context(), at+"t:"+task, "state", to).Err()); err != nil {
 			t.Fatal(err)

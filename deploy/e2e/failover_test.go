@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -29,7 +30,7 @@ func TestDeliveriesGoOnAfterAFailoverOfTheCluster(t *testing.T) {
 	s.create(t, 20)
 	s.arrive(t)
 
-	promoted := cluster.Kill("asynq:{webhooks}:pending")
+	promoted := cluster.Kill(asynqx.Key("webhooks", asynqx.Pending))
 	killed := time.Now()
 	posting, stop := sync.WaitGroup{}, make(chan struct{})
 	posting.Go(func() {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -148,7 +149,7 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	inBackground(t, append(env, "FUNNELWORK_OPS_ADDR="+ports[3]), "worker")
 	retries := func() (n int) {
 		for _, lane := range []string{"critical", "default", "webhooks", "bulk"} {
-			n += int(cli.ZCard(t.Context(), "asynq:{"+lane+"}:retry").Val())
+			n += int(cli.ZCard(t.Context(), asynqx.Key(lane, asynqx.Retry)).Val())
 		}
 		return n
 	}

@@ -61,3 +61,13 @@ type activityBrief struct {
 
 func (a Activity) brief() any     { return activityBrief{a.ID, a.Kind, excerpt(a.Text)} }
 func (a Activity) subject() id.ID { return a.ID }
+
+type emailBrief struct {
+	ID           id.ID   `json:"id"`
+	Subject      string  `json:"subject"`
+	Status       string  `json:"status"`
+	StatusReason *string `json:"status_reason"`
+}
+
+func (e Email) brief() any     { return emailBrief{e.ID, e.Subject, e.Status, e.StatusReason} }
+func (e Email) subject() id.ID { return e.ID }

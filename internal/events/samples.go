@@ -73,8 +73,19 @@ var (
 	}()
 	sampleEmail = Email{
 		ID: sampleID(9), ContactID: ptr(sampleID(2)), MailboxID: sampleID(10),
-		Subject: "Your engine",
+		Subject: "Your engine", MessageID: ptr("k5x4q2@example.com"), ThreadID: ptr(sampleID(9)),
+		Purpose: ptr("personal"), Status: "sent", Evidence: []EmailEvidence{}, Why: []string{},
 	}
+	failedEmail = func() Email {
+		e := sampleEmail
+		e.Status, e.StatusReason, e.Code = "failed", ptr("rejected"), ptr("5.7.1")
+		return e
+	}()
+	unknownEmail = func() Email {
+		e := sampleEmail
+		e.Status, e.StatusReason = "unknown", ptr("no_reply")
+		return e
+	}()
 	sampleSequence  = Sequence{ID: sampleID(11), Name: "Welcome", Status: "active"}
 	sampleEnrolment = Enrolment{
 		ID: sampleID(12), SequenceID: sampleID(11), ContactID: sampleID(2),

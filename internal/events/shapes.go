@@ -67,14 +67,27 @@ type Tagging struct {
 
 // Email is one message to or from a contact.
 type Email struct {
-	ID         id.ID   `json:"id" format:"uuid" doc:"ID of the message"`
-	ContactID  *id.ID  `json:"contact_id" format:"uuid" doc:"ID of the contact; null: no contact has the address"`
-	MailboxID  id.ID   `json:"mailbox_id" format:"uuid" doc:"Mailbox that sent or received the message"`
-	Subject    string  `json:"subject" doc:"Subject of the message"`
-	URL        *string `json:"url" doc:"the link that was clicked"`
-	Machine    bool    `json:"machine" doc:"loaded by a proxy or scanner, not by a person"`
-	BounceKind *string `json:"bounce_kind" enum:"hard,soft"`
-	Code       *string `json:"code" doc:"the server's status code for a bounce or failure"`
+	ID           id.ID           `json:"id" format:"uuid" doc:"ID of the message"`
+	ContactID    *id.ID          `json:"contact_id" format:"uuid" doc:"ID of the contact; null: no contact has the address"`
+	MailboxID    id.ID           `json:"mailbox_id" format:"uuid" doc:"Mailbox that sent or received the message"`
+	Subject      string          `json:"subject" doc:"Subject of the message"`
+	URL          *string         `json:"url" doc:"the link that was clicked"`
+	Machine      bool            `json:"machine" doc:"loaded by a proxy or scanner, not by a person"`
+	BounceKind   *string         `json:"bounce_kind" enum:"hard,soft"`
+	Code         *string         `json:"code" doc:"the server's status code for a bounce or failure"`
+	MessageID    *string         `json:"message_id" doc:"Message-ID without angle brackets; null: the message has none"`
+	ThreadID     *id.ID          `json:"thread_id" format:"uuid" doc:"Thread of the message; null: none"`
+	EnrolmentID  *id.ID          `json:"enrolment_id" format:"uuid" doc:"Enrolment that sent it; null: none did"`
+	SequenceID   *id.ID          `json:"sequence_id" format:"uuid" doc:"Sequence that sent it; null: none did"`
+	Step         *string         `json:"step" doc:"Key of the sequence's step; null: of no sequence"`
+	Variant      *string         `json:"variant" doc:"Key of the variant of an A/B test; null: none"`
+	BroadcastID  *id.ID          `json:"broadcast_id" format:"uuid" doc:"Broadcast that sent it; null: none did"`
+	Purpose      *string         `json:"purpose" enum:"personal,marketing" doc:"Purpose of a sent message; null: received"`
+	Status       string          `json:"status" doc:"Status of the email after the event; empty: received"`
+	StatusReason *string         `json:"status_reason" doc:"Why it has the status; null: no special reason"`
+	Evidence     []EmailEvidence `json:"evidence" doc:"What was found out about an email whose fate was unknown"`
+	Why          []string        `json:"why" doc:"Reasons for machine"`
+	Class        *string         `json:"class" doc:"Class of a received message; null: sent"`
 }
 
 // Descriptions implements wire.Describer.
@@ -82,6 +95,19 @@ func (Email) Descriptions() map[string]string {
 	return map[string]string{
 		"bounce_kind": "hard: the address is invalid; soft: a temporary failure; null: no bounce",
 	}
+}
+
+// EmailEvidence is what was found out about an email whose fate was unknown.
+type EmailEvidence struct {
+	Kind   string    `json:"kind" enum:"sent_folder,person"`
+	Result string    `json:"result" doc:"found or absent of a search; sent or not_sent of a person"`
+	At     wire.Time `json:"at" format:"date-time" doc:"When it was found out"`
+	By     string    `json:"by" doc:"The person or API key, such as user/<id>; empty for a search"`
+}
+
+// Descriptions implements wire.Describer.
+func (EmailEvidence) Descriptions() map[string]string {
+	return map[string]string{"kind": "sent_folder: a search in the mailbox's Sent folder; person: someone resolved it"}
 }
 
 // Sequence is an automated outreach.

@@ -51,6 +51,11 @@ const (
 	CompanyExists       Code = "company_exists"
 	StageInUse          Code = "stage_in_use"
 	PipelineInUse       Code = "pipeline_in_use"
+	Suppressed          Code = "suppressed"
+	MailboxNotActive    Code = "mailbox_not_active"
+	TooLate             Code = "too_late"
+	TooEarly            Code = "too_early"
+	NotUnknown          Code = "not_unknown"
 
 	PreconditionFailed Code = "precondition_failed"
 	BodyTooLarge       Code = "body_too_large"
@@ -91,7 +96,7 @@ var statuses = map[Code]int{
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
 	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,
 	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409,
-	PipelineInUse:      409,
+	PipelineInUse: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409, NotUnknown: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
 	AIRequestTooLarge: 422,

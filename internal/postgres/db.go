@@ -56,6 +56,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = 3 * time.Second
 	}
+	cfg.ConnConfig.OnNotice = keepWarning
 	db := &DB{after: o.AfterCommit, role: o.Role}
 	if o.Pooler {
 		// Statements are described, for the types of their arguments, and never prepared by name.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -90,7 +91,7 @@ func (h *house) absent(rows []row) int {
 	var lane, task string
 	var there []*redis.IntCmd
 	if _, err := pgx.ForEachRow(found, []any{&lane, &task}, func() error {
-		there = append(there, pipe.Exists(h.t.Context(), "asynq:{"+lane+"}:t:"+task))
+		there = append(there, pipe.Exists(h.t.Context(), asynqx.TaskKey(lane, task)))
 		return nil
 	}); err != nil {
 		h.t.Fatal(err)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
@@ -17,14 +17,13 @@ import (
 // operator use it.
 type Dispatcher struct {
 	store   *store.Store
-	redis   redis.UniversalClient
 	enqueue *Enqueuer
 	inspect *asynq.Inspector
 }
 
 // New returns a Dispatcher that uses c. It adds the hook of an Enqueuer to c.
 func New(l *store.Store, c redis.UniversalClient) *Dispatcher {
-	return &Dispatcher{store: l, redis: c, enqueue: NewEnqueuer(c), inspect: asynq.NewInspectorFromRedisClient(c)}
+	return &Dispatcher{store: l, enqueue: NewEnqueuer(c), inspect: asynq.NewInspectorFromRedisClient(c)}
 }
 
 // ErrAsynq marks an error of a push that came from Redis. Other errors come from Postgres.
@@ -67,27 +66,17 @@ func (c *Dispatcher) Push(ctx context.Context, refs ...queue.Ref) (Pushed, error
 	return p, nil
 }
 
-// States reads the state of each task in asynq, "" if the task does not exist. It reads the field directly because
-// Inspector.GetTaskInfo costs a round trip per task, takes no context, and fails on the broken entries that occur here.
+// States returns the state of each task in asynq, "" if the task does not exist.
 func (c *Dispatcher) States(ctx context.Context, refs []queue.Ref) ([]string, error) {
-	if len(refs) == 0 {
-		return nil, nil
-	}
-	pipe := c.redis.Pipeline()
-	cmds := make([]*redis.StringCmd, len(refs))
+	keys := make([]string, len(refs))
 	for i, r := range refs {
-		cmds[i] = pipe.HGet(ctx, "asynq:{"+string(r.Lane)+"}:t:"+r.TaskID(), "state")
+		keys[i] = asynqx.TaskKey(r.Lane, r.TaskID())
 	}
-	_, _ = pipe.Exec(ctx) // errors are per command
-	out := make([]string, len(refs))
-	for i, cmd := range cmds {
-		state, err := cmd.Result()
-		if err != nil && !errors.Is(err, redis.Nil) {
-			return nil, fmt.Errorf("%w: task state: %w", ErrAsynq, err)
-		}
-		out[i] = state
+	states, err := c.enqueue.client.States(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("%w: task state: %w", ErrAsynq, err)
 	}
-	return out, nil
+	return states, nil
 }
 
 // resolveConflict handles a push that met an existing task.
@@ -100,8 +89,7 @@ func (c *Dispatcher) resolveConflict(ctx context.Context, r queue.Ref, state str
 	case "retry", "scheduled":
 		// An error means that another process was faster, except for an entry that is missing from its set: no process
 		// can run such an entry.
-		if err := c.inspect.RunTask(string(r.Lane), r.TaskID()); err != nil &&
-			strings.Contains(err.Error(), "not found in zset") {
+		if asynqx.IsIncomplete(c.inspect.RunTask(string(r.Lane), r.TaskID())) {
 			return c.supersede(ctx, r, 0, p)
 		}
 		return nil
@@ -134,7 +122,7 @@ func (c *Dispatcher) dropSuperseded(r queue.Ref) {
 }
 
 func (c *Dispatcher) enqueueAgain(ctx context.Context, r queue.Ref, p *Pushed) error {
-	err := c.enqueue.one(ctx, r)
+	err := c.enqueue.Enqueue(ctx, r)[0]
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil // another process was faster
 	}

@@ -8,7 +8,7 @@
 // claim.go has claims and leases, finish.go completions, due_scan.go the relay's scans, sweep.go the comparison with
 // asynq's archive, supersede.go new task IDs, and backlog.go counts. sql.go has the parts of statements that several
 // packages use. hooks.go calls the hooks of kinds when a job changes without a run. aliases.go has the names of kinds
-// that are being renamed; jobs/README.md describes how.
+// that are being renamed; jobs/README.md describes how. vacuum.go removes dead rows.
 //
 // # Costs
 //

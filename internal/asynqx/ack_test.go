@@ -1,4 +1,4 @@
-package worker
+package asynqx
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // scripts counts matching scripts sent alone and in pipelines, and those pipelines.
 type scripts struct {
-	is                     func(redis.Cmder) bool
+	is                     func(*redis.Cmd) bool
 	mu                     sync.Mutex
 	alone, together, trips int
 }
@@ -27,7 +27,7 @@ func (s *scripts) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (s *scripts) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if s.is(cmd) {
+		if script, is := cmd.(*redis.Cmd); is && s.is(script) {
 			s.mu.Lock()
 			s.alone++
 			s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *scripts) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 		s.mu.Lock()
 		before := s.together
 		for _, cmd := range cmds {
-			if s.is(cmd) {
+			if script, is := cmd.(*redis.Cmd); is && s.is(script) {
 				s.together++
 			}
 		}
@@ -63,12 +63,11 @@ func TestTasksThatEndShareTheWayToRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	b, seen := newAckBatcher(client), &scripts{is: endsTask}
-	client.AddHook(b)
+	b, seen := NewAckBatcher(client), &scripts{is: acknowledges}
 	client.AddHook(seen)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { b.run(ctx) })
+	running.Go(func() { b.Run(ctx) })
 	queue := asynq.NewClientFromRedisClient(client)
 	for i := range tasks {
 		if _, err := queue.EnqueueContext(ctx, asynq.NewTask("test", nil), asynq.TaskID(strconv.Itoa(i))); err != nil {
@@ -108,15 +107,14 @@ func TestABundleKeepsEachScriptsOwnAnswerAndItsCallersPatience(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	b := newAckBatcher(client)
-	client.AddHook(b)
+	b := NewAckBatcher(client)
 	end := redis.NewScript(
 		`if redis.call("LREM", KEYS[1], 0, ARGV[1]) == 0 then return redis.error_reply("NOT FOUND") end return ARGV[1]`)
 	call := func(ctx context.Context, task string) (any, error) {
-		return end.Run(ctx, client, []string{"asynq:{a}:active", "asynq:{a}:lease", "asynq:{a}:t:" + task}, task, 0).
+		return end.Run(ctx, client, []string{Key("a", Active), Key("a", Lease), TaskKey("a", task), "more"}, task, 0).
 			Result()
 	}
-	if err := client.LPush(t.Context(), "asynq:{a}:active", "1", "2", "3").Err(); err != nil {
+	if err := client.LPush(t.Context(), Key("a", Active), "1", "2", "3").Err(); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := call(t.Context(), "1"); err != nil || got != "1" { // not running
@@ -140,7 +138,7 @@ func TestABundleKeepsEachScriptsOwnAnswerAndItsCallersPatience(t *testing.T) {
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("whoever leaves hears %v", err)
 	}
-	running.Go(func() { b.run(ctx) })
+	running.Go(func() { b.Run(ctx) })
 	var calls sync.WaitGroup
 	calls.Go(func() {
 		if got, err := call(t.Context(), "3"); err != nil || got != "3" {
@@ -153,7 +151,7 @@ func TestABundleKeepsEachScriptsOwnAnswerAndItsCallersPatience(t *testing.T) {
 		}
 	})
 	calls.Wait()
-	if n := client.LLen(t.Context(), "asynq:{a}:active").Val(); n != 0 {
+	if n := client.LLen(t.Context(), Key("a", Active)).Val(); n != 0 {
 		t.Errorf("%d are left: what was asked for by someone who left is done all the same", n)
 	}
 	stop()

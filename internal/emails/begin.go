@@ -1,0 +1,121 @@
+package emails
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+)
+
+// lateAfter is how long after it was due an email may still be sent: what a restored backup or a long outage brings back
+// must not go out days later.
+const lateAfter = 24 * time.Hour
+
+// Outgoing is an email that a run has taken.
+type Outgoing struct {
+	Row
+	Org     id.ID
+	Fence   id.ID
+	Mailbox *mailboxes.Sending
+	// Lost reports that an earlier run marked the email and did not come to record its outcome.
+	Lost bool
+
+	keys    suppression.Keys
+	content *content
+	due     time.Time
+}
+
+// Begin takes an email for the run with the fence. It returns nil if there is nothing to send: the email was sent,
+// cancelled or resolved meanwhile, or cannot be sent any more, which Begin records.
+func (s *Service) Begin(ctx context.Context, db *postgres.DB, org, email, fence id.ID) (*Outgoing, error) {
+	var o *Outgoing
+	err := db.Tx(ctx, org, func(tx *postgres.Tx) (err error) {
+		o, err = s.begin(ctx, tx, email, fence)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("begin email: %w", err)
+	}
+	return o, nil
+}
+
+const beginSQL = `SELECT ` + columns + `, due_at FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`
+
+func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID) (*Outgoing, error) {
+	o := &Outgoing{Org: tx.Org(), Fence: fence}
+	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due)...)
+	switch {
+	case postgres.None(err):
+		return nil, nil //nolint:nilnil // nothing to send
+	case err != nil:
+		return nil, fmt.Errorf("read email: %w", err)
+	}
+	switch o.Status {
+	case Transmitting:
+		o.Lost = true
+		return o, nil
+	case Scheduled, Planned:
+	default:
+		return nil, nil //nolint:nilnil // it is settled
+	}
+	if o.content, err = readContent(ctx, tx, email); err != nil {
+		return nil, err
+	}
+	if reason := o.unsendable(time.Now()); reason != "" {
+		return nil, o.cancel(ctx, tx, reason)
+	}
+	if o.Mailbox, err = s.Mailboxes.ForSending(ctx, tx, o.MailboxID); err != nil {
+		return nil, err
+	}
+	if o.keys, err = s.Suppressions.Keys(ctx, tx, o.To); err != nil {
+		return nil, err
+	}
+	o.Status = Planned
+	tx.Queue(`UPDATE email SET status = 'planned', fence = $3, attempt = attempt + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), email, fence)
+	return o, nil
+}
+
+// unsendable returns why the email cannot be sent any more, or "".
+func (o *Outgoing) unsendable(now time.Time) string {
+	switch {
+	case o.To == "" || o.content == nil:
+		return ContactArchived
+	case now.After(o.due.Add(lateAfter)):
+		return Late
+	}
+	return ""
+}
+
+// cancel settles the email as cancelled.
+func (o *Outgoing) cancel(ctx context.Context, tx *postgres.Tx, reason string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE email SET status = 'cancelled', status_reason = $3, computed = computed + 1
+		WHERE org_id = $1 AND id = $2 AND status IN ('scheduled', 'planned')`, tx.Org(), o.ID, reason)
+	if err != nil {
+		return fmt.Errorf("cancel email: %w", err)
+	}
+	return nil
+}
+
+// MIME returns the bytes of the mail, which are the same for every attempt. db is asked for the attachments.
+func (o *Outgoing) MIME(ctx context.Context, db *postgres.DB) ([]byte, error) {
+	m := o.content.mail(&o.Email, nil)
+	if o.content.attachments > 0 {
+		err := db.ReadTx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
+			m.Attachments, err = readAttachments(ctx, tx, o.ID)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return m.MIME()
+}
+
+// From returns the address of the envelope's sender.
+func (o *Outgoing) From() string { return o.content.fromEmail }

@@ -1,0 +1,118 @@
+package emails
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/mail"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outreach/compose"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// content is a row of email_content. With the email's row and the attachments it fixes every byte of the mail.
+type content struct {
+	fromEmail, fromName, replyTo string
+	toName                       string
+	html, text                   string
+	inReplyTo                    string
+	refs, listUnsubscribe        []string
+	datedAt                      time.Time
+	attachments                  int
+}
+
+func contentOf(n *New, e *Email) *content {
+	c := &content{
+		fromEmail: n.Mailbox.FromEmail, fromName: n.Mailbox.FromName, toName: n.ToName, html: n.HTML, text: n.Text,
+		refs: []string{}, listUnsubscribe: n.ListUnsubscribe, datedAt: date(e), attachments: len(n.Attachments),
+	}
+	if n.Mailbox.ReplyTo != nil {
+		c.replyTo = *n.Mailbox.ReplyTo
+	}
+	if c.listUnsubscribe == nil {
+		c.listUnsubscribe = []string{}
+	}
+	return c
+}
+
+// mail returns the mail that e and c describe.
+func (c *content) mail(e *Email, attachments []compose.Attachment) *compose.Mail {
+	return &compose.Mail{
+		MessageID: e.MessageID, Date: c.datedAt,
+		From: mail.Address{Name: c.fromName, Address: c.fromEmail}, To: mail.Address{Name: c.toName, Address: e.To},
+		ReplyTo: mail.Address{Address: c.replyTo}, Subject: e.Subject, HTML: c.html, Text: c.text,
+		InReplyTo: c.inReplyTo, References: c.refs, ListUnsubscribe: c.listUnsubscribe, Attachments: attachments,
+	}
+}
+
+// shown returns what the API shows of c.
+func (c *content) shown(attachments []compose.Attachment) *Content {
+	out := &Content{From: c.fromEmail, Attachments: []AttachmentInfo{}}
+	if c.html != "" {
+		out.HTML = &c.html
+	}
+	if c.text != "" {
+		out.Text = &c.text
+	}
+	for _, a := range attachments {
+		out.Attachments = append(out.Attachments, AttachmentInfo{a.Name, a.Type, len(a.Content)})
+	}
+	return out
+}
+
+// badContent returns the fault of a mail that cannot be written.
+func badContent(err error) error {
+	if a, ok := errors.AsType[*compose.AddressError](err); ok {
+		field := "mailbox_id"
+		if a.Header == "To" {
+			field = "contact_id"
+		}
+		return fault.Invalid(field, "invalid_address", "The mail cannot be addressed: "+a.Msg+".").Because(err)
+	}
+	if errors.Is(err, compose.ErrAttachments) {
+		return fault.Invalid("attachments", "too_long", "The files of one email have at most 10 MiB together.")
+	}
+	return fmt.Errorf("write mail: %w", err)
+}
+
+const contentColumns = `c.from_email, c.from_name, c.reply_to, c.to_name, c.html, c.text, c.in_reply_to, c.refs,
+	c.list_unsubscribe, c.dated_at, c.attachments`
+
+func (c *content) targets() []any {
+	return []any{
+		&c.fromEmail, &c.fromName, &c.replyTo, &c.toName, &c.html, &c.text, &c.inReplyTo, &c.refs, &c.listUnsubscribe,
+		&c.datedAt, &c.attachments,
+	}
+}
+
+// readContent returns the content of an email, or nil if it was swept.
+func readContent(ctx context.Context, tx *postgres.Tx, email id.ID) (*content, error) {
+	c := &content{}
+	err := tx.QueryRow(ctx, `SELECT `+contentColumns+` FROM email_content c WHERE org_id = $1 AND email_id = $2`,
+		[]any{tx.Org(), email}, c.targets()...)
+	if postgres.None(err) {
+		return nil, nil //nolint:nilnil // no content is no error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read content: %w", err)
+	}
+	return c, nil
+}
+
+func readAttachments(ctx context.Context, tx *postgres.Tx, email id.ID) ([]compose.Attachment, error) {
+	rows, err := tx.Query(ctx, `SELECT name, type, content FROM email_attachment
+		WHERE org_id = $1 AND email_id = $2 ORDER BY n`, tx.Org(), email)
+	if err != nil {
+		return nil, fmt.Errorf("read attachments: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[compose.Attachment])
+	if err != nil {
+		return nil, fmt.Errorf("read attachments: %w", err)
+	}
+	return all, nil
+}

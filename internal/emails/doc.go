@@ -1,0 +1,34 @@
+// Package emails keeps the emails that an org sends: one row per intended mail.
+//
+// # Life of an email
+//
+//	from           what                                             to
+//	-              Create                                           planned, or scheduled
+//	scheduled      its time has come                                planned
+//	planned        suppressed, archived contact, org read-only,     cancelled (reason)
+//	               quota of the month, a day late, a person
+//	planned        no connection, 4yz before the dot                planned; the job tries again
+//	planned        5yz before the dot                               failed
+//	planned        Mark                                             transmitting
+//	transmitting   2yz                                              sent
+//	transmitting   4yz, 5yz after the dot                           planned, failed
+//	transmitting   no reply, or its run is gone                     unknown
+//	unknown        found in the Sent folder; a person               sent
+//	unknown        twice absent from a Sent folder that proves it   planned
+//	unknown        a person                                         failed (not_sent)
+//
+// # The mark
+//
+// A server may have accepted a mail as soon as the final dot was written. So the body is written first, then Mark commits
+// the status transmitting, and then the dot is written (internal/outreach/transport). Mark is a compare-and-set on the
+// fence of the run that took the email with Begin. In the same transaction it re-checks what may have changed since:
+// suppressions of the address and its domain, the contact, the org, the state of the mailbox, its cap of any 24 hours,
+// and the emails of the month. Suppressions are serialised with marks by advisory locks, so the order of the commits
+// decides: a suppression that is committed before the mark stops the mail.
+//
+// Nothing that has the status transmitting is sent again without evidence. The Message-ID, an HMAC of the email's id by
+// the org's key, is fixed at the insert, and so is all that the bytes depend on: a second attempt sends the same mail.
+//
+// A run whose worker is stopped between Mark and the dot, and continues after its lease, may finish its own dot. Nobody
+// else sends the mail meanwhile, because the status is not planned any more. package transport bounds what is left.
+package emails

@@ -1,0 +1,124 @@
+package emails
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Filter selects emails. Its zero value selects all.
+type Filter struct {
+	Status                                []string
+	Contact, Mailbox, Enrolment, Campaign *id.ID
+	SentAfter, SentBefore                 time.Time
+}
+
+// where returns the condition of f, whose first argument is the org.
+func (f *Filter) where(org id.ID) (sql string, args []any) {
+	args = []any{org}
+	var b strings.Builder
+	b.WriteString("org_id = $1")
+	add := func(condition string, v any) {
+		args = append(args, v)
+		fmt.Fprintf(&b, " AND "+condition, len(args))
+	}
+	if len(f.Status) > 0 {
+		add("status = ANY ($%d::text[])", f.Status)
+	}
+	for column, value := range map[string]*id.ID{
+		"contact_id": f.Contact, "mailbox_id": f.Mailbox, "enrolment_id": f.Enrolment, "broadcast_id": f.Campaign,
+	} {
+		if value != nil {
+			add(column+" = $%d", *value)
+		}
+	}
+	if !f.SentAfter.IsZero() {
+		add("sent_at > $%d", f.SentAfter)
+	}
+	if !f.SentBefore.IsZero() {
+		add("sent_at < $%d", f.SentBefore)
+	}
+	return b.String(), args
+}
+
+// List returns at most limit emails, newest first, below an id, or from the newest if below is zero.
+func List(ctx context.Context, tx *postgres.Tx, f *Filter, below id.ID, limit int) ([]Row, error) {
+	where, args := f.where(tx.Org())
+	if !below.IsZero() {
+		args = append(args, below)
+		where += fmt.Sprintf(" AND id < $%d", len(args))
+	}
+	rows, err := tx.Query(ctx, fmt.Sprintf(`SELECT `+columns+` FROM email WHERE %s ORDER BY id DESC LIMIT %d`, where,
+		limit), args...)
+	if err != nil {
+		return nil, fmt.Errorf("list emails: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("list emails: %w", err)
+	}
+	return found, nil
+}
+
+// Count returns the number of emails that f selects.
+func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (n int64, err error) {
+	where, args := f.where(tx.Org())
+	if err = tx.QueryRow(ctx, `SELECT count(*) FROM email WHERE `+where, args, &n); err != nil {
+		return 0, fmt.Errorf("count emails: %w", err)
+	}
+	return n, nil
+}
+
+// Get returns one email with its content.
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (*Full, error) {
+	rows, err := selectRows(ctx, tx, `id = ANY ($2::uuid[])`, []id.ID{i})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fault.New(fault.NotFound, absent)
+	}
+	return WithContent(ctx, tx, rows[0])
+}
+
+// WithContent returns r with its content.
+func WithContent(ctx context.Context, tx *postgres.Tx, r Row) (*Full, error) {
+	out := &Full{Row: r}
+	c, err := readContent(ctx, tx, r.ID)
+	if err != nil || c == nil {
+		return out, err
+	}
+	out.Content = c.shown(nil)
+	if c.attachments == 0 {
+		return out, nil
+	}
+	rows, err := tx.Query(ctx, `SELECT name, type, octet_length(content) FROM email_attachment
+		WHERE org_id = $1 AND email_id = $2 ORDER BY n`, tx.Org(), r.ID)
+	if err != nil {
+		return nil, fmt.Errorf("list attachments: %w", err)
+	}
+	if out.Content.Attachments, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AttachmentInfo]); err != nil {
+		return nil, fmt.Errorf("list attachments: %w", err)
+	}
+	return out, nil
+}
+
+// selectRows returns the emails of a condition, in which $2 is ids.
+func selectRows(ctx context.Context, tx *postgres.Tx, where string, ids []id.ID) ([]Row, error) {
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND `+where, tx.Org(), ids)
+	if err != nil {
+		return nil, fmt.Errorf("read emails: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("read emails: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,97 @@
+package emails
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// lock returns an email with its row locked until the end of tx.
+func lock(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
+	var r Row
+	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`,
+		[]any{tx.Org(), i}, r.targets()...)
+	if postgres.None(err) {
+		return r, fault.New(fault.NotFound, absent)
+	}
+	if err != nil {
+		return r, fmt.Errorf("lock email: %w", err)
+	}
+	return r, nil
+}
+
+// Cancel stops an email that is not being transmitted yet. Cancelling a cancelled email changes nothing. Any other
+// status is a too_late fault.
+func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
+	r, err := lock(ctx, tx, i)
+	if err != nil || r.Status == Cancelled {
+		return r, err
+	}
+	if r.Status != Scheduled && r.Status != Planned {
+		return r, fault.New(fault.TooLate, "The email is being transmitted, or is settled.")
+	}
+	r.Status, r.StatusReason, r.UpdatedAt = Cancelled, new(ByPerson), wire.Now()
+	r.Edit++
+	tx.Queue(`UPDATE email SET status = 'cancelled', status_reason = $3, updated_at = $4, edit = $5
+		WHERE org_id = $1 AND id = $2`, tx.Org(), i, ByPerson, r.UpdatedAt, r.Edit)
+	return r, nil
+}
+
+// Resolve settles an unknown email by the word of a person, who knows whether the mail was sent. It is never sent again:
+// an email that was not sent has failed, and can be written anew. by is the person, "user/<id>".
+func (s *Service) Resolve(ctx context.Context, tx *postgres.Tx, i id.ID, sent bool, by string) (Row, error) {
+	r, err := lock(ctx, tx, i)
+	if err != nil {
+		return r, err
+	}
+	if r.Status != Unknown {
+		return r, fault.New(fault.NotUnknown, "Only an email with the status unknown can be resolved.")
+	}
+	now := wire.Now()
+	if wait := s.tooEarly(&r, now.Time); wait > 0 {
+		f := fault.New(fault.TooEarly, "The server may still answer, or evidence may be found. Resolve the email later.")
+		f.RetryAfter = wait
+		return r, f
+	}
+	v := Evidence{Kind: Person, Result: Sent, At: now, By: by}
+	r.StatusReason = nil
+	if r.Status = Sent; !sent {
+		v.Result, r.Status, r.StatusReason = NotSent, Failed, new(NotSent)
+	} else {
+		r.SentAt = r.MarkedAt
+	}
+	r.Evidence, r.UpdatedAt = append(r.Evidence, v), now
+	r.Edit++
+	return r, settle(ctx, tx, &r)
+}
+
+func (s *Service) tooEarly(r *Row, now time.Time) time.Duration {
+	if r.MarkedAt == nil {
+		return 0
+	}
+	return r.MarkedAt.Add(s.resolveAfter()).Sub(now)
+}
+
+// settle writes the status, the evidence and the counters of r, and announces what became of the email.
+func settle(ctx context.Context, tx *postgres.Tx, r *Row) error {
+	reason := ""
+	if r.StatusReason != nil {
+		reason = *r.StatusReason
+	}
+	tx.Queue(`UPDATE email SET status = $3, status_reason = $4, sent_at = $5, evidence = $6, updated_at = $7, edit = $8,
+			computed = $9 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), r.ID, r.Status, reason, r.SentAt, r.Evidence, r.UpdatedAt, r.Edit, r.Computed)
+	switch r.Status {
+	case Sent:
+		return events.Announce(ctx, tx, events.EmailSent{Email: r.Event()})
+	case Failed:
+		return events.Announce(ctx, tx, events.EmailFailed{Email: r.Event()})
+	}
+	return nil
+}

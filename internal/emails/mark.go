@@ -1,0 +1,141 @@
+package emails
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+)
+
+// A Refusal is a mark that was not given. The email is certainly not sent by this run.
+type Refusal struct {
+	// Settled reports that the run is over: the email was cancelled, or belongs to another run. Otherwise it waits.
+	Settled bool
+	Reason  string
+	At      time.Time // while it waits: when to try again; zero: when a person has changed something
+	// WholeMailbox reports that no other email of the mailbox can be sent before At either.
+	WholeMailbox bool
+}
+
+func (r *Refusal) Error() string { return "email not marked: " + r.Reason }
+
+// markSQL is the compare-and-set of the mark, with what may have stopped the email since it was taken.
+var markSQL = `
+UPDATE email e SET status = 'transmitting', status_reason = '', marked_at = clock_timestamp(), computed = computed + 1
+WHERE org_id = $1 AND id = $2 AND status = 'planned' AND fence = $3
+	AND NOT ` + suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6") + `
+	AND EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id AND c.archived_at IS NULL)
+	AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)
+RETURNING marked_at`
+
+// writable is the condition that an org is not read-only.
+const writable = `o.paused_at IS NULL AND (o.writes_until IS NULL OR o.writes_until > clock_timestamp())`
+
+// errTaken rolls back a mark whose plan has no email left.
+var errTaken = errors.New("the plan's emails of the month are used up")
+
+// Mark commits that the email is being transmitted. After a nil error the final dot may be written, and must be within a
+// minute. A *Refusal says why the mark was not given. After any other error the dot must not be written either: whether
+// the mark was committed is not known, and the outcome Unmarked takes it back.
+//
+// take counts the email in the quota of its org, in the same transaction; nil counts nothing.
+func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime []byte,
+	take func(context.Context, *postgres.Tx) (bool, error),
+) error {
+	var refused *Refusal
+	err := db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
+		refused, err = o.mark(ctx, tx, mime, take)
+		return err
+	})
+	if errors.Is(err, errTaken) {
+		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) error { return o.cancel(ctx, tx, PlanLimit) })
+		refused = &Refusal{Settled: true, Reason: PlanLimit}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("mark email: %w", err)
+	case refused != nil:
+		return refused
+	}
+	return nil
+}
+
+func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
+	take func(context.Context, *postgres.Tx) (bool, error),
+) (*Refusal, error) {
+	o.keys.Guard(tx)
+	slot, err := mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
+	if err != nil {
+		return nil, err
+	}
+	if !slot.Free {
+		return o.wait(tx, slot), nil
+	}
+	var marked time.Time
+	err = tx.QueryRow(ctx, markSQL, []any{
+		tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing,
+	}, &marked)
+	if postgres.None(err) {
+		return o.stop(ctx, tx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("set mark: %w", err)
+	}
+	sum := sha256.Sum256(mime)
+	tx.Queue(`UPDATE email_content SET mime_sha256 = $3 WHERE org_id = $1 AND email_id = $2
+		AND mime_sha256 IS DISTINCT FROM $3`, tx.Org(), o.ID, sum[:])
+	if take == nil {
+		return nil, nil
+	}
+	allowed, err := take(ctx, tx)
+	if err == nil && !allowed {
+		err = errTaken
+	}
+	return nil, err
+}
+
+// wait returns the refusal of a mailbox without a free slot. Emails that wait for a known time are due from then on, so
+// that the wait does not make them late.
+func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *Refusal {
+	r := &Refusal{Reason: slot.Reason, At: slot.At, WholeMailbox: slot.Reason != mailboxes.ByGap &&
+		slot.Reason != mailboxes.ByRamp}
+	switch {
+	case slot.At.IsZero():
+	case r.WholeMailbox:
+		tx.Queue(`UPDATE email SET due_at = $3 WHERE org_id = $1 AND mailbox_id = $2 AND status = 'planned'
+			AND due_at < $3`, tx.Org(), o.MailboxID, slot.At)
+	default:
+		tx.Queue(`UPDATE email SET due_at = $3 WHERE org_id = $1 AND id = $2 AND status = 'planned' AND due_at < $3`,
+			tx.Org(), o.ID, slot.At)
+	}
+	return r
+}
+
+// stop finds out why the mark was refused, and cancels the email unless another run has it.
+func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*Refusal, error) {
+	var own, writes, live bool
+	err := tx.QueryRow(ctx, `
+		SELECT e.status = 'planned' AND e.fence IS NOT DISTINCT FROM $3,
+			EXISTS (SELECT FROM org o WHERE o.id = $1 AND `+writable+`),
+			EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id AND c.archived_at IS NULL)
+		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), o.ID, o.Fence}, &own, &writes, &live)
+	if postgres.None(err) || err == nil && !own {
+		return &Refusal{Settled: true, Reason: "the email is settled, or another run has it"}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read why the mark is refused: %w", err)
+	}
+	reason := Suppressed
+	switch {
+	case !writes:
+		reason = OrgReadOnly
+	case !live:
+		reason = ContactArchived
+	}
+	return &Refusal{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
+}

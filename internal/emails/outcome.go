@@ -1,0 +1,130 @@
+package emails
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outreach/transport"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+)
+
+// The outcomes are written in the transaction that ends the run of the email's job, so its fence protects them. They
+// queue their statements.
+
+// Accept records that the server accepted the mail.
+func (o *Outgoing) Accept(ctx context.Context, tx *postgres.Tx, reply transport.Reply) error {
+	tx.Queue(`UPDATE email SET status = 'sent', sent_at = clock_timestamp(), smtp_reply = $4, computed = computed + 1
+		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status = 'transmitting'`, tx.Org(), o.ID, o.Fence,
+		reply.String())
+	return events.Announce(ctx, tx, events.EmailSent{Email: o.event(Sent, "", reply)})
+}
+
+// Unmarked records that the mail was certainly not sent: the email is planned again. reply may be zero.
+func (o *Outgoing) Unmarked(tx *postgres.Tx, reply transport.Reply) {
+	tx.Queue(`UPDATE email SET status = 'planned', marked_at = NULL, smtp_reply = coalesce(nullif($4, ''), smtp_reply),
+		computed = computed + 1 WHERE org_id = $1 AND id = $2 AND fence = $3 AND status IN ('planned', 'transmitting')`,
+		tx.Org(), o.ID, o.Fence, reply.String())
+}
+
+// Fail records that the mail was certainly not sent and will not be. A refusal of the recipient's address suppresses the
+// address.
+func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason string, r *transport.Result) error {
+	hard := r.Stage == transport.Rcpt && isHard(r.Reply.Enhanced)
+	var bounced *string
+	if hard {
+		bounced = new("hard")
+		if _, _, err := s.Suppressions.Add(ctx, tx, suppression.New{
+			Email: o.To, Purpose: suppression.All, Reason: suppression.HardBounce, Source: "bounce",
+			Note: r.Reply.String(),
+		}); err != nil {
+			return err
+		}
+	}
+	tx.Queue(`UPDATE email SET status = 'failed', status_reason = $4, smtp_reply = coalesce(nullif($5, ''), smtp_reply),
+			bounced = $6, marked_at = NULL, computed = computed + 1
+		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status IN ('planned', 'transmitting')`, tx.Org(), o.ID,
+		o.Fence, reason, r.Reply.String(), bounced)
+	e := o.event(Failed, reason, r.Reply)
+	e.BounceKind = bounced
+	return events.Announce(ctx, tx, events.EmailFailed{Email: e})
+}
+
+// isHard reports whether an enhanced status code means that the address does not exist (RFC 3463, RFC 7505).
+func isHard(code string) bool {
+	return slices.Contains([]string{"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"}, code)
+}
+
+// Doubt records that it is not known whether the mail was sent. The caller enqueues its reconciliation.
+func (o *Outgoing) Doubt(ctx context.Context, tx *postgres.Tx, reason string) error {
+	n, err := tx.Exec(ctx, `UPDATE email SET status = 'unknown', status_reason = $3, computed = computed + 1
+		WHERE org_id = $1 AND id = $2 AND status = 'transmitting'`, tx.Org(), o.ID, reason)
+	if err != nil || n == 0 {
+		return err
+	}
+	return events.Announce(ctx, tx, events.EmailUnknown{Email: o.event(Unknown, reason, transport.Reply{})})
+}
+
+// Stop settles the emails of jobs that will not run again: what was marked is unknown, what was not is failed.
+func Stop(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
+	rows, err := selectRows(ctx, tx, `id = ANY ($2::uuid[]) AND status IN ('scheduled', 'planned', 'transmitting')
+		ORDER BY id FOR UPDATE`, ids)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		o := Outgoing{Row: rows[i], Org: tx.Org()}
+		if o.Status == Transmitting {
+			err = o.Doubt(ctx, tx, Interrupted)
+		} else {
+			tx.Queue(`UPDATE email SET status = 'failed', status_reason = $3, computed = computed + 1
+				WHERE org_id = $1 AND id = $2`, tx.Org(), o.ID, Stopped)
+			err = events.Announce(ctx, tx, events.EmailFailed{Email: o.event(Failed, Stopped, transport.Reply{})})
+		}
+		if err != nil {
+			return fmt.Errorf("stop email: %w", err)
+		}
+	}
+	return nil
+}
+
+// Revive queues that the emails of jobs which an operator runs again may be sent, if they failed without a definite
+// answer. It makes them due now.
+func Revive(tx *postgres.Tx, ids []id.ID) {
+	tx.Queue(`UPDATE email SET status = 'planned', status_reason = '', due_at = greatest(due_at, clock_timestamp()),
+			computed = computed + 1
+		WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND marked_at IS NULL AND (status = 'planned'
+			OR status = 'failed' AND status_reason = 'job_stopped')`, tx.Org(), ids)
+}
+
+// event returns the email as events show it, after a change of its status.
+func (o *Outgoing) event(status, reason string, reply transport.Reply) events.Email {
+	e := o.Event()
+	e.Status = status
+	if reason != "" {
+		e.StatusReason = &reason
+	}
+	if code := reply.Enhanced; code != "" {
+		e.Code = &code
+	} else if reply.Code != 0 {
+		e.Code = new(fmt.Sprint(reply.Code))
+	}
+	return e
+}
+
+// Event returns the email as events show it.
+func (e *Email) Event() events.Email {
+	out := events.Email{
+		ID: e.ID, ContactID: e.ContactID, MailboxID: e.MailboxID, Subject: e.Subject, MessageID: &e.MessageID,
+		ThreadID: &e.ThreadID, EnrolmentID: e.EnrolmentID, Step: e.Step, Variant: e.Variant, BroadcastID: e.BroadcastID,
+		Purpose: &e.Purpose, Status: e.Status, StatusReason: e.StatusReason, Evidence: []events.EmailEvidence{},
+		Why: []string{},
+	}
+	for _, v := range e.Evidence {
+		out.Evidence = append(out.Evidence, events.EmailEvidence(v))
+	}
+	return out
+}

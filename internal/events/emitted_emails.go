@@ -1,0 +1,46 @@
+package events
+
+import "github.com/funnelwork/funnelwork/internal/id"
+
+// EmailSent is the event email.sent, announced once for each email that is known to be sent.
+type EmailSent struct{ Email Email }
+
+// Type returns the event type.
+func (EmailSent) Type() string { return "email.sent" }
+
+// Data returns the email.
+func (e EmailSent) Data() (object, previous any) { return e.Email, nil }
+
+// Concerns returns the contact.
+func (e EmailSent) Concerns() []id.ID { return e.Email.concerns() }
+
+// EmailFailed is the event email.failed.
+type EmailFailed struct{ Email Email }
+
+// Type returns the event type.
+func (EmailFailed) Type() string { return "email.failed" }
+
+// Data returns the email with the reason.
+func (e EmailFailed) Data() (object, previous any) { return e.Email, nil }
+
+// Concerns returns the contact.
+func (e EmailFailed) Concerns() []id.ID { return e.Email.concerns() }
+
+// EmailUnknown is the event email.unknown.
+type EmailUnknown struct{ Email Email }
+
+// Type returns the event type.
+func (EmailUnknown) Type() string { return "email.unknown" }
+
+// Data returns the email with the reason.
+func (e EmailUnknown) Data() (object, previous any) { return e.Email, nil }
+
+// Concerns returns the contact.
+func (e EmailUnknown) Concerns() []id.ID { return e.Email.concerns() }
+
+func (e *Email) concerns() []id.ID {
+	if e.ContactID == nil {
+		return nil
+	}
+	return []id.ID{*e.ContactID}
+}
