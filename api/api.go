@@ -140,7 +140,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,
 		a.mountAI,
 		a.mountTags, a.mountMerges,
-		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks,
+		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,

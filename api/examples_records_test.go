@@ -50,6 +50,21 @@ func (r *recorder) tellOfRecords(c *caller) {
 	r.call(c, "custom_fields.update", `{"label":"Shoe size (EU)"}`, "shoe_size")
 }
 
+// tellOfTemplates records the templates of mails.
+func (r *recorder) tellOfTemplates(c *caller, contact string) {
+	r.Helper()
+	template := r.made(
+		c,
+		"templates.create",
+		`{"name":"Welcome","subject":"Welcome, {{ contact.first_name }}","blocks":[{"type":"text",`+
+			`"text":"Hi {{ contact.first_name }},\n\nthank you for asking about {{ contact.source | default: \"us\" }}."},`+
+			`{"type":"button","text":"See the looms","url":"https://looms.example/tour"},`+
+			`{"type":"footer","html":"<a href=\"{{ unsubscribe_url }}\">Unsubscribe</a>"}]}`,
+	)
+	r.plain(c, "templates", template, `{"name":"Welcome to new leads"}`)
+	r.call(c, "templates.preview", `{"template_id":"`+template+`","contact_id":"`+contact+`"}`)
+}
+
 // plain records the operations that every archivable record has. The record is live again at the end.
 func (r *recorder) plain(c *caller, noun, id, patch string) {
 	r.Helper()

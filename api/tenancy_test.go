@@ -89,6 +89,11 @@ func (s *service) example(r api.Route, n int) any {
 		return nil
 	}
 	body := sample("", op.RequestBody.Value.Content["application/json"].Schema.Value, n, true)
+	if o, ok := body.(map[string]any); ok && r.Path == templatesPath {
+		delete(o, "html") // a template has html or blocks, or text alone
+		delete(o, "blocks")
+		o["text"] = "Good day"
+	}
 	if o, ok := body.(map[string]any); ok && r.Method == "POST" && r.Path == "/api/v1/crm/notes" {
 		o["company_id"] = id.New().String() // a note needs a subject
 	}

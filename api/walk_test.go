@@ -48,6 +48,7 @@ func (c *caller) filled() found {
 			"currency": "EUR",
 		},
 		"/api/v1/crm/notes":    map[string]any{"body": "A note", "contact_id": contact},
+		templatesPath:          `{"name":"Welcome","subject":"Hi","text":"Good day"}`,
 		"/api/v1/crm/tasks":    map[string]any{"title": "Call", "contact_id": contact},
 		"/api/v1/crm/segments": `{"name":"Leads","filter":{"field":"stage","op":"eq","value":"lead"}}`,
 		"/api/v1/api-keys":     `{"name":"Till","role":"viewer"}`,

@@ -84,6 +84,7 @@ process (id uuid not null, role text not null, host text not null, keys bigint[]
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text, client text not null default ''::text)
+sandbox_email (org_id uuid not null, id uuid not null, message_id text not null, sender text not null, recipient text not null, raw bytea not null, received_at timestamp with time zone not null)
 sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
 sandbox_oauth (kind text not null, id text not null, seq bigint not null, body bytea not null)
@@ -323,6 +324,7 @@ quota: quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
 refresh_token: refresh_token_client_check CHECK ((client = ANY (ARRAY[''::text, 'console'::text])))
 refresh_token: refresh_token_pkey PRIMARY KEY (org_id, id)
+sandbox_email: sandbox_email_pkey PRIMARY KEY (org_id, id)
 sandbox_hook: sandbox_hook_pkey PRIMARY KEY (id)
 sandbox_hook: sandbox_hook_signature_check CHECK ((signature = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
 sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
@@ -511,6 +513,8 @@ CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, 
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
+CREATE INDEX sandbox_email_message ON public.sandbox_email USING btree (org_id, message_id)
+CREATE INDEX sandbox_email_received ON public.sandbox_email USING btree (received_at, id)
 CREATE INDEX sandbox_hook_name ON public.sandbox_hook USING btree (name, id)
 CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
 CREATE INDEX sandbox_oauth_newest ON public.sandbox_oauth USING btree (kind, seq)
@@ -655,6 +659,7 @@ CREATE UNIQUE INDEX quota_pkey ON public.quota USING btree (org_id, feature)
 CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (feature, relation)
 CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
 CREATE UNIQUE INDEX refresh_token_pkey ON public.refresh_token USING btree (org_id, id)
+CREATE UNIQUE INDEX sandbox_email_pkey ON public.sandbox_email USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_hook_pkey ON public.sandbox_hook USING btree (id)
 CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_oauth_pkey ON public.sandbox_oauth USING btree (kind, id)
@@ -817,6 +822,8 @@ quota: system for ALL to funnelwork_system using (true) check (true) forced
 quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 refresh_token: system for ALL to funnelwork_system using (true) check (true) forced
 refresh_token: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sandbox_email: system for ALL to funnelwork_system using (true) check (true) forced
+sandbox_email: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
 sandbox_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_current: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1066,6 +1073,9 @@ quota_source: funnelwork_system may SELECT
 refresh_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 refresh_token: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 refresh_token: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+sandbox_email: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sandbox_email: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sandbox_email: funnelwork_system may DELETE, SELECT, UPDATE
 sandbox_hook: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_hook: funnelwork_system may DELETE, INSERT, SELECT
 sandbox_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

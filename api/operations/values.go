@@ -55,7 +55,8 @@ func Values() map[string]Value {
 var formats = map[string][]string{
 	"email": {"email", "owner_email", "support_email"},
 	"uuid": {
-		"id", "after_id", "assignee_id", "before_id", "company_id", "created_by", "existing_id", "owner_id",
+		"id", "after_id", "assignee_id", "before_id", "company_id", "created_by", "existing_id", "mailbox_id",
+		"owner_id", "template_id",
 		"loser_ids[]", "sample_ids[]",
 	},
 	"date-time": {"closed_at", "created_at", "due_at", "expires_at", "paused_at", "updated_at"},

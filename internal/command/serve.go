@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/look"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/jobs"
 )
@@ -51,7 +52,7 @@ func (p *process) serve(ln net.Listener) {
 
 // operate adds the ops server on ln.
 func (p *process) operate(ln net.Listener) error {
-	mounts := map[string]http.Handler{}
+	mounts := map[string]http.Handler{outbox.Path: outbox.Handler(p.system, p.box, p.log)}
 	if p.sandboxed(httpx.PartMail) {
 		mounts[mailbox.Path] = mailbox.Handler(p.system, p.box, p.log)
 	}
@@ -64,9 +65,7 @@ func (p *process) operate(ln net.Listener) error {
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
-	if len(mounts) > 0 {
-		mounts[look.Path] = look.Handler()
-	}
+	mounts[look.Path] = look.Handler()
 	ready := map[string]func(context.Context) error{}
 	if p.published != nil {
 		ready["prices"] = p.onSale

@@ -177,3 +177,6 @@ func (s *Service) resolveAfter() time.Duration {
 	}
 	return DefaultResolveAfter
 }
+
+// Automated reports whether a sequence or a broadcast sends the email.
+func (e *Email) Automated() bool { return e.automated }

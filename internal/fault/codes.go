@@ -67,6 +67,7 @@ const (
 	LinkExpired         Code = "link_expired"
 	ProviderRefused     Code = "provider_refused"
 	AIRequestTooLarge   Code = "ai_request_too_large"
+	MergeMissing        Code = "merge_missing"
 
 	Misdirected Code = "misdirected_request"
 
@@ -99,8 +100,8 @@ var statuses = map[Code]int{
 	PipelineInUse: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409, NotUnknown: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
-	AIRequestTooLarge: 422,
-	Misdirected:       421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431,
+	AIRequestTooLarge: 422, MergeMissing: 422,
+	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431,
 	InvitationLimit: 429,
 	Internal:        500, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503, NotConfigured: 503,
 	VersionUnsupported: 505,

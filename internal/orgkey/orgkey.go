@@ -54,6 +54,11 @@ func Of(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (Pair, error) 
 	return read(ctx, tx, box) // a concurrent transaction's key, if that was first
 }
 
+// Find returns the keys for the org of tx, which may be read-only. The org's own is the zero Key if it has none yet.
+func Find(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (Pair, error) {
+	return read(ctx, tx, box)
+}
+
 func read(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (p Pair, err error) {
 	rows, err := tx.Query(ctx, `SELECT org_id, sealed FROM org_key WHERE org_id = ANY ($1)`, []id.ID{tx.Org(), {}})
 	if err != nil {

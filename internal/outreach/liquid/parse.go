@@ -16,9 +16,6 @@ type Template struct {
 	nodes  []node
 }
 
-// Source returns the text that was parsed.
-func (t *Template) Source() string { return t.source }
-
 // node is one of textNode, outputNode, *ifNode and *forNode.
 type node any
 

@@ -1,0 +1,4 @@
+package liquid
+
+// Source returns the text that was parsed.
+func (t *Template) Source() string { return t.source }

@@ -1,0 +1,71 @@
+package templates
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/orgkey"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+)
+
+// Link is what the token of a link in a mail stands for.
+type Link struct {
+	Org     id.ID
+	Contact id.ID
+	Email   id.ID // the mail; zero for a system mail
+}
+
+// Purposes of tokens: a token of one is unknown to the others.
+const (
+	Unsubscribe = "link.unsubscribe"
+	Subscribe   = "link.subscribe" // confirms a consent
+)
+
+// Paths of the pages that tokens lead to, with the token behind them.
+const (
+	UnsubscribePath = "/t/u/"
+	SubscribePath   = "/t/s/"
+)
+
+const (
+	idBytes  = len(id.ID{})
+	macBytes = 12 // 96 bits
+)
+
+// Token returns the token of l. key is the key of l.Org.
+func (l Link) Token(key orgkey.Key, purpose string) string {
+	b := l.bytes()
+	return base64.RawURLEncoding.EncodeToString(append(b, key.Hash(purpose, string(b))[:macBytes]...))
+}
+
+func (l Link) bytes() []byte {
+	b := make([]byte, 0, 3*idBytes+macBytes)
+	b = append(b, l.Org[:]...)
+	b = append(b, l.Contact[:]...)
+	return append(b, l.Email[:]...)
+}
+
+// ParseLink returns what a token says that it stands for. The caller must check it with Link.Verify in a transaction of
+// that org. It returns false for a text that is no token.
+func ParseLink(token string) (l Link, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(b) != 3*idBytes+macBytes {
+		return Link{}, false
+	}
+	copy(l.Org[:], b)
+	copy(l.Contact[:], b[idBytes:])
+	copy(l.Email[:], b[2*idBytes:])
+	return l, true
+}
+
+// Verify reports whether token was issued for l and purpose by the org of tx, which may be read-only.
+func (l Link) Verify(ctx context.Context, tx *postgres.Tx, box *secret.Sealer, purpose, token string) (bool, error) {
+	pair, err := orgkey.Find(ctx, tx, box)
+	if err != nil || pair.Org.IsZero() || l.Org != tx.Org() {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare([]byte(l.Token(pair.Org, purpose)), []byte(token)) == 1, nil
+}
