@@ -58,3 +58,15 @@ func TestOnlyAnOwnerLiftsAComplaint(t *testing.T) {
 	ada.as(auth.Admin).do("DELETE", at, nil).want(t, 403, "forbidden")
 	ada.do("DELETE", at, nil).want(t, 204, "")
 }
+
+func TestASuppressionOutlivesItsContactWithoutTheAddress(t *testing.T) {
+	t.Parallel()
+	ada := start(t, unlimited).signup()
+	eve := ada.contact("eve@example.com")
+	ada.do("POST", suppressionsPath, `{"email":"EVE@example.com","note":"Eve Moneypenny"}`).want(t, 201, "")
+	ada.do("POST", contactsPath+"/"+eve.ID+"/purge", nil).want(t, 204, "")
+	got := string(ada.do("GET", suppressionsPath+"?email=eve@example.com&count=exact", nil).want(t, 200, "").Body)
+	if !strings.Contains(got, `"total":1`) || strings.Contains(strings.ToLower(got), "eve") {
+		t.Errorf("after the purge: %s", got)
+	}
+}

@@ -47,7 +47,9 @@ func (c *caller) filled() found {
 			"name": "Looms", "contact_id": contact, "amount": 100,
 			"currency": "EUR",
 		},
-		"/api/v1/crm/notes":    map[string]any{"body": "A note", "contact_id": contact},
+		"/api/v1/crm/notes": map[string]any{"body": "A note", "contact_id": contact},
+		emailsPath: `{"contact_id":"` + one(ada) + `","mailbox_id":"` + c.sandboxMailbox() +
+			`","subject":"Hi","text":"Good day"}`,
 		templatesPath:          `{"name":"Welcome","subject":"Hi","text":"Good day"}`,
 		"/api/v1/crm/tasks":    map[string]any{"title": "Call", "contact_id": contact},
 		"/api/v1/crm/segments": `{"name":"Leads","filter":{"field":"stage","op":"eq","value":"lead"}}`,
