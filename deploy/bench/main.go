@@ -24,6 +24,9 @@
 //	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
 //
+// way, webhooks and queue take -against REV: then the working tree and that commit, built in a temporary git worktree
+// and measured by this bench, take turns, each on servers of its own, and the figures are ratios.
+//
 // It is a module of its own, so that the peers it measures against are no dependencies of the product.
 //
 // A machine's speed varies from minute to minute, so no figure is compared with one of another run. Contenders take
@@ -64,13 +67,19 @@ const toBuild = time.Hour
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
-	"idle|oauth|queue|scorer -data FILE|way|webhooks|webhooklog[=attempts]"
+	"idle|oauth|queue|scorer -data FILE|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 3 && args[0] == "scorer" && args[1] == "-data" {
 		return timed(ctx, args[0], toBuild, scorer(args[2]))
+	}
+	if len(args) == 3 && args[1] == "-against" && turners()[args[0]] != nil {
+		return timed(ctx, args[0]+" against "+args[2], toBuild, against(args[0], args[2]))
+	}
+	if len(args) == 2 && args[0] == "turns" && turners()[args[1]] != nil { // a child of -against
+		return takeTurns(ctx, args[1])
 	}
 	if len(args) != 1 {
 		return errUsage
