@@ -17,6 +17,7 @@ func (r *recorder) tellOfContacts(c *caller) {
 	r.call(c, "duplicates.list", nil)
 	r.call(c, "duplicates.search", nil)
 	r.tellOfTemplates(c, ada)
+	r.tellOfEmails(c, ada)
 	r.tellOfMerges(c)
 	r.tellOfFiles(c)
 	bulk := r.made(c, "bulk_changes.create", `{"filter":{"field":"tag","op":"eq","value":"newsletter"},`+

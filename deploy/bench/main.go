@@ -21,6 +21,7 @@
 //	scorer -data FILE  models that orgs learn from the outcomes in a file, through the product; a relative FILE is
 //	                 relative to deploy/bench
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
+//	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
 //
 // way, webhooks and queue take -against REV: then the working tree and that commit, built in a temporary git worktree
@@ -66,7 +67,7 @@ const toBuild = time.Hour
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
-	"oauth|queue|scorer -data FILE|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
+	"idle|oauth|queue|scorer -data FILE|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
@@ -90,10 +91,10 @@ func run(ctx context.Context, args []string) error {
 	benches := map[string]func(context.Context, *slog.Logger) error{
 		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,
 		"entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
-		"way": ways,
+		"way": ways, "idle": idle,
 	}
 	limit := atMost
-	if args[0] == "feeder" || args[0] == "oauth" {
+	if args[0] == "feeder" || args[0] == "idle" || args[0] == "oauth" {
 		limit = toBuild
 	}
 	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {
