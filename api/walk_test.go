@@ -56,6 +56,7 @@ func (c *caller) filled() found {
 		"/api/v1/api-keys":     `{"name":"Till","role":"viewer"}`,
 		"/api/v1/members":      `{"email":"guest@example.test","role":"viewer"}`,
 		hooksPath:              `{"url":"https://93.184.216.34/hook","events":["*"]}`,
+		boxesPath:              `{"kind":"sandbox","from_email":"hello@sandbox.localhost"}`,
 	} {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}

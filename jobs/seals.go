@@ -6,6 +6,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -14,7 +16,7 @@ import (
 // Sealed lists every column with sealed values. A rotation of keys processes them.
 func Sealed() []keyring.Column {
 	return slices.Concat(webhooks.Sealed(), mail.Sealed(), auth.Sealed(), social.Sealed(),
-		outbox.Sealed(), []keyring.Column{
+		orgkey.Sealed(), mailboxes.Sealed(), outbox.Sealed(), []keyring.Column{
 			{
 				Table: "sandbox_oauth", Name: "body",
 				Key:   []keyring.KeyPart{{Name: "kind", Type: "text"}, {Name: "id", Type: "text"}},

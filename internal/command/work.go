@@ -26,7 +26,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
 		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
 		NoMail: !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
-		Outbox: outbox.New(p.app, p.box),
+		Outbox: outbox.New(p.app, p.box), MailPrivate: p.MailAllowPrivate,
 	}
 	p.last = append(p.last, d.Outbox.Run) // runs that end with the process still reach it
 	if p.SMTPURL != "" {
