@@ -47,8 +47,6 @@ func (w *Worker) feed(ctx context.Context) {
 				pause = min(pause, feedAgain)
 			}
 			round.Reset(pause)
-		case <-w.ends.some:
-			w.feedFailed(ctx, w.refill(ctx))
 		}
 	}
 }
@@ -62,6 +60,8 @@ func (w *Worker) feedFailed(ctx context.Context, err error) {
 // feedOnce runs a round for every lane with waiting jobs. It returns how many fed jobs belong to orgs that no refill
 // will serve.
 func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
+	w.feeding.Lock()
+	defer w.feeding.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	lanes, err := w.feeder.Waiting(ctx)
