@@ -127,6 +127,7 @@ subscription (org_id uuid not null, plan text not null default 'trial'::text, pl
 suppression (org_id uuid not null, id uuid not null, kind text not null, hash bytea not null, address text, purpose text not null, reason text not null, source text not null default ''::text, note text not null default ''::text, created_at timestamp with time zone not null, created_by text not null default ''::text, lifted_at timestamp with time zone, lift_reason text not null default ''::text, lifted_by text not null default ''::text)
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 task (org_id uuid not null, id uuid not null, title text not null, description text, status text not null, priority text not null, due_at timestamp with time zone, due_order timestamp with time zone not null default COALESCE(due_at, 'infinity'::timestamp with time zone), assignee_id uuid, contact_id uuid, company_id uuid, deal_id uuid, completed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+template (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, subject text not null, html text, text text, blocks json, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
 timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type text not null, actor_type text not null, actor_id text not null default ''::text, object_id uuid, data json not null, at timestamp with time zone not null)
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
@@ -392,6 +393,7 @@ task: task_check CHECK (((completed_at IS NOT NULL) = (status = 'done'::text)))
 task: task_pkey PRIMARY KEY (org_id, id)
 task: task_priority_check CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text])))
 task: task_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text])))
+template: template_pkey PRIMARY KEY (org_id, id)
 tick: tick_pkey PRIMARY KEY (entry, tick)
 timeline: timeline_pkey PRIMARY KEY (org_id, contact_id, id)
 user_token: user_token_pkey PRIMARY KEY (hash)
@@ -548,6 +550,10 @@ CREATE INDEX task_created ON public.task USING btree (org_id, created_at, id) WH
 CREATE INDEX task_deal ON public.task USING btree (org_id, deal_id, created_at, id) WHERE (deal_id IS NOT NULL)
 CREATE INDEX task_due ON public.task USING btree (org_id, due_order, id) WHERE (archived_at IS NULL)
 CREATE INDEX task_status ON public.task USING btree (org_id, status, due_order, id) WHERE (archived_at IS NULL)
+CREATE INDEX template_archived ON public.template USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX template_archived_name ON public.template USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX template_created ON public.template USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX template_name ON public.template USING btree (org_id, name_folded, id) WHERE (archived_at IS NULL)
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
@@ -700,6 +706,7 @@ CREATE UNIQUE INDEX suppression_live ON public.suppression USING btree (org_id, 
 CREATE UNIQUE INDEX suppression_pkey ON public.suppression USING btree (org_id, id)
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
 CREATE UNIQUE INDEX task_pkey ON public.task USING btree (org_id, id)
+CREATE UNIQUE INDEX template_pkey ON public.template USING btree (org_id, id)
 CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
 CREATE UNIQUE INDEX timeline_pkey ON public.timeline USING btree (org_id, contact_id, id)
 CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
@@ -862,6 +869,7 @@ suppression: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_s
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 task: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+template: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 timeline: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 user_token: system for ALL to funnelwork_system using (true) check (true) forced
 user_view: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1151,6 +1159,8 @@ system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork_system may DELETE, INSERT, SELECT
 task: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 task: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+template: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+template: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 tick: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 tick: funnelwork_system may DELETE, INSERT, SELECT
 timeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
