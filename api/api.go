@@ -41,10 +41,10 @@ type Deps struct {
 	Limits  *limits.Limiter
 	Metrics *httpx.Metrics // request metrics; nil: none
 	Hooks   *webhooks.Service
-	Emails  *emails.Service // nil: one that uses the Box and the Mailboxes
 	// Mailboxes keeps the mailboxes of orgs; nil: those on public servers.
 	Mailboxes *mailboxes.Service
-	Plans     *plans.Service // entitlements of orgs; nil: from the standard catalogue
+	Emails    *emails.Service // nil: one that uses Box and Mailboxes
+	Plans     *plans.Service  // entitlements of orgs; nil: from the standard catalogue
 	// TrialDays is the length of a new org's trial. 0 means no end, as on the billing sandbox and without billing.
 	TrialDays int
 	Billing   *billing.Service // plan changes
@@ -155,7 +155,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountEmails, a.mountMailboxes,
+		a.mountMailboxes, a.mountSuppressions, a.mountEmails,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,

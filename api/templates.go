@@ -77,7 +77,7 @@ func (TemplateParts) Descriptions() map[string]string {
 		"subject": "Subject with merge fields, up to 2000 characters; null: empty",
 		"html":    "HTML with merge fields, up to 512 KiB; null: none",
 		"text":    "Text part with merge fields, up to 256 KiB; null: it is made from the HTML",
-		"blocks":  "Blocks that the HTML is built from, at most 200; null: none. A template has html or blocks, not both",
+		"blocks":  "Blocks that the HTML is built from, at most 200; null: none. Not together with html",
 	}
 }
 

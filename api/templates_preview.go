@@ -31,7 +31,8 @@ func (templatePreviewRequest) Descriptions() map[string]string {
 func (r *templatePreviewRequest) read() (template *id.ID, parts compose.Source, err error) {
 	stored := r.TemplateID.Set && !r.TemplateID.Null
 	if stored == (r.Template.Set && !r.Template.Null) {
-		return nil, parts, fault.Invalid("template_id", "required", "Exactly one of template_id and template is required.")
+		return nil, parts, fault.Invalid("template_id", "required",
+			"Exactly one of template_id and template is required.")
 	}
 	if stored {
 		template, err = uuidField("template_id", r.TemplateID)
@@ -56,7 +57,9 @@ func uuidField(name string, in httpx.Optional[string]) (*id.ID, error) {
 
 type templatePreview struct{ Body templates.Preview }
 
-func (a *App) previewTemplate(ctx context.Context, in *struct{ Body templatePreviewRequest }) (*templatePreview, error) {
+func (a *App) previewTemplate(ctx context.Context, in *struct{ Body templatePreviewRequest }) (*templatePreview,
+	error,
+) {
 	template, parts, err := in.Body.read()
 	if err != nil {
 		return nil, err

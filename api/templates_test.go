@@ -42,7 +42,8 @@ func TestATemplateIsKeptAndItsPartsAreChecked(t *testing.T) {
 		want(t, 201, "")
 	got.into(t, &made)
 	at := got.Header.Get("Location")
-	if made.HTML != nil || made.Text != nil || len(made.Blocks) != 2 || made.Blocks[1].URL != "https://acme.example/?a=1&b=2" {
+	if made.HTML != nil || made.Text != nil || len(made.Blocks) != 2 ||
+		made.Blocks[1].URL != "https://acme.example/?a=1&b=2" {
 		t.Errorf("made %+v", made)
 	}
 	ada.do(http.MethodPatch, at, `{"html":"<p>x</p>"}`).want(t, 422, "validation_failed")
@@ -120,12 +121,13 @@ func TestAPreviewShowsTheMailOfOneContactAndWhatIsWrongWithIt(t *testing.T) {
 	}, p.codes()); diff != "" {
 		t.Errorf("lint (-want +got):\n%s", diff)
 	}
+	to := `{"contact_id":"` + contact.ID + `"`
 	for body, pointer := range map[string]string{
-		`{"contact_id":"` + contact.ID + `"}`:                                                           "#/template_id",
-		`{"contact_id":"` + contact.ID + `","template":{"html":"{{"}}`:                                  "#/template/html",
-		`{"contact_id":"` + contact.ID + `","template_id":"` + contact.ID + `"}`:                        "#/template_id",
-		`{"contact_id":"` + company.ID + `","template":{"text":"x"}}`:                                   "#/contact_id",
-		`{"contact_id":"` + contact.ID + `","template":{"text":"x"},"mailbox_id":"` + contact.ID + `"}`: "#/mailbox_id",
+		to + `}`:                          "#/template_id",
+		to + `,"template":{"html":"{{"}}`: "#/template/html",
+		to + `,"template_id":"` + contact.ID + `"}`:                        "#/template_id",
+		`{"contact_id":"` + company.ID + `","template":{"text":"x"}}`:      "#/contact_id",
+		to + `,"template":{"text":"x"},"mailbox_id":"` + contact.ID + `"}`: "#/mailbox_id",
 	} {
 		got := ada.do(http.MethodPost, templatesPath+"/preview", body).want(t, 422, "validation_failed")
 		if !strings.HasPrefix(got.field(), pointer+" ") {

@@ -78,7 +78,7 @@ func (t Timing) filled() Timing {
 const (
 	pollPending = 15 * time.Millisecond // 0.5 to 1.5 times this, after a poll without a task
 	pollCalls   = 5 * time.Millisecond  // the webhooks lane; pollSuppressor keeps most of them from Redis
-	pollRetry   = time.Second
+	pollRetry   = 5 * time.Second       // Postgres starts retries: asynq's entries are for the eye
 )
 
 // handOver is the time from the end of the grace period, when runs are cancelled, until asynq requeues the remaining

@@ -122,18 +122,19 @@ func (b *Batcher[T]) add(e entry[T]) bool {
 // loop sends batches until no item waits.
 func (b *Batcher[T]) loop() {
 	var load []T
+	var spare []entry[T] // waiting and spare take turns
 	for {
-		b.pause()
+		if b.o.Interval > 0 {
+			b.pause()
+		}
 		b.mu.Lock()
 		if len(b.waiting) == 0 {
 			b.end()
 			b.mu.Unlock()
 			return
 		}
-		now := append([]entry[T](nil), b.waiting[:min(len(b.waiting), b.o.Most)]...)
-		kept := copy(b.waiting, b.waiting[len(now):])
-		clear(b.waiting[kept:])
-		b.waiting = b.waiting[:kept]
+		now := b.waiting[:min(len(b.waiting), b.o.Most)]
+		b.waiting = append(spare[:0], b.waiting[len(now):]...)
 		b.mu.Unlock()
 		load = load[:0]
 		for _, e := range now {
@@ -145,10 +146,14 @@ func (b *Batcher[T]) loop() {
 				e.result <- err
 			}
 		}
+		spare = now[:0]
+		clear(now)
 		clear(load)
-		b.mu.Lock()
-		b.last = time.Now()
-		b.mu.Unlock()
+		if b.o.Interval > 0 {
+			b.mu.Lock()
+			b.last = time.Now()
+			b.mu.Unlock()
+		}
 	}
 }
 
@@ -162,7 +167,7 @@ func (b *Batcher[T]) pause() {
 	default:
 	}
 	b.mu.Unlock()
-	if b.o.Interval == 0 || enough || wait <= 0 {
+	if enough || wait <= 0 {
 		return
 	}
 	over := time.NewTimer(wait)

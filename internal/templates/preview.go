@@ -14,7 +14,7 @@ import (
 
 // Preview is a mail as one contact would get it.
 type Preview struct {
-	Subject *string           `json:"subject" doc:"Subject of the mail; null if it cannot be rendered, as are html and text"`
+	Subject *string           `json:"subject" doc:"Subject; null if the mail cannot be rendered, as are html and text"`
 	HTML    *string           `json:"html" doc:"The HTML part, sanitised, with inlined styles"`
 	Text    *string           `json:"text" doc:"The text part"`
 	Links   []compose.Link    `json:"links" doc:"The links of the HTML, in the order of the document"`

@@ -115,7 +115,8 @@ func Fault(err error) error {
 		return f.Because(err)
 	}
 	if wrong, ok := errors.AsType[*compose.SourceError](err); ok {
-		return fault.Invalid(strings.TrimPrefix(wrong.Pointer, "/"), "invalid_template", sentence(wrong.Msg)).Because(err)
+		pointer := strings.TrimPrefix(wrong.Pointer, "/")
+		return fault.Invalid(pointer, "invalid_template", sentence(wrong.Msg)).Because(err)
 	}
 	if wrong, ok := errors.AsType[*compose.RenderError](err); ok {
 		pointer := strings.TrimPrefix(wrong.Pointer, "/")

@@ -9,8 +9,18 @@ SELECT c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source,
 SELECT c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.company_id, c.stage, c.tags, c.attributes, c.owner_id, c.created_at, c.updated_at, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version, '{}'::text[], s.computed, NULL::text[], s.announced FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[]) ORDER BY c.id FOR NO KEY UPDATE OF c, s;
 
 -- insert one contact
-INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id, created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24);
+WITH made AS (
+	INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id, created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+), rated AS (
+	INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
+	scored_at)
+	VALUES ($1, $2, $25, $26, $27, $28, $25, $29, $30)
+	RETURNING org_id, contact_id, scored_at, score, probability, version
+), recorded AS (
+	INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version) SELECT * FROM rated
+)
+INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest($31::text[]) w;
 
 -- insert many contacts
 WITH made AS (INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, company_id, stage, tags, attributes, owner_id, created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, words)
