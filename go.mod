@@ -12,6 +12,7 @@ require (
 	github.com/andybalholm/cascadia v1.3.4
 	github.com/danielgtaylor/huma/v2 v2.37.3
 	github.com/dunglas/httpsfv v1.1.2
+	github.com/emersion/go-msgauth v0.7.0
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
 	github.com/emersion/go-smtp v0.25.1
 	github.com/fergusstrange/embedded-postgres v1.34.0

@@ -17,12 +17,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/connect"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/events/tail"
 	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
@@ -38,7 +41,10 @@ type Deps struct {
 	Limits  *limits.Limiter
 	Metrics *httpx.Metrics // request metrics; nil: none
 	Hooks   *webhooks.Service
-	Plans   *plans.Service // entitlements of orgs; nil: from the standard catalogue
+	// Mailboxes keeps the mailboxes of orgs; nil: those on public servers.
+	Mailboxes *mailboxes.Service
+	Emails    *emails.Service // nil: one that uses Box and Mailboxes
+	Plans     *plans.Service  // entitlements of orgs; nil: from the standard catalogue
 	// TrialDays is the length of a new org's trial. 0 means no end, as on the billing sandbox and without billing.
 	TrialDays int
 	Billing   *billing.Service // plan changes
@@ -114,6 +120,14 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.AITime == 0 {
 		d.AITime = DefaultAITime
 	}
+	if d.Mailboxes == nil {
+		d.Mailboxes = &mailboxes.Service{Box: d.Box}
+	}
+	if d.Emails == nil {
+		d.Emails = &emails.Service{
+			Box: d.Box, Mailboxes: d.Mailboxes, Suppressions: &suppression.Service{Box: d.Box},
+		}
+	}
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
@@ -141,7 +155,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountConsents,
+		a.mountConsents, a.mountMailboxes, a.mountEmails,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
@@ -9,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 )
@@ -21,7 +23,7 @@ func (a *App) mountContacts() {
 		httpx.Op{
 			ID:     "contacts.create",
 			Method: http.MethodPost, Path: contactsPath, Need: httpx.Member, Tag: "Contacts", Title: "Create a contact",
-			Status: http.StatusCreated, Writes: []string{"contact.created", "lead.score", quota},
+			Status: http.StatusCreated, Writes: []string{"contact.created", quota},
 		}, a.createContact)
 	httpx.Route(
 		a.Server,
@@ -112,16 +114,13 @@ type contactCreated struct {
 }
 
 func (a *App) createContact(ctx context.Context, in *struct{ Body createContactRequest }) (*contactCreated, error) {
-	patch, rate := in.Body.patch(), a.rate(ctx)
-	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*contactCreated, error) {
-		row, err := contacts.Create(tx, &patch, rate)
+	patch := in.Body.patch()
+	out, err := confirmed(ctx, a, func(model *scoring.Model, tx *postgres.Tx) (*contactCreated, error) {
+		row, err := contacts.Create(tx, &patch, model.Rate)
 		if err != nil {
 			return nil, err
 		}
 		if err := contacts.Announce(ctx, tx, row.AsCreated()); err != nil {
-			return nil, err
-		}
-		if err := enqueueScoring(ctx, tx, row.ID); err != nil {
 			return nil, err
 		}
 		return &contactCreated{
@@ -130,6 +129,28 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body createContactR
 		}, nil
 	})
 	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
+}
+
+// modelTries is the number of attempts of a write that needs the org's current model, since the model may change before
+// the commit.
+const modelTries = 3
+
+// confirmed is httpx.Write for contacts that are created with their final scores: model is in use at the commit.
+func confirmed[O any](ctx context.Context, a *App, fn func(model *scoring.Model, tx *postgres.Tx) (*O, error)) (out *O,
+	err error,
+) {
+	for range modelTries {
+		model, number := a.Scores.ForConfirmed(ctx, httpx.Who(ctx).Org)
+		out, err = httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*O, error) {
+			models.Confirm(tx, number)
+			return fn(model, tx)
+		})
+		if !errors.Is(err, models.ErrChanged) {
+			return out, err
+		}
+		a.Scores.Forget(httpx.Who(ctx).Org)
+	}
+	return out, err
 }
 
 // rate returns the scorer of the caller's org, which uses the org's current model.

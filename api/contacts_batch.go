@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -76,13 +75,12 @@ func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*contactBatc
 const roomTries = 4
 
 func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*contactBatchResultsOut, error) {
-	rate := a.rate(ctx)
-	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*contactBatchResultsOut, error) {
+	return confirmed(ctx, a, func(model *scoring.Model, tx *postgres.Tx) (*contactBatchResultsOut, error) {
 		space, err := a.Plans.Room(ctx, tx, plans.Contacts)
 		if err != nil {
 			return nil, err
 		}
-		outcomes, made, altered, err := contacts.UpsertWithin(ctx, tx, rows, rate,
+		outcomes, made, altered, err := contacts.UpsertWithin(ctx, tx, rows, model.Rate,
 			&contacts.Room{Left: space.Left, Full: space.Full})
 		if err != nil {
 			return nil, err
@@ -99,15 +97,16 @@ func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*contactBatch
 	})
 }
 
-// announceBatch announces each changed contact once and enqueues scoring if the change affects the score.
+// announceBatch announces each changed contact once, records the scores of the new ones, and enqueues scoring of the
+// others if the change affects the score.
 func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contacts.Change) error {
 	var score []id.ID
 	for i := range made {
 		if err := contacts.Announce(ctx, tx, &made[i]); err != nil {
 			return err
 		}
-		score = append(score, made[i].ID)
 	}
+	contacts.RecordScores(tx, made)
 	for i := range altered {
 		if err := contacts.Announce(ctx, tx, &altered[i]); err != nil {
 			return err

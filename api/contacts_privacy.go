@@ -10,9 +10,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/duplicates"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/deals"
+	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 )
 
@@ -60,6 +62,8 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	eraseFiles(tx, i)
 	deals.Erase(tx, i)
 	activities.Erase(tx, i)
+	outbox.Erase(tx, i)
+	emails.Erase(tx, i)
 	return nil
 }
 
@@ -82,6 +86,7 @@ type contactDataExport struct {
 	Timeline []timelineEntry `json:"timeline" doc:"All events of the contact, oldest first"`
 	Merges   []merge.Merge   `json:"merges" doc:"Merges in which it survived or was merged"`
 	Deals    []deals.Deal    `json:"deals" doc:"Including archived ones, as are notes and tasks"`
+	Emails   []shownEmail    `json:"emails" doc:"Emails to it with their content, oldest first"`
 	activities.About
 }
 
@@ -108,6 +113,14 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		}
 		if out.Body.Deals, err = deals.Held(ctx, tx, in.ID); err != nil {
 			return err
+		}
+		sent, err := emails.Held(ctx, tx, in.ID)
+		if err != nil {
+			return err
+		}
+		out.Body.Emails = make([]shownEmail, len(sent))
+		for i, f := range sent {
+			out.Body.Emails[i] = showEmail(f)
 		}
 		out.Body.About, err = activities.Held(ctx, tx, in.ID)
 		return err

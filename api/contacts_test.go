@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -10,9 +11,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 const contactsPath = "/api/v1/crm/contacts"
@@ -28,9 +32,12 @@ type contact struct {
 	Phone      *string        `json:"phone"`
 	CompanyID  *string        `json:"company_id"`
 	LeadScore  float64        `json:"lead_score"`
-	CreatedAt  string         `json:"created_at"`
-	UpdatedAt  string         `json:"updated_at"`
-	ArchivedAt *string        `json:"archived_at"`
+	Score      struct {
+		Version string `json:"model_version"`
+	} `json:"score"`
+	CreatedAt  string  `json:"created_at"`
+	UpdatedAt  string  `json:"updated_at"`
+	ArchivedAt *string `json:"archived_at"`
 }
 
 type contactPage struct {
@@ -55,6 +62,47 @@ func (c *caller) contact(email string, more ...string) contact {
 	var out contact
 	c.do(http.MethodPost, contactsPath, body).want(c, 201, "").into(c, &out)
 	return out
+}
+
+// The process has scored for the org within the last minute, so it does not read which version is in use.
+func TestANewContactHasTheScoreOfTheModelInUse(t *testing.T) {
+	t.Parallel()
+	ada := start(t).signup()
+	before := ada.contact("a@acme.example")
+	m := scoring.Prior()
+	m.Version, m.Intercept = "v1", m.Intercept+1
+	raw, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada.exec(`INSERT INTO score_model (org_id, number, created_at, learned_to, outcomes, model, report)
+		VALUES ($1, 1, now(), now(), 1, $2, '{}')`, ada.Org, string(raw))
+	ada.exec(`INSERT INTO score_current (org_id, number) VALUES ($1, 1)`, ada.Org)
+	single := ada.contact("b@acme.example")
+	ada.exec(`UPDATE score_current SET number = 0 WHERE org_id = $1`, ada.Org)
+	ada.do(http.MethodPost, contactsPath+"/batch",
+		`{"contacts":[{"email":"c@acme.example","first_name":"Ada","last_name":"Lovelace"}]}`).want(t, 200, "")
+	batch := ada.contact("d@acme.example")
+	if single.LeadScore <= before.LeadScore || batch.LeadScore != before.LeadScore {
+		t.Errorf("scores %v, %v, %v; want only the second one higher", before.LeadScore, single.LeadScore,
+			batch.LeadScore)
+	}
+	if n := ada.effects(ada.Org)["lead.score"]; n != 0 {
+		t.Errorf("%d scoring jobs", n)
+	}
+	rows, err := testkit.Pgx(t, ada.DB.URL).Query(t.Context(), `
+		SELECT h.version FROM score_history h JOIN contact c ON c.org_id = h.org_id AND c.id = h.contact_id
+		JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id AND s.version = h.version
+			AND s.score = h.score
+		WHERE h.org_id = $1 ORDER BY c.email`, ada.Org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	prior := before.Score.Version
+	if diff := cmp.Diff([]string{prior, "v1", prior, prior}, got); diff != "" || err != nil {
+		t.Errorf("versions of the records, %v (-want +got):\n%s", err, diff)
+	}
 }
 
 func TestAContactIsCreatedScoredReadChangedArchivedAndRestored(t *testing.T) {

@@ -17,7 +17,9 @@ func (r *recorder) tellOfContacts(c *caller) {
 	c.search()
 	r.call(c, "duplicates.list", nil)
 	r.call(c, "duplicates.search", nil)
+	r.call(c, "contacts.request_consent", nil, ada)
 	r.tellOfTemplates(c, ada)
+	r.tellOfEmails(c, ada)
 	r.tellOfMerges(c)
 	r.tellOfFiles(c)
 	bulk := r.made(c, "bulk_changes.create", `{"filter":{"field":"tag","op":"eq","value":"newsletter"},`+

@@ -65,6 +65,22 @@ func (r *recorder) tellOfTemplates(c *caller, contact string) {
 	r.call(c, "templates.preview", `{"template_id":"`+template+`","contact_id":"`+contact+`"}`)
 }
 
+// tellOfEmails records the emails to a contact.
+func (r *recorder) tellOfEmails(c *caller, contact string) {
+	r.Helper()
+	mailbox := c.sandboxMailbox()
+	email := r.made(c, "emails.create", `{"contact_id":"`+contact+`","mailbox_id":"`+mailbox+`",`+
+		`"subject":"The looms, {{ contact.first_name }}","html":"<p>Shall we talk on Tuesday?</p>",`+
+		`"attachments":[{"name":"quote.txt","type":"text/plain","content":"MTIgbG9vbXM="}]}`)
+	r.call(c, "emails.list", nil)
+	r.call(c, "emails.get", nil, email)
+	c.exec(`UPDATE email SET status = 'unknown', status_reason = 'no_reply', marked_at = now() - interval '1 hour'
+		WHERE org_id = $1`, c.Org)
+	r.call(c, "emails.resolve", `{"outcome":"sent"}`, email)
+	other := c.email(mailbox, contact, "")
+	r.call(c, "emails.cancel", nil, other.ID)
+}
+
 // plain records the operations that every archivable record has. The record is live again at the end.
 func (r *recorder) plain(c *caller, noun, id, patch string) {
 	r.Helper()

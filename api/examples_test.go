@@ -94,6 +94,7 @@ func TestTheExamplesAreOfRealResponses(t *testing.T) {
 	r.tellOfRecords(ada)
 	r.tellOfContacts(ada)
 	r.tellOfWebhooks(ada)
+	r.tellOfMailboxes(ada)
 	r.tellOfScreens(ada)
 	r.tellOfScores(ada)
 	r.tellOfAccounts(ada)

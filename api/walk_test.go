@@ -47,13 +47,16 @@ func (c *caller) filled() found {
 			"name": "Looms", "contact_id": contact, "amount": 100,
 			"currency": "EUR",
 		},
-		"/api/v1/crm/notes":    map[string]any{"body": "A note", "contact_id": contact},
+		"/api/v1/crm/notes": map[string]any{"body": "A note", "contact_id": contact},
+		emailsPath: `{"contact_id":"` + one(ada) + `","mailbox_id":"` + c.sandboxMailbox() +
+			`","subject":"Hi","text":"Good day"}`,
 		templatesPath:          `{"name":"Welcome","subject":"Hi","text":"Good day"}`,
 		"/api/v1/crm/tasks":    map[string]any{"title": "Call", "contact_id": contact},
 		"/api/v1/crm/segments": `{"name":"Leads","filter":{"field":"stage","op":"eq","value":"lead"}}`,
 		"/api/v1/api-keys":     `{"name":"Till","role":"viewer"}`,
 		"/api/v1/members":      `{"email":"guest@example.test","role":"viewer"}`,
 		hooksPath:              `{"url":"https://93.184.216.34/hook","events":["*"]}`,
+		boxesPath:              `{"kind":"sandbox","from_email":"hello@sandbox.localhost"}`,
 	} {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}
@@ -82,6 +85,7 @@ func (c *caller) filled() found {
 	known["/api/v1/crm/pipelines/{id}"] = "/api/v1/crm/pipelines/" + c.first("/api/v1/crm/pipelines")
 	known["/api/v1/crm/pipelines/{id}/board"] = known["/api/v1/crm/pipelines/{id}"] + "/board"
 	known["/api/v1/jobs/{id}"] = "/api/v1/jobs/" + c.first("/api/v1/jobs")
+	known["/t/u/{token}"], known["/t/s/{token}"] = "/t/u/preview", "/t/s/preview"
 	known["/api/v1/search"] = "/api/v1/search?q=ada"
 	for _, family := range []string{"facebook", "instagram"} {
 		_, secret := oauth.Client(family)

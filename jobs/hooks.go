@@ -8,6 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
+	"github.com/funnelwork/funnelwork/jobs/emailsend"
+	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
@@ -26,6 +28,8 @@ func Hooks(publicURL string) store.Hooks {
 		contactimportundo.Hook(),
 		contactbulk.Hook(),
 		contactexport.Hook(links),
+		emailsend.Hook(),
+		emailsendbulk.Hook(),
 		scoretrain.Hook(),
 		webhookdeliver.Hook(),
 		webhookreplay.Hook(),

@@ -18,6 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
+	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
@@ -74,6 +75,10 @@ type Deps struct {
 	Refresher  *social.Refresher
 	Domains    *branding.Domains
 	Scores     *models.Book // nil: a new Book on App
+	// Outbox takes the mails of sandbox mailboxes; nil: they wait. MailPrivate lifts the rules on the addresses, ports
+	// and TLS of mailboxes.
+	Outbox      *outbox.Server
+	MailPrivate bool
 }
 
 // All returns every kind's handler: what a worker runs.
@@ -89,7 +94,7 @@ func All(d Deps) []queue.Handler {
 	ledger.Hooks = Hooks(d.PublicURL)
 	imports := contactimport.Job{Plans: d.Plans, Model: d.Scores.In, Links: links, Log: d.Log}
 	scores := leadscore.Job{Model: d.Scores.In}
-	all := slices.Concat(billingHandlers(&d), mailHandlers(&d), []queue.Handler{
+	all := slices.Concat(billingHandlers(&d), mailHandlers(&d), emailHandlers(&d), []queue.Handler{
 		accountnotice.Job{App: d.App, System: d.System, Social: d.Social}.Handler(),
 		adaccountsdaily.Job{Refresher: d.Refresher}.Handler(),
 		adaccountssync.Job{Refresher: d.Refresher, Log: d.Log}.Handler(),

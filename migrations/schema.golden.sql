@@ -58,7 +58,7 @@ job_line (org_id uuid not null, id uuid not null, slots integer not null default
 job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now())
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
-mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
+mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
 note (org_id uuid not null, id uuid not null, body text not null, author_id uuid, contact_id uuid, company_id uuid, deal_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 oauth_state (org_id uuid not null, hash bytea not null, platform text not null, kind text not null, actor_type text not null, actor_id uuid not null, staff_of uuid, account_id uuid, verifier bytea, redirect_url text not null default ''::text, browser bytea, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
@@ -84,6 +84,7 @@ process (id uuid not null, role text not null, host text not null, keys bigint[]
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text, client text not null default ''::text)
+sandbox_email (org_id uuid not null, id uuid not null, message_id text not null, sender text not null, recipient text not null, raw bytea not null, received_at timestamp with time zone not null)
 sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
 sandbox_oauth (kind text not null, id text not null, seq bigint not null, body bytea not null)
@@ -132,7 +133,7 @@ timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 user_view (org_id uuid not null, user_id uuid not null, key text not null, value json not null, updated_at timestamp with time zone not null)
 webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
-webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid) partition by RANGE (id)
+webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid, attempt_id uuid, request_headers json, answer bytea, answer_cut boolean, dns_us integer, connect_us integer, tls_us integer, first_byte_us integer, total_us integer, remote_addr text, started_at timestamp with time zone) partition by RANGE (id)
 webhook_endpoint (org_id uuid not null, id uuid not null, url text not null, description text not null default ''::text, events text[] not null, rate_limit integer, enabled boolean not null default true, disabled_reason text not null default ''::text, secret bytea not null, previous_secret bytea, previous_until timestamp with time zone, failing_since timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
 webhook_health (org_id uuid not null, endpoint_id uuid not null, failing_since timestamp with time zone, failed_events integer not null default 0, streak integer not null default 0, streak_from timestamp with time zone, opened_at timestamp with time zone, next_probe_at timestamp with time zone, warned integer not null default 0)
 webhook_replay (org_id uuid not null, id uuid not null, endpoint_id uuid not null, from_at timestamp with time zone not null, to_at timestamp with time zone not null, types text[] not null, only_failed boolean not null, to_disabled boolean not null, status text not null default 'queued'::text, events bigint not null, sent bigint not null default 0, walked uuid not null default '00000000-0000-0000-0000-000000000000'::uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
@@ -324,6 +325,7 @@ quota: quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
 refresh_token: refresh_token_client_check CHECK ((client = ANY (ARRAY[''::text, 'console'::text])))
 refresh_token: refresh_token_pkey PRIMARY KEY (org_id, id)
+sandbox_email: sandbox_email_pkey PRIMARY KEY (org_id, id)
 sandbox_hook: sandbox_hook_pkey PRIMARY KEY (id)
 sandbox_hook: sandbox_hook_signature_check CHECK ((signature = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
 sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
@@ -514,6 +516,8 @@ CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, 
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
+CREATE INDEX sandbox_email_message ON public.sandbox_email USING btree (org_id, message_id)
+CREATE INDEX sandbox_email_received ON public.sandbox_email USING btree (received_at, id)
 CREATE INDEX sandbox_hook_name ON public.sandbox_hook USING btree (name, id)
 CREATE INDEX sandbox_mail_age ON public.sandbox_mail USING btree (received_at)
 CREATE INDEX sandbox_oauth_newest ON public.sandbox_oauth USING btree (kind, seq)
@@ -555,7 +559,6 @@ CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
 CREATE INDEX webhook_delivery_again ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_id) WHERE (trigger = ANY (ARRAY['redelivery'::text, 'replay'::text]))
-CREATE INDEX webhook_delivery_list ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, id)
 CREATE INDEX webhook_delivery_replay ON ONLY public.webhook_delivery USING btree (org_id, replay_id, status) WHERE (replay_id IS NOT NULL)
 CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, status, id)
 CREATE INDEX webhook_delivery_type ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_type, id)
@@ -663,6 +666,7 @@ CREATE UNIQUE INDEX quota_pkey ON public.quota USING btree (org_id, feature)
 CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (feature, relation)
 CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
 CREATE UNIQUE INDEX refresh_token_pkey ON public.refresh_token USING btree (org_id, id)
+CREATE UNIQUE INDEX sandbox_email_pkey ON public.sandbox_email USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_hook_pkey ON public.sandbox_hook USING btree (id)
 CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_oauth_pkey ON public.sandbox_oauth USING btree (kind, id)
@@ -826,6 +830,8 @@ quota: system for ALL to funnelwork_system using (true) check (true) forced
 quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 refresh_token: system for ALL to funnelwork_system using (true) check (true) forced
 refresh_token: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sandbox_email: system for ALL to funnelwork_system using (true) check (true) forced
+sandbox_email: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
 sandbox_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_current: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1076,6 +1082,9 @@ quota_source: funnelwork_system may SELECT
 refresh_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 refresh_token: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 refresh_token: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+sandbox_email: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sandbox_email: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sandbox_email: funnelwork_system may DELETE, SELECT, UPDATE
 sandbox_hook: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_hook: funnelwork_system may DELETE, INSERT, SELECT
 sandbox_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1199,6 +1208,8 @@ job_revived() as its caller
 job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp with time zone) as its caller
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller
 lock_invited(address bytea) as its caller
+mailbox_full_until(org uuid, mailbox uuid, cap integer) as its caller
+mailbox_sent(org uuid, mailbox uuid) as its caller
 make_partitions(days integer) as its owner
 org_begins() as its caller
 org_sells() as its caller
@@ -1209,6 +1220,7 @@ quota_noted(org uuid, what text, step integer, n bigint) as its caller
 quota_settle(org uuid, features text[], caps bigint[], overages boolean[]) as its caller
 quota_truth(org uuid, what text) as its caller
 refuse(what text, about text) as its caller
+score_confirm(org uuid, used integer) as its caller
 score_snapshots() as its caller
 sealed_key(sealed bytea) as its caller
 segment_marks() as its caller

@@ -89,7 +89,7 @@ func endAll(t *testing.T, c *store.BatchCompleter, s *scribe, runs []*queue.Clai
 func TestRunsThatEndTogetherWriteWhatTheyShareIfTheyStillHoldTheirJobs(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c, _ := h.clerk()
+	c := h.clerk()
 	s := &scribe{gate: make(chan struct{})}
 	runs := h.claimed(c, s, 3, 20)
 	lost := func(i int) bool { return i%3 == 0 }
@@ -131,7 +131,7 @@ func TestRunsThatEndTogetherWriteWhatTheyShareIfTheyStillHoldTheirJobs(t *testin
 func TestWhatOneRunCannotWriteKeepsNoOtherFromItsEnd(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c, _ := h.clerk()
+	c := h.clerk()
 	s := &scribe{gate: make(chan struct{})}
 	runs := h.claimed(c, s, 2, 12)
 	runs[5].EffectBatch(s, line{job: runs[5].ID, note: "what no text may hold: \x00"})
@@ -157,7 +157,7 @@ func TestWhatOneRunCannotWriteKeepsNoOtherFromItsEnd(t *testing.T) {
 func TestALockedRowHoldsUpNoEndButItsOwn(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c, stop := h.clerk()
+	c := h.clerk()
 	s := &scribe{}
 	runs := h.claimed(c, s, 1, 10)
 	tx, err := h.sql.Begin(t.Context())
@@ -185,9 +185,8 @@ func TestALockedRowHoldsUpNoEndButItsOwn(t *testing.T) {
 	if err := <-own; err != nil {
 		t.Errorf("after the lock: %v", err)
 	}
-	stop()
 	if err := c.Finish(t.Context(), runs[9], store.Completion{Outcome: store.Done}); err != nil {
-		t.Errorf("without its clerk: %v", err)
+		t.Errorf("alone: %v", err)
 	}
 	if n := h.count("SELECT count(DISTINCT job) FROM done"); n != 10 || h.count("SELECT count(*) FROM done") != n {
 		t.Errorf("%d of 10 runs wrote, or one wrote twice", n)
@@ -198,7 +197,7 @@ func TestALockedRowHoldsUpNoEndButItsOwn(t *testing.T) {
 func TestWhatIsSharedGoesWithEveryVerdictButARelease(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c, _ := h.clerk()
+	c := h.clerk()
 	s := &scribe{}
 	verdicts := []store.Completion{
 		{Outcome: store.Done},

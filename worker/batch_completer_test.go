@@ -18,25 +18,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
-// clerk starts a BatchCompleter that runs until the test ends or the returned function is called.
-func (h *house) clerk() (*store.BatchCompleter, func()) {
+// clerk returns a BatchCompleter.
+func (h *house) clerk() *store.BatchCompleter {
 	h.t.Helper()
-	c := store.NewBatchCompleter(h.ledger())
-	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
-	var over sync.WaitGroup
-	over.Go(func() { _ = c.Run(ctx) })
-	stop := func() {
-		cancel()
-		over.Wait()
-	}
-	h.t.Cleanup(stop)
-	return c, stop
+	return store.NewBatchCompleter(h.ledger())
 }
 
 func TestClaimsThatShareAStatementClaimEachJobOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c, _ := h.clerk()
+	c := h.clerk()
 	for range 4 {
 		h.addFor(id.New(), slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, 40)...)
 	}
@@ -87,7 +78,7 @@ func TestClaimsThatShareAStatementCarryTheirOwnArguments(t *testing.T) {
 		queue.Define[parcel]("test.parcel.call", queue.Options{MaxAttempts: 3, Lane: queue.Critical}),
 	}
 	h := open(t)
-	c, _ := h.clerk()
+	c := h.clerk()
 	want := map[string]string{} // kind by args
 	for n := range 64 {
 		args := parcel{Number: n}
@@ -136,7 +127,7 @@ func TestClaimsThatShareAStatementCarryTheirOwnArguments(t *testing.T) {
 func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c, _ := h.clerk()
+	c := h.clerk()
 	verdicts := []store.Completion{
 		{Outcome: store.Done},
 		{Outcome: store.Failed, Error: "no", In: time.Hour},
@@ -217,7 +208,7 @@ func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 func TestAVerdictOfARunThatLostItsJobIsRefusedAmongOthers(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c, _ := h.clerk()
+	c := h.clerk()
 	h.add(slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, 20)...)
 	var wait sync.WaitGroup
 	for i, j := range h.jobs() {
@@ -251,7 +242,7 @@ func TestAVerdictOfARunThatLostItsJobIsRefusedAmongOthers(t *testing.T) {
 func TestALockedRowHoldsUpNoClaimButItsOwn(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c, stop := h.clerk()
+	c := h.clerk()
 	h.add(slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, 10)...)
 	all := h.jobs()
 	tx, err := h.sql.Begin(t.Context())
@@ -282,8 +273,7 @@ func TestALockedRowHoldsUpNoClaimButItsOwn(t *testing.T) {
 	if err := <-own; err != nil {
 		t.Errorf("after the lock: %v", err)
 	}
-	stop()
 	if _, err := c.Claim(t.Context(), h.org, all[9].ID); err != nil {
-		t.Errorf("without its clerk: %v", err)
+		t.Errorf("alone: %v", err)
 	}
 }

@@ -32,23 +32,29 @@ const (
 func (w *Worker) feed(ctx context.Context) {
 	round := time.NewTimer(0)
 	defer round.Stop()
+	var due time.Time
+	after := func(pause time.Duration) {
+		due = time.Now().Add(pause)
+		round.Reset(pause)
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.idle.woken():
+			if time.Until(due) > w.opt.Timing.Feed {
+				after(w.opt.Timing.Feed)
+			}
 		case <-round.C:
-			n, err := w.feedOnce(ctx)
+			n, pause, err := w.feedOnce(ctx)
 			w.feedFailed(ctx, err)
-			pause := w.opt.Timing.Feed
 			switch {
 			case err != nil:
-				pause = max(pause, w.opt.Timing.Look)
+				pause = max(w.opt.Timing.Feed, w.opt.Timing.Look)
 			case n > 0:
 				pause = min(pause, feedAgain)
 			}
-			round.Reset(pause)
-		case <-w.ends.some:
-			w.feedFailed(ctx, w.refill(ctx))
+			after(pause)
 		}
 	}
 }
@@ -60,14 +66,21 @@ func (w *Worker) feedFailed(ctx context.Context, err error) {
 }
 
 // feedOnce runs a round for every lane with waiting jobs. It returns how many fed jobs belong to orgs that no refill
-// will serve.
-func (w *Worker) feedOnce(ctx context.Context) (fed int, err error) {
+// will serve, and the delay until the next round.
+func (w *Worker) feedOnce(ctx context.Context) (fed int, pause time.Duration, err error) {
+	w.feeding.Lock()
+	defer w.feeding.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
-	lanes, err := w.feeder.Waiting(ctx)
+	lanes, next, err := w.feeder.Waiting(ctx)
 	if err != nil || len(lanes) == 0 || w.link.isDown() {
-		return 0, err
+		return 0, w.idle.feedPause(w.opt.Timing.Feed, next), err
 	}
+	fed, err = w.feedLanes(ctx, lanes)
+	return fed, w.opt.Timing.Feed, err
+}
+
+func (w *Worker) feedLanes(ctx context.Context, lanes []queue.Lane) (fed int, err error) {
 	pipe := w.opt.Redis.Pipeline()
 	pending := make([]*redis.IntCmd, len(lanes))
 	for i, lane := range lanes {

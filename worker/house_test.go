@@ -38,6 +38,7 @@ type house struct {
 	org   id.ID
 	sql   *pgx.Conn // superuser
 	log   *slog.Logger
+	env   []string // more variables of the processes that it starts
 }
 
 // done is the table for the effects of test jobs.
@@ -289,6 +290,7 @@ func (h *house) process(role string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(h.t.Context()), self, "-test.run=^$")
 	cmd.Env = append(os.Environ(), part+"="+role, "DB="+h.db.URL, "REDIS="+h.redis.URL, "ORG="+h.org.String())
+	cmd.Env = append(cmd.Env, h.env...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		h.t.Fatal(err)

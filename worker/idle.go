@@ -16,7 +16,8 @@ import (
 const (
 	idleAfter = 100 * time.Millisecond // without a task in any lane
 	watchGap  = time.Second            // after a failed look at a lane
-	sleepMost = 250 * time.Millisecond // a poll of an idle worker, and one blocking look at a lane
+	sleepMost = time.Second            // a poll of an idle worker
+	watchMost = 500 * time.Millisecond // one blocking look at a lane; a worker that stops waits for it
 )
 
 // idleLanes lets the polls of an idle process sleep until a lane has a task. asynq never blocks on a list, so without
@@ -29,7 +30,7 @@ type idleLanes struct {
 	mu      sync.Mutex
 	came    time.Time           // when a lane last had a task
 	watched map[queue.Lane]bool // by a BLMOVE
-	wake    chan struct{}       // closed when a lane has a task
+	wake    chan struct{}       // closed when a lane has a task or is no longer watched
 }
 
 func newIdleLanes(link *redisHealth) *idleLanes {
@@ -85,14 +86,12 @@ func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lan
 			}
 			continue
 		}
-		err := client.Do(ctx, "blmove", pending, pending, "right", "right", sleepMost.Seconds()).Err()
+		l.watching(lane)
+		err := client.Do(ctx, "blmove", pending, pending, "right", "right", watchMost.Seconds()).Err()
 		switch {
 		case err == nil:
 			l.stir()
 		case errors.Is(err, redis.Nil):
-			l.mu.Lock()
-			l.watched[lane] = true
-			l.mu.Unlock()
 		default: // Redis is unavailable, or older than BLMOVE: the servers poll
 			l.unwatch(lane)
 			select {
@@ -118,8 +117,21 @@ func (l *idleLanes) busyFor(lane queue.Lane) time.Duration {
 	return rest
 }
 
+// watching records that a look at the lane follows, which returns at once if there is a task by then.
+func (l *idleLanes) watching(lane queue.Lane) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watched[lane] = true
+}
+
+// unwatch records that no look at the lane follows, and ends the sleep of all polls.
 func (l *idleLanes) unwatch(lane queue.Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.watched[lane] {
+		return
+	}
 	delete(l.watched, lane)
+	close(l.wake)
+	l.wake = make(chan struct{})
 }

@@ -183,7 +183,7 @@ func TestARetryThatComesDueInAHeldLineWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	feed := func() int {
-		if _, err := h.feeder().Waiting(t.Context()); err != nil {
+		if _, _, err := h.feeder().Waiting(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return len(h.feed(10))

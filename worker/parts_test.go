@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/worker"
 )
@@ -73,6 +74,7 @@ func playing(ctx context.Context, role string) error {
 	}
 	var handler queue.Handler
 	var handlers []queue.Handler
+	var timing worker.Timing
 	switch role {
 	case "worker that waits in work":
 		handler = stubborn.Handle(func(ctx context.Context, run *queue.Run[none]) error {
@@ -86,6 +88,12 @@ func playing(ctx context.Context, role string) error {
 			<-ctx.Done()
 			return ctx.Err()
 		})
+	case posting:
+		box, err := secret.Parse(env("KEYSET"))
+		if err != nil {
+			return err
+		}
+		handlers, timing = postHandlers(app, box), soon
 	case importing:
 		handlers = importers(contactimport.Job{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	default:
@@ -95,7 +103,7 @@ func playing(ctx context.Context, role string) error {
 		handlers = []queue.Handler{handler}
 	}
 	return worker.New(worker.Options{
-		App: app, System: system, Redis: client, Handlers: handlers, Concurrency: 4,
+		App: app, System: system, Redis: client, Handlers: handlers, Concurrency: 4, Timing: timing,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}).Run(ctx)
 }

@@ -68,6 +68,10 @@ func (w *Worker) look(ctx context.Context) error {
 		}
 	}
 	var lag time.Duration
+	if !stops.Due && len(changed) == 0 {
+		w.metrics.lag.Set(0)
+		return nil
+	}
 	for _, scan := range []struct {
 		what string
 		find func(context.Context, int) (store.DueScan, error)

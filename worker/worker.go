@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/funnelwork/funnelwork/internal/asynqx"
+	"github.com/funnelwork/funnelwork/internal/batch"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -77,7 +78,7 @@ func (t Timing) filled() Timing {
 const (
 	pollPending = 15 * time.Millisecond // 0.5 to 1.5 times this, after a poll without a task
 	pollCalls   = 5 * time.Millisecond  // the webhooks lane; pollSuppressor keeps most of them from Redis
-	pollRetry   = time.Second
+	pollRetry   = 5 * time.Second       // Postgres starts retries: asynq's entries are for the eye
 )
 
 // handOver is the time from the end of the grace period, when runs are cancelled, until asynq requeues the remaining
@@ -91,12 +92,12 @@ type Worker struct {
 	feeder   *feed.Feeder
 	courier  *dispatch.Dispatcher
 	clerk    *store.BatchCompleter
-	bundles  *asynqx.AckBatcher
 	takes    *prefetch
 	handlers map[string]queue.Handler
 	runs     *runs
 	pools    *serverPools
-	ends     *refillQueue
+	ends     *batch.Batcher[ended]
+	feeding  sync.Mutex // held by a round and by a refill
 	vacuumer *store.Vacuumer
 	link     redisHealth
 	idle     *idleLanes
@@ -125,9 +126,8 @@ func New(o Options) *Worker {
 	}
 	w := &Worker{
 		opt: o, ledger: ledger, feeder: feed.New(ledger), courier: dispatch.New(ledger, o.Redis),
-		clerk:   store.NewBatchCompleter(ledger),
-		bundles: asynqx.NewAckBatcher(o.Redis),
-		runs:    newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(), ends: newRefillQueue(),
+		clerk: store.NewBatchCompleter(ledger),
+		runs:  newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(),
 		vacuumer: store.NewVacuumer(ledger),
 		log:      o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
 	}
@@ -136,6 +136,8 @@ func New(o Options) *Worker {
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
 	w.idle = newIdleLanes(&w.link)
+	w.ends = w.newRefills()
+	asynqx.BatchAcks(o.Redis)
 	asynqx.OnPoll(o.Redis, newPollSuppressor(&w.link, w.takes, w.idle).poll)
 	return w
 }
@@ -159,11 +161,6 @@ func (w *Worker) Run(ctx context.Context) error {
 	}()
 	extender.Go(func() error {
 		w.runs.extend(extending)
-		return nil
-	})
-	extender.Go(func() error { return w.clerk.Run(extending) })
-	extender.Go(func() error {
-		w.bundles.Run(extending)
 		return nil
 	})
 	helpers.Go(func() error {
@@ -204,6 +201,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		<-ctx.Done()
 	}
 	stopLooking()
+	w.ends.Close(looking)
 	w.idle.stir()
 	w.shutdown(context.WithoutCancel(ctx))
 	return err

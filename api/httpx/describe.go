@@ -82,6 +82,8 @@ func membersIn(content map[string]*huma.MediaType, r huma.Registry) map[string]*
 func DescribeSchemas(r huma.Registry) {
 	for name, s := range r.Map() {
 		describe(r.TypeFromRef(schemaPrefix+name), s)
+	}
+	for name, s := range r.Map() {
 		nullObjects(r.TypeFromRef(schemaPrefix+name), s, r)
 	}
 }

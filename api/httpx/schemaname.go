@@ -19,7 +19,7 @@ var schemaNouns = map[string]string{
 var schemaNames = map[string]string{
 	"ApiKeyName": "APIKeyReference", "CompanyRow": "CompanyBatchRow", "ContactRow": "ContactBatchRow",
 	"DealRow": "DealBatchRow", "Envelope": "Event", "EnvelopeData": "EventData", "ExportState": "Export",
-	"ImportState": "Import", "OrgName": "OrgReference",
+	"ImportState": "Import", "MailboxState": "Mailbox", "MailboxWithURL": "CreatedMailbox", "OrgName": "OrgReference",
 }
 
 // schemaName returns the name of t in the API document. The body of an operation is named after the Go type that holds

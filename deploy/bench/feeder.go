@@ -128,7 +128,7 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 			return err
 		}},
 		{"look for lanes", func() error {
-			_, err := feeder.Waiting(ctx)
+			_, _, err := feeder.Waiting(ctx)
 			return err
 		}},
 		{"round", func() error {

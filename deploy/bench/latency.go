@@ -83,15 +83,20 @@ func (h *house) mixed(ctx context.Context) error {
 	return h.settle(ctx)
 }
 
-// jobStart uses two times that the service records: the contact's creation, just before the commit, and the recording
-// of the score, inside the job. So the figures are upper bounds.
+// jobStart uses two times that the service records: the contact's change, just before the commit, and the recording of
+// its new score, inside the job. So the figures are upper bounds.
 func (h *house) jobStart(ctx context.Context) error {
 	const n = 150
 	cl, crowd := newClients(h.api.addr, 1), newCrowd(h.orgs, &h.next, 1)
 	ids := make([]string, n)
 	for i := range ids {
 		var err error
-		if ids[i], err = cl.post(crowd.caller(0), newMark()); err != nil {
+		who := crowd.caller(0)
+		if ids[i], err = cl.post(who, newMark()); err != nil {
+			return err
+		}
+		if err = cl.call(0, who.key, fasthttp.MethodPatch, contactsPath+"/"+ids[i],
+			[]byte(`{"stage":"customer"}`), fasthttp.StatusOK, nil); err != nil {
 			return err
 		}
 		if err = pause(ctx, 15*time.Millisecond+rand.N(30*time.Millisecond)); err != nil {
@@ -101,9 +106,9 @@ func (h *house) jobStart(ctx context.Context) error {
 	var took []time.Duration
 	for len(took) < n {
 		rows, err := h.admin.Query(ctx,
-			`SELECT c.created_at, min(s.recorded_at) FROM contact c JOIN score_history s ON s.org_id = c.org_id
-				AND s.contact_id = c.id
-			WHERE c.id = ANY ($1::uuid[]) GROUP BY c.id, c.created_at`, ids)
+			`SELECT c.updated_at, s.recorded_at FROM contact c JOIN score_history s ON s.org_id = c.org_id
+				AND s.contact_id = c.id AND s.recorded_at > c.created_at
+			WHERE c.id = ANY ($1::uuid[])`, ids)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,11 @@
 //	scorer -data FILE  models that orgs learn from the outcomes in a file, through the product; a relative FILE is
 //	                 relative to deploy/bench
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
+//	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
+//
+// way, webhooks and queue take -against REV: then the working tree and that commit, built in a temporary git worktree
+// and measured by this bench, take turns, each on servers of its own, and the figures are ratios.
 //
 // It is a module of its own, so that the peers it measures against are no dependencies of the product.
 //
@@ -63,13 +67,19 @@ const toBuild = time.Hour
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
-	"oauth|queue|scorer -data FILE|way|webhooks|webhooklog[=attempts]"
+	"idle|oauth|queue|scorer -data FILE|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 3 && args[0] == "scorer" && args[1] == "-data" {
 		return timed(ctx, args[0], toBuild, scorer(args[2]))
+	}
+	if len(args) == 3 && args[1] == "-against" && turners()[args[0]] != nil {
+		return timed(ctx, args[0]+" against "+args[2], toBuild, against(args[0], args[2]))
+	}
+	if len(args) == 2 && args[0] == "turns" && turners()[args[1]] != nil { // a child of -against
+		return takeTurns(ctx, args[1])
 	}
 	if len(args) != 1 {
 		return errUsage
@@ -81,10 +91,10 @@ func run(ctx context.Context, args []string) error {
 	benches := map[string]func(context.Context, *slog.Logger) error{
 		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,
 		"entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
-		"way": ways,
+		"way": ways, "idle": idle,
 	}
 	limit := atMost
-	if args[0] == "feeder" || args[0] == "oauth" {
+	if args[0] == "feeder" || args[0] == "idle" || args[0] == "oauth" {
 		limit = toBuild
 	}
 	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {

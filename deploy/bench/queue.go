@@ -103,6 +103,16 @@ func jobQueue(ctx context.Context, log *slog.Logger) error {
 	return b.durability(ctx)
 }
 
+// figures is one turn beside another commit. The processor time includes this process, which adds and runs the jobs.
+func (b *benchQueue) figures(ctx context.Context) (figures, error) {
+	before := b.known.usage(nil)
+	s, err := b.turn(ctx, contest{"ours", b.ours})
+	used := b.known.usage(nil).minus(before)
+	return figures{
+		rate: s.perSecond, processorTime: (used.Seconds() + used[here].Seconds()) * 1e6 / queueJobs,
+	}, err
+}
+
 // turn enqueues queueJobs, some hundreds of which are open at a time, and waits until all ran.
 func (b *benchQueue) turn(ctx context.Context, c contest) (slice, error) {
 	var ran atomic.Int64

@@ -24,8 +24,9 @@ const here = "this process"
 // tick is the unit of /proc: 1/100 s on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// known are the measured processes: the API if there is one, the worker, Redis, and the parent of Postgres's processes.
-type known struct{ api, worker, redis, postmaster int }
+// known are the measured processes: the API and the scheduler if there are such, the worker, Redis, and the parent of
+// Postgres's processes.
+type known struct{ api, worker, scheduler, redis, postmaster int }
 
 // know finds the processes.
 func (x *exchange) know(ctx context.Context) error {
@@ -94,6 +95,8 @@ func (k known) usage(whose map[int]string) usage {
 			name = "api"
 		case pid == k.worker:
 			name = "worker"
+		case pid == k.scheduler:
+			name = "scheduler"
 		case pid == k.redis:
 			name = "redis"
 		case whose[pid] != "":

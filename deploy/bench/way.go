@@ -19,6 +19,7 @@ const (
 	wayClients  = 64
 	wayContacts = 2000 // contacts of one turn
 	wayRounds   = 5
+	wayCompared = 500 // contacts of one turn beside another commit
 	// wayOrgs is enough that each org stays below its rate limit, which is on.
 	wayOrgs = 200
 	// flushed is how long Postgres may keep what an idle session has counted, with some room.
@@ -32,35 +33,17 @@ type way struct {
 	crowd *crowd
 	same  *copier // the rows that a contact leaves, by bare SQL
 	one   *copier // its event alone
+	n     int     // contacts of a turn
 }
 
 // ways measures the way from a POST to the committed attempt of its delivery, beside two floors on one Postgres and
 // receiver: the same rows by bare SQL and a POST, and one row and a POST.
 func ways(ctx context.Context, log *slog.Logger) error {
-	w, err := newWorld(ctx, log, wayOrgs)
+	s, err := openWay(ctx, log, wayContacts)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	s := &way{exchange: &exchange{world: w}}
-	if s.receiver, err = receive(ctx); err != nil {
-		return err
-	}
-	defer s.receiver.close()
-	if err := s.subscribe(ctx, w.orgIDs()); err != nil {
-		return err
-	}
-	if s.api, err = w.start(ctx, "api"); err != nil {
-		return err
-	}
-	if s.worker, err = w.start(ctx, "worker"); err != nil {
-		return err
-	}
-	if err := s.know(ctx); err != nil {
-		return err
-	}
-	s.known.api = s.api.cmd.Process.Pid
-	s.crowd = newCrowd(w.orgs, new(atomic.Int64), wayClients)
+	defer s.close()
 	for _, step := range []func(context.Context) error{s.idle, s.sample, s.rounds} {
 		if err := step(ctx); err != nil {
 			return err
@@ -69,6 +52,47 @@ func ways(ctx context.Context, log *slog.Logger) error {
 	s.api.stop()
 	s.worker.stop()
 	return s.count(ctx)
+}
+
+// openWay starts the service for turns of n contacts. The caller must call close.
+func openWay(ctx context.Context, log *slog.Logger, n int) (s *way, err error) {
+	w, err := newWorld(ctx, log, wayOrgs)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	s = &way{exchange: &exchange{world: w}, n: n}
+	if s.receiver, err = receive(ctx); err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, s.receiver.close)
+	if err := s.subscribe(ctx, w.orgIDs()); err != nil {
+		return nil, err
+	}
+	if s.api, err = w.start(ctx, "api"); err != nil {
+		return nil, err
+	}
+	if s.worker, err = w.start(ctx, "worker"); err != nil {
+		return nil, err
+	}
+	if err := s.know(ctx); err != nil {
+		return nil, err
+	}
+	s.known.api = s.api.cmd.Process.Pid
+	s.crowd = newCrowd(w.orgs, new(atomic.Int64), wayClients)
+	return s, nil
+}
+
+// figures is one turn beside another commit.
+func (s *way) figures(ctx context.Context) (figures, error) {
+	p, err := s.measured(ctx, s.through)
+	return figures{
+		rate: p.perSecond, processorTime: p.cpu.Seconds() * 1e6 / float64(s.n), "WAL, bytes": p.wal,
+	}, errors.Join(err, s.clear(ctx))
 }
 
 // idle prints the processor time of all processes while nothing happens.
@@ -212,13 +236,13 @@ func (s *way) measured(ctx context.Context, run func(context.Context) error) (p 
 	if err := run(ctx); err != nil {
 		return p, err
 	}
-	p.perSecond = wayContacts / time.Since(began).Seconds()
+	p.perSecond = float64(s.n) / time.Since(began).Seconds()
 	if err := s.settled(ctx); err != nil { // the jobs of a contact belong to its cost
 		return p, err
 	}
 	p.cpu = s.usage(ctx).minus(before)
 	to, err := s.wal(ctx)
-	p.wal = (to - from) / wayContacts
+	p.wal = (to - from) / float64(s.n)
 	return p, err
 }
 
@@ -229,13 +253,13 @@ func (s *way) through(ctx context.Context) error {
 	if err := s.all(func(worker int) error { return post(ctx, worker) }); err != nil {
 		return err
 	}
-	return s.delivered(ctx, wayContacts)
+	return s.delivered(ctx, s.n)
 }
 
 // all has the clients make the calls of a turn.
 func (s *way) all(call func(worker int) error) error {
 	var left atomic.Int64
-	left.Store(wayContacts)
+	left.Store(int64(s.n))
 	errs := make([]error, wayClients)
 	var wait sync.WaitGroup
 	for worker := range wayClients {

@@ -47,43 +47,65 @@ type exchange struct {
 
 // hooks measures deliveries: from the commit of an event to its POST and to the commit of its attempt.
 func hooks(ctx context.Context, log *slog.Logger) error {
-	w, err := newWorld(ctx, log, 0)
+	x, err := openExchange(ctx, log)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	x := &exchange{world: w}
-	if x.receiver, err = receive(ctx); err != nil {
-		return err
-	}
-	defer x.receiver.close()
-	for range subscribers {
-		org := id.New()
-		if _, err := w.admin.Exec(ctx, "INSERT INTO org (id, name) VALUES ($1, 'bench')", org); err != nil {
-			return err
-		}
-		x.orgs = append(x.orgs, org)
-	}
-	if err := x.subscribe(ctx, x.orgs); err != nil {
-		return err
-	}
-	if x.worker, err = w.start(ctx, "worker", fmt.Sprintf("FUNNELWORK_CONCURRENCY=%d", inFlight)); err != nil {
-		return err
-	}
-	if err := x.know(ctx); err != nil {
-		return err
-	}
-	end, err := x.publish(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer end()
+	defer x.close()
 	for _, step := range []func(context.Context) error{x.floods, x.trickle} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// openExchange starts a worker and what announces events. The caller must call close.
+func openExchange(ctx context.Context, log *slog.Logger) (x *exchange, err error) {
+	w, err := newWorld(ctx, log, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	x = &exchange{world: w}
+	if x.receiver, err = receive(ctx); err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, x.receiver.close)
+	for range subscribers {
+		org := id.New()
+		if _, err := w.admin.Exec(ctx, "INSERT INTO org (id, name) VALUES ($1, 'bench')", org); err != nil {
+			return nil, err
+		}
+		x.orgs = append(x.orgs, org)
+	}
+	if err := x.subscribe(ctx, x.orgs); err != nil {
+		return nil, err
+	}
+	if x.worker, err = w.start(ctx, "worker", fmt.Sprintf("FUNNELWORK_CONCURRENCY=%d", inFlight)); err != nil {
+		return nil, err
+	}
+	if err := x.know(ctx); err != nil {
+		return nil, err
+	}
+	end, err := x.publish(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, end)
+	return x, nil
+}
+
+// figures is one turn beside another commit.
+func (x *exchange) figures(ctx context.Context) (figures, error) {
+	f, err := x.flood(ctx)
+	return figures{
+		rate: f.perSecond, processorTime: f.cpu.Seconds() * 1e6 / deluge, "p99, ms": f.took[1].Seconds() * 1e3,
+	}, err
 }
 
 // subscribe creates a webhook of each org, with secrets sealed by the worker's keyset.
@@ -233,8 +255,8 @@ func (x *exchange) arrived(ctx context.Context, n int) ([]time.Duration, error) 
 	for {
 		var durable int
 		if err := x.admin.QueryRow(ctx,
-			"SELECT count(*) FROM webhook_delivery d JOIN webhook_attempt a ON a.org_id = d.org_id AND "+
-				"a.delivery_id = d.id WHERE d.status = 'delivered' AND a.status = 200").Scan(&durable); err != nil {
+			"SELECT count(*) FROM webhook_delivery WHERE status = 'delivered' AND last_status = 200 AND "+
+				"attempt_id IS NOT NULL").Scan(&durable); err != nil {
 			return nil, err
 		}
 		if durable == n {

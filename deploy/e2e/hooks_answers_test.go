@@ -42,7 +42,7 @@ func TestAnswersOfAGigabyteCostTheWorkerLessThanAMegabyteEach(t *testing.T) {
 	delivered := func(n int) {
 		t.Helper()
 		p.within(2*patience, fmt.Sprintf("%d deliveries are recorded", n), func() bool {
-			return p.count("webhook_attempt WHERE status = 200") >= n
+			return p.count("webhook_delivery WHERE last_status = 200 AND attempt_id IS NOT NULL") >= n
 		})
 	}
 	const warm = 300
@@ -62,7 +62,7 @@ func TestAnswersOfAGigabyteCostTheWorkerLessThanAMegabyteEach(t *testing.T) {
 	if grown > endpoints*each<<10 {
 		t.Errorf("grew by %d KiB for %d answers", grown, endpoints*each)
 	}
-	if n := p.count("webhook_attempt WHERE answer_cut AND octet_length(answer) = 16384"); n != endpoints*each {
+	if n := p.count("webhook_delivery WHERE answer_cut AND octet_length(answer) = 16384"); n != endpoints*each {
 		t.Errorf("%d answers kept to their first 16 KiB", n)
 	}
 	if sent.Load() > gigabyte/8 {

@@ -102,8 +102,10 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	secret("path-token-8472")
 	gone := "http://127.0.0.1:1/" + secret("path-token-6650")
 	must(201, "POST", "/api/v1/webhooks", token, fmt.Sprintf(`{"url":%q,"events":["contact.created"]}`, gone))
-	must(201, "POST", "/api/v1/crm/contacts", key, fmt.Sprintf(`{"email":%q,"first_name":%q,"last_name":%q,"phone":%q}`,
-		secret("grace-6120@example.org"), secret("Gracefirst"), secret("Hopperlast"), secret("+4915112345678")))
+	grace := must(201, "POST", "/api/v1/crm/contacts", key,
+		fmt.Sprintf(`{"email":%q,"first_name":%q,"last_name":%q,"phone":%q}`,
+			secret("grace-6120@example.org"), secret("Gracefirst"), secret("Hopperlast"), secret("+4915112345678")))
+	must(200, "PATCH", "/api/v1/crm/contacts/"+grace["id"].(string), key, `{"stage":"customer"}`)
 	must(200, "POST", "/api/v1/crm/contacts/batch", key,
 		fmt.Sprintf(`{"contacts":[{"email":%q,"first_name":"A","last_name":"B"}]}`, secret("batch-8204@example.org")))
 	secrets = append(secrets, oauth.TokenMark, oauth.CodeMark)

@@ -21,6 +21,7 @@ type scripts struct {
 	is                     func(*redis.Cmd) bool
 	mu                     sync.Mutex
 	alone, together, trips int
+	first, open            chan struct{} // if set, the first pipeline closes first, and waits for open
 }
 
 func (s *scripts) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -48,7 +49,12 @@ func (s *scripts) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 		if s.together > before {
 			s.trips++
 		}
+		held := s.first != nil && s.trips == 1
 		s.mu.Unlock()
+		if held {
+			close(s.first)
+			<-s.open
+		}
 		return next(ctx, cmds)
 	}
 }
@@ -63,14 +69,12 @@ func TestTasksThatEndShareTheWayToRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	b, seen := NewAckBatcher(client), &scripts{is: acknowledges}
+	seen := &scripts{is: acknowledges}
+	BatchAcks(client)
 	client.AddHook(seen)
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { b.Run(ctx) })
 	queue := asynq.NewClientFromRedisClient(client)
 	for i := range tasks {
-		if _, err := queue.EnqueueContext(ctx, asynq.NewTask("test", nil), asynq.TaskID(strconv.Itoa(i))); err != nil {
+		if _, err := queue.EnqueueContext(t.Context(), asynq.NewTask("test", nil), asynq.TaskID(strconv.Itoa(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,8 +90,6 @@ func TestTasksThatEndShareTheWayToRedis(t *testing.T) {
 	}
 	ran.Wait()
 	server.Shutdown()
-	stop()
-	running.Wait()
 	info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default")
 	if err != nil {
 		t.Fatal(err)
@@ -100,60 +102,64 @@ func TestTasksThatEndShareTheWayToRedis(t *testing.T) {
 	}
 }
 
-func TestABundleKeepsEachScriptsOwnAnswerAndItsCallersPatience(t *testing.T) {
+func TestABatchKeepsEachScriptsOwnReplyAndItsCallersPatience(t *testing.T) {
 	t.Parallel()
 	client, err := redisx.Open(testkit.Redis(t), redisx.Worker)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	b := NewAckBatcher(client)
+	BatchAcks(client)
+	gate := &scripts{is: acknowledges, first: make(chan struct{}), open: make(chan struct{})}
 	end := redis.NewScript(
 		`if redis.call("LREM", KEYS[1], 0, ARGV[1]) == 0 then return redis.error_reply("NOT FOUND") end return ARGV[1]`)
 	call := func(ctx context.Context, task string) (any, error) {
 		return end.Run(ctx, client, []string{Key("a", Active), Key("a", Lease), TaskKey("a", task), "more"}, task, 0).
 			Result()
 	}
-	if err := client.LPush(t.Context(), Key("a", Active), "1", "2", "3").Err(); err != nil {
+	if err := client.LPush(t.Context(), Key("a", Active), "0", "1", "2", "3").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := call(t.Context(), "1"); err != nil || got != "1" { // not running
-		t.Errorf("before: %v, %v", got, err)
+	if got, err := call(t.Context(), "0"); err != nil || got != "0" { // loads the script
+		t.Errorf("without a batch: %v, %v", got, err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	b.mu.Lock() // accepts calls, but does not send yet
-	b.open = true
-	b.mu.Unlock()
+	client.AddHook(gate)
+	type result struct {
+		reply any
+		err   error
+	}
+	results := map[string]chan result{}
 	hasty, leave := context.WithCancel(t.Context())
-	left := make(chan error)
-	go func() {
-		_, err := call(hasty, "2")
-		left <- err
-	}()
-	for len(b.asks) == 0 {
-		runtime.Gosched()
+	for _, task := range []string{"1", "2", "3", "4"} {
+		ctx, ch := t.Context(), make(chan result, 1)
+		if results[task] = ch; task == "2" {
+			ctx = hasty
+		}
+		go func() {
+			reply, err := call(ctx, task)
+			ch <- result{reply, err}
+		}()
+		if task == "1" {
+			<-gate.first // the others share the next pipeline
+		}
+	}
+	for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end); {
+		runtime.Gosched() // lets them arrive
 	}
 	leave()
-	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Errorf("whoever leaves hears %v", err)
+	if got := <-results["2"]; !errors.Is(got.err, context.Canceled) {
+		t.Errorf("a caller that left got %v", got.err)
 	}
-	running.Go(func() { b.Run(ctx) })
-	var calls sync.WaitGroup
-	calls.Go(func() {
-		if got, err := call(t.Context(), "3"); err != nil || got != "3" {
-			t.Errorf("one: %v, %v", got, err)
+	close(gate.open)
+	for _, task := range []string{"1", "3"} {
+		if got := <-results[task]; got.err != nil || got.reply != task {
+			t.Errorf("%s: %v, %v", task, got.reply, got.err)
 		}
-	})
-	calls.Go(func() {
-		if _, err := call(t.Context(), "4"); err == nil || err.Error() != "NOT FOUND" {
-			t.Errorf("another: %v", err)
-		}
-	})
-	calls.Wait()
+	}
+	if got := <-results["4"]; got.err == nil || got.err.Error() != "NOT FOUND" {
+		t.Errorf("an unknown task: %v", got.err)
+	}
 	if n := client.LLen(t.Context(), Key("a", Active)).Val(); n != 0 {
-		t.Errorf("%d are left: what was asked for by someone who left is done all the same", n)
+		t.Errorf("%d are left: a script is sent although its caller left", n)
 	}
-	stop()
-	running.Wait()
 }

@@ -9,6 +9,6 @@
 // # Hooks
 //
 // asynq sends one script per task. Three go-redis hooks batch them: Client collects the scripts that enqueue tasks,
-// OnPoll lets the caller answer or repeat the scripts that take tasks, and AckBatcher shares pipelines between the
+// OnPoll lets the caller answer or repeat the scripts that take tasks, and BatchAcks shares pipelines between the
 // scripts that acknowledge tasks. Each recognizes its script by its keys; an unknown script passes unchanged.
 package asynqx

@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -188,6 +189,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 	}
 	p.plans = p.plans.Enqueuing(entitlementsync.Kind.Add)
 	p.hooks = &webhooks.Service{Box: p.box, Policy: outbound.Policy{AllowPrivate: p.AllowPrivate, Inbox: p.inbox}}
+	p.mailboxes = &mailboxes.Service{Box: p.box, AllowPrivate: p.MailAllowPrivate}
 	p.auth = auth.New(auth.Options{
 		System: p.system, App: p.app, Box: p.box, Issuer: issuer, Redis: p.requests, Unlimited: p.RateLimit == "off",
 		Log: p.log, Metrics: auth.NewMetrics(p.metrics),

@@ -22,6 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
@@ -45,6 +46,7 @@ type process struct {
 	auth              *auth.Service
 	inbox             string // URL of the sandbox's webhook inbox, "" for none
 	hooks             *webhooks.Service
+	mailboxes         *mailboxes.Service
 	slots             ops.Slots // the worker's slots, if the process has one
 	plans             *plans.Catalogue
 	billing           *billing.Service // nil if not configured

@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/look"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
+	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/jobs"
 )
@@ -25,7 +26,7 @@ func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: httpx.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off",
-		Hooks: p.hooks,
+		Hooks: p.hooks, Mailboxes: p.mailboxes,
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
 		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log),
 		Streams:       limits.NewLeases(p.requests, p.log),
@@ -51,7 +52,7 @@ func (p *process) serve(ln net.Listener) {
 
 // operate adds the ops server on ln.
 func (p *process) operate(ln net.Listener) error {
-	mounts := map[string]http.Handler{}
+	mounts := map[string]http.Handler{outbox.Path: outbox.Handler(p.system, p.box, p.log)}
 	if p.sandboxed(httpx.PartMail) {
 		mounts[mailbox.Path] = mailbox.Handler(p.system, p.box, p.log)
 	}
@@ -64,9 +65,7 @@ func (p *process) operate(ln net.Listener) error {
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
-	if len(mounts) > 0 {
-		mounts[look.Path] = look.Handler()
-	}
+	mounts[look.Path] = look.Handler()
 	ready := map[string]func(context.Context) error{}
 	if p.published != nil {
 		ready["prices"] = p.onSale

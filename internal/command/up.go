@@ -82,6 +82,9 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
+	if err = p.seedMailbox(ctx, u.SeedEmail); err != nil {
+		return fmt.Errorf("seed: %w", err)
+	}
 	p.serve(public) //nolint:contextcheck // a request has its own
 	p.remind()
 	if err = errors.Join(p.work(ctx), p.operate(ops)); err != nil {

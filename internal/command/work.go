@@ -9,6 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
@@ -25,7 +26,9 @@ func (p *process) work(ctx context.Context) (err error) {
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
 		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
 		NoMail: !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
+		Outbox: outbox.New(p.app, p.box), MailPrivate: p.MailAllowPrivate,
 	}
+	p.last = append(p.last, d.Outbox.Run) // runs that end with the process still reach it
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
 			return err

@@ -1,7 +1,7 @@
 // Package contacts stores the contacts of an org, their indexes, and the rules for changing them.
 //
 // Every function runs inside the caller's transaction, which is bound to one org. The caller provides the Scorer,
-// announces the events and enqueues the scoring job.
+// announces the events and enqueues the scoring job of a change.
 //
 // # Round trips
 //

@@ -12,9 +12,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// RecordScores records the initial scores of created contacts, as the scoring job would. A new contact has no history
-// from which the job could refine its score, so a caller that creates many contacts may call RecordScores instead of
-// enqueueing the job.
+// RecordScores records the first scores of contacts that a batch has created; Create does so itself. A new contact has
+// no history from which the scoring job could refine its score, so it needs no job if the model that scored it is in
+// use at the commit.
 func RecordScores(tx *postgres.Tx, made []Change) {
 	if len(made) == 0 {
 		return

@@ -2,23 +2,45 @@ package contacts
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-var insertSQL = `
-INSERT INTO contact (org_id, ` + columnNames(contactColumns) + `)
-VALUES ($1, ` + joinColumns(contactColumns, func(i int, _ *contactColumn) string {
-	return "$" + strconv.Itoa(i+2)
-}) + `)`
+// insertSQL inserts a new contact, its score with the first record of it, and its words. $1 is the org, $2 the id; the
+// columns end with the time of the score and the words.
+var insertSQL = func() string {
+	n := len(contactColumns) + 1
+	return `
+WITH made AS (
+	INSERT INTO contact (org_id, ` + columnNames(contactColumns) + `)
+	VALUES ($1, ` + joinColumns(contactColumns, func(i int, _ *contactColumn) string {
+		return "$" + strconv.Itoa(i+2)
+	}) + `)
+), rated AS (
+	INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
+	scored_at)
+	VALUES ($1, $2, ` + numbered(n+1, 4) + fmt.Sprintf(", $%d, ", n+1) + numbered(n+5, 2) + `)
+	RETURNING org_id, contact_id, scored_at, score, probability, version
+), recorded AS (
+	INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version) SELECT * FROM rated
+)
+INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest(` + numbered(n+7, 1) + `::text[]) w`
+}()
 
-const insertScoreSQL = `
-INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at)
-VALUES ($1, $2, $3, $4, $5, $6, $3, $7, $8)`
+// numbered returns the parameters of n arguments from number first.
+func numbered(first, n int) string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = "$" + strconv.Itoa(first+i)
+	}
+	return strings.Join(out, ", ")
+}
 
 // columnValues appends w's values of columns to args.
 func columnValues(args []any, columns []contactColumn, w *writtenContact) []any {
@@ -36,10 +58,9 @@ func insert(tx *postgres.Tx, c *Contact) error {
 	if err != nil {
 		return err
 	}
-	unique(tx.Queue(insertSQL, columnValues([]any{tx.Org()}, contactColumns, &w)...), w.address)
-	tx.Queue(insertScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
-		c.Score.Confidence, c.Segment, c.UpdatedAt)
-	addWords(tx, c.ID, words)
+	args := append(columnValues([]any{tx.Org()}, contactColumns, &w), c.LeadScore, c.Score.Probability,
+		c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt, words)
+	unique(tx.Queue(insertSQL, args...), w.address)
 	addTags(tx, c, c.Tag)
 	addSegments(tx, c, c.Segment)
 	putAttributes(tx, c, c.Attributes)

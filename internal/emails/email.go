@@ -1,6 +1,7 @@
 package emails
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -177,3 +178,14 @@ func (s *Service) resolveAfter() time.Duration {
 	}
 	return DefaultResolveAfter
 }
+
+// Automated reports whether a sequence or a broadcast sends the email.
+func (e *Email) Automated() bool { return e.automated }
+
+// Statuses returns the statuses of an email.
+func Statuses() []string {
+	return []string{Scheduled, Planned, Transmitting, Sent, Unknown, Failed, Cancelled}
+}
+
+// IsStatus reports whether s is a status of an email.
+func IsStatus(s string) bool { return slices.Contains(Statuses(), s) }

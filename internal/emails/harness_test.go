@@ -2,6 +2,7 @@ package emails_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 type office struct {
 	*testing.T
 	*testkit.Database
+	mu               sync.Mutex // guards sql
 	emails           *emails.Service
 	sql              *pgx.Conn
 	org              id.ID
@@ -53,6 +55,8 @@ func (o *office) person(email string) id.ID {
 
 func (o *office) exec(sql string, args ...any) {
 	o.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if _, err := o.sql.Exec(o.Context(), sql, args...); err != nil {
 		o.Fatalf("%s: %v", sql, err)
 	}
@@ -130,6 +134,8 @@ func (o *office) marked(email id.ID) *emails.Outgoing {
 // status returns the status of an email and its reason.
 func (o *office) status(email id.ID) string {
 	o.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	var s string
 	if err := o.sql.QueryRow(o.Context(), `SELECT status || coalesce(' ' || nullif(status_reason, ''), '') FROM email
 		WHERE id = $1`, email).Scan(&s); err != nil {

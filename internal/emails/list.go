@@ -15,9 +15,9 @@ import (
 
 // Filter selects emails. Its zero value selects all.
 type Filter struct {
-	Status                                []string
-	Contact, Mailbox, Enrolment, Campaign *id.ID
-	SentAfter, SentBefore                 time.Time
+	Status                                 []string
+	Contact, Mailbox, Enrolment, Broadcast *id.ID
+	SentAfter, SentBefore                  time.Time
 }
 
 // where returns the condition of f, whose first argument is the org.
@@ -33,7 +33,7 @@ func (f *Filter) where(org id.ID) (sql string, args []any) {
 		add("status = ANY ($%d::text[])", f.Status)
 	}
 	for column, value := range map[string]*id.ID{
-		"contact_id": f.Contact, "mailbox_id": f.Mailbox, "enrolment_id": f.Enrolment, "broadcast_id": f.Campaign,
+		"contact_id": f.Contact, "mailbox_id": f.Mailbox, "enrolment_id": f.Enrolment, "broadcast_id": f.Broadcast,
 	} {
 		if value != nil {
 			add(column+" = $%d", *value)

@@ -10,9 +10,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// betweenSearches is the time between the mark and the first search of a Sent folder, and between two searches: by then
+// BetweenSearches is the time between the mark and the first search of a Sent folder, and between two searches: by then
 // a slow server has filed what it accepted, and a stopped run meets a closed connection.
-const betweenSearches = 15 * time.Minute
+const BetweenSearches = 15 * time.Minute
 
 // Doubtful is an unknown email, for its reconciliation. It returns nil if the email is not unknown any more.
 func Doubtful(ctx context.Context, tx *postgres.Tx, i id.ID) (*Row, error) {
@@ -28,12 +28,12 @@ func Doubtful(ctx context.Context, tx *postgres.Tx, i id.ID) (*Row, error) {
 func (r *Row) NextSearch() (at time.Time, last bool) {
 	searches := r.searches()
 	if len(searches) > 0 {
-		return searches[len(searches)-1].At.Add(betweenSearches), true
+		return searches[len(searches)-1].At.Add(BetweenSearches), true
 	}
 	if r.MarkedAt == nil {
 		return time.Time{}, false
 	}
-	return r.MarkedAt.Add(betweenSearches), false
+	return r.MarkedAt.Add(BetweenSearches), false
 }
 
 func (r *Row) searches() []Evidence {

@@ -146,6 +146,13 @@ var (
 		ID: sampleID(19), URL: "https://example.com/hooks", Events: []string{"*"},
 		DisabledReason: ptr("gone"), CreatedAt: sampleTime, UpdatedAt: sampleTime,
 	}
+	sampleMailbox = Mailbox{
+		ID: sampleID(10), Name: "Ada", Kind: "smtp", FromEmail: "ada@example.com", FromName: "Ada Lovelace",
+		SMTP:     &MailServer{Host: "smtp.example.com", Port: 587, TLS: "starttls", Username: "ada@example.com"},
+		DailyCap: ptr(50), GapSeconds: MailGap{Min: 30, Max: 120}, Status: "disabled",
+		StatusReason: ptr("auth_refused"), Domain: MailDomainCheck{SPF: "pass", DKIM: "pass", DMARC: "missing"},
+		CreatedAt: sampleTime, UpdatedAt: sampleTime,
+	}
 	sampleBrand = Brand{
 		BrandName: ptr("Example"), HideBrand: true, SupportEmail: ptr("help@example.com"),
 		Colors: BrandColors{Primary: "#0b5fff", Accent: "#0a7d6c", Background: "#ffffff", Text: "#1b1f24"},

@@ -51,6 +51,7 @@ const (
 	CompanyExists       Code = "company_exists"
 	StageInUse          Code = "stage_in_use"
 	PipelineInUse       Code = "pipeline_in_use"
+	MailboxExists       Code = "mailbox_exists"
 	Suppressed          Code = "suppressed"
 	MailboxNotActive    Code = "mailbox_not_active"
 	TooLate             Code = "too_late"
@@ -67,6 +68,8 @@ const (
 	LinkExpired         Code = "link_expired"
 	ProviderRefused     Code = "provider_refused"
 	AIRequestTooLarge   Code = "ai_request_too_large"
+	HostNotAllowed      Code = "host_not_allowed"
+	PortNotAllowed      Code = "port_not_allowed"
 	MergeMissing        Code = "merge_missing"
 
 	Misdirected Code = "misdirected_request"
@@ -97,10 +100,10 @@ var statuses = map[Code]int{
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
 	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,
 	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409,
-	PipelineInUse: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409, NotUnknown: 409,
+	PipelineInUse: 409, MailboxExists: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409, NotUnknown: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
-	AIRequestTooLarge: 422, MergeMissing: 422,
+	AIRequestTooLarge: 422, MergeMissing: 422, HostNotAllowed: 422, PortNotAllowed: 422,
 	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431,
 	InvitationLimit: 429,
 	Internal:        500, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503, NotConfigured: 503,

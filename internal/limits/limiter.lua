@@ -13,7 +13,8 @@
 -- Returns {1 or 0, remaining, us until a request is admitted (0: now), us until remaining grows,
 --          1 if the window is the tighter bound, 0 if the bucket is}.
 --
--- A key lives until it says nothing any more. Numbers stay below 2^53 and are written without exponent.
+-- A key lives until it says nothing any more, and up to 9 s longer: its expiry is renewed once in 8 s. Numbers stay
+-- below 2^53; Redis writes them without exponent.
 
 local key = KEYS[1]
 local step, burst, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -22,6 +23,9 @@ if not now then
   local t = redis.call('TIME')
   now = t[1] * 1000000 + t[2]
 end
+
+-- The expiry that no admission under this rule needs to renew before the next 8 s begin.
+local life = math.ceil(math.max(burst * step, window) / 1000) + 9000
 
 local n = redis.call('LLEN', key) - 1
 local known = n >= 0
@@ -64,12 +68,11 @@ if back > 0 or used then
   known, n = true, #log
   -- The whole list is written anew, which only a charge and a step of the clock need.
   redis.call('DEL', key)
-  for i = 1, n do log[i] = string.format('%.0f', log[i]) end
-  log[n + 1] = string.format('%.0f', tat)
+  log[n + 1] = tat
   for i = 1, n + 1, 1000 do
     redis.call('RPUSH', key, unpack(log, i, math.min(i + 999, n + 1)))
   end
-  redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(math.max(tat - now, window) / 1000) + 1000))
+  redis.call('PEXPIRE', key, life)
 end
 
 local oldest
@@ -107,12 +110,12 @@ end
 
 tat = tat + step
 if known then
-  redis.call('LSET', key, -1, string.format('%.0f', now))
-  redis.call('RPUSH', key, string.format('%.0f', tat))
+  redis.call('LSET', key, -1, now)
+  redis.call('RPUSH', key, tat)
 else
-  redis.call('RPUSH', key, string.format('%.0f', now), string.format('%.0f', tat))
+  redis.call('RPUSH', key, now, tat)
 end
-redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(math.max(tat - now, window) / 1000) + 1000))
+if not newest or math.floor(newest / 8000000) ~= math.floor(now / 8000000) then redis.call('PEXPIRE', key, life) end
 
 local in_window, grows_window = burst - (n + 1), (oldest or now) + window - now
 local in_bucket, grows_bucket = math.floor((burst * step - (tat - now)) / step), (tat - now) % step

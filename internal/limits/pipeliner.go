@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/batch"
 )
 
 const (
-	boats    = 1    // concurrent pipelines: the next one fills while one is in flight
 	boatLoad = 128  // maximum calls in one pipeline
 	quay     = 4096 // maximum waiting calls; beyond it the process decides
 )
@@ -47,78 +47,33 @@ type pipeliner struct {
 	script  *redis.Script
 	breaker *breaker
 	arrived func(*call, reply)
-	calls   chan *call
-	afloat  atomic.Int32 // pipelines in flight
-	stop    chan struct{}
-	all     sync.WaitGroup
+	calls   *batch.Batcher[*call]
 }
 
 // newPipeliner returns a pipeliner that calls arrived with the outcome of each call.
 func newPipeliner(c redis.UniversalClient, b *breaker, arrived func(*call, reply)) *pipeliner {
-	f := &pipeliner{
-		redis: c, script: redis.NewScript(source), breaker: b, arrived: arrived, calls: make(chan *call, quay),
-		stop: make(chan struct{}),
-	}
-	for range boats {
-		f.all.Go(f.loop)
-	}
+	f := &pipeliner{redis: c, script: redis.NewScript(source), breaker: b, arrived: arrived}
+	f.calls = batch.New(batch.Options[*call]{Most: boatLoad, Queued: quay, Timeout: longest, Send: f.roundTrip})
 	return f
 }
 
 // enqueue queues a call. It reports false if the queue is full.
-func (f *pipeliner) enqueue(c *call) bool {
-	select {
-	case f.calls <- c:
-		return true
-	default:
-		return false
-	}
-}
+func (f *pipeliner) enqueue(c *call) bool { return f.calls.Add(c) }
 
 // tryDirect sends the call immediately, in the caller's goroutine and for at most wait. It reports false if a pipeline
-// is in flight; the caller should then enqueue the call. It saves a lone caller two goroutine switches.
+// is in flight; the caller should then enqueue the call.
 func (f *pipeliner) tryDirect(c *call, wait time.Duration) bool {
-	if !f.afloat.CompareAndSwap(0, 1) {
-		return false
-	}
-	defer f.afloat.Add(-1)
-	f.roundTrip([]*call{c}, wait)
-	return true
-}
-
-// close waits for the pipelines in flight. enqueue must not be called afterwards.
-func (f *pipeliner) close() {
-	close(f.stop)
-	f.all.Wait()
-}
-
-func (f *pipeliner) loop() {
-	load := make([]*call, 0, boatLoad)
-	for {
-		load = load[:0]
-		select {
-		case c := <-f.calls:
-			load = append(load, c)
-		case <-f.stop:
-			return
-		}
-		for len(load) < cap(load) && len(f.calls) > 0 {
-			select {
-			case c := <-f.calls:
-				load = append(load, c)
-			default: // another pipeline took it
-			}
-		}
-		f.afloat.Add(1)
-		f.roundTrip(load, longest)
-		f.afloat.Add(-1)
-	}
-}
-
-// roundTrip runs the script once for each call with a waiting caller, and gives up after wait.
-func (f *pipeliner) roundTrip(load []*call, wait time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
+	sent, _ := f.calls.TryAlone(ctx, c)
+	return sent
+}
+
+// close waits for the pipelines in flight.
+func (f *pipeliner) close() { f.calls.Close(context.Background()) }
+
+// roundTrip runs the script once for each call with a waiting caller.
+func (f *pipeliner) roundTrip(ctx context.Context, load []*call) error {
 	waiting := load[:0]
 	for _, c := range load {
 		if c.left.Load() {
@@ -136,8 +91,9 @@ func (f *pipeliner) roundTrip(load []*call, wait time.Duration) {
 			c.reply <- replies[i]
 			f.arrived(c, replies[i])
 		}
-		return
+		break
 	}
+	return nil
 }
 
 // run sends the calls in one pipeline, and sends those that failed because Redis did not have the script again with its

@@ -29,6 +29,9 @@ const (
 
 const absent = "There is no such mailbox."
 
+// unknown is the result of a DNS look-up that was not made or failed.
+const unknown = "unknown"
+
 // Service keeps mailboxes. It is safe for concurrent use.
 type Service struct {
 	Box *secret.Sealer // seals passwords

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/funnelwork/funnelwork/internal/batch"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
@@ -26,10 +27,8 @@ const (
 // share the next one. Each read has its own transaction and org, so the error of one does not affect the others.
 type getBatcher struct {
 	pool *pgxpool.Pool
-	asks chan *batchedGet
-	stop chan struct{}
-	once sync.Once
-	done sync.WaitGroup
+	asks *batch.Batcher[*batchedGet]
+	conn *pgxpool.Conn // nil before the first read and after a failure
 }
 
 type batchedGet struct {
@@ -48,13 +47,8 @@ type batchedGet struct {
 func (db *DB) BatchedGet(ctx context.Context, org id.ID, sql string, args []any,
 	scan func(pgx.CollectableRow) error,
 ) error {
-	if db.points == nil {
-		return db.lone(ctx, org, sql, args, scan)
-	}
 	a := &batchedGet{org: org.String(), sql: sql, args: args, scan: scan, err: make(chan error, 1)}
-	select {
-	case db.points.asks <- a:
-	default:
+	if db.points == nil || !db.points.asks.Add(a) {
 		return db.lone(ctx, org, sql, args, scan)
 	}
 	select {
@@ -63,13 +57,8 @@ func (db *DB) BatchedGet(ctx context.Context, org id.ID, sql string, args []any,
 	case <-ctx.Done():
 		a.leave()
 		return ctx.Err()
-	case <-db.points.stop:
-		a.leave()
-		return errClosed
 	}
 }
-
-var errClosed = errors.New("the database is closed")
 
 // leave prevents further use of the arguments and of scan, and waits for a current use.
 func (a *batchedGet) leave() {
@@ -97,62 +86,44 @@ func scanOne(rows pgx.Rows, scan func(pgx.CollectableRow) error) error {
 }
 
 func newGetBatcher(pool *pgxpool.Pool) *getBatcher {
-	p := &getBatcher{pool: pool, asks: make(chan *batchedGet, pointRoom), stop: make(chan struct{})}
-	p.done.Go(p.loop)
+	p := &getBatcher{pool: pool}
+	p.asks = batch.New(batch.Options[*batchedGet]{Most: pointLoad, Queued: pointRoom, Timeout: pointTime, Send: p.send})
 	return p
 }
 
 func (p *getBatcher) close() {
-	p.once.Do(func() { close(p.stop) })
-	p.done.Wait()
+	p.asks.Close(context.Background())
+	if p.conn != nil {
+		p.conn.Release()
+	}
 }
 
-func (p *getBatcher) loop() {
-	var conn *pgxpool.Conn
-	defer func() {
-		if conn != nil {
-			conn.Release()
-		}
-	}()
-	load := make([]*batchedGet, 0, pointLoad)
-	for {
-		load = load[:0]
+// send delivers the results of all reads. There is one call at a time.
+func (p *getBatcher) send(ctx context.Context, load []*batchedGet) (err error) {
+	if p.conn == nil {
+		p.conn, err = p.pool.Acquire(ctx)
+	}
+	if err == nil {
+		err = roundTrip(ctx, p.conn.Conn(), load)
+	}
+	if err == nil {
+		return nil
+	}
+	if _, spoke := errors.AsType[*pgconn.PgError](err); !spoke && Away(err) {
+		err = lostError{err} // the pipeline timed out, not the caller
+	}
+	for _, a := range load { // reads with a result keep it
 		select {
-		case a := <-p.asks:
-			load = append(load, a)
-		case <-p.stop:
-			return
-		}
-		for len(load) < cap(load) && len(p.asks) > 0 {
-			load = append(load, <-p.asks)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), pointTime)
-		var err error
-		if conn == nil {
-			conn, err = p.pool.Acquire(ctx)
-		}
-		if err == nil {
-			err = roundTrip(ctx, conn.Conn(), load)
-		}
-		cancel()
-		if err == nil {
-			continue
-		}
-		if _, spoke := errors.AsType[*pgconn.PgError](err); !spoke && Away(err) {
-			err = lostError{err} // the pipeline timed out, not the caller
-		}
-		for _, a := range load { // reads with a result keep it
-			select {
-			case a.err <- err:
-			default:
-			}
-		}
-		if conn != nil {
-			_ = conn.Conn().Close(context.Background())
-			conn.Release()
-			conn = nil
+		case a.err <- err:
+		default:
 		}
 	}
+	if p.conn != nil {
+		_ = p.conn.Conn().Close(context.WithoutCancel(ctx))
+		p.conn.Release()
+		p.conn = nil
+	}
+	return err
 }
 
 // roundTrip sends the reads as one pipeline and delivers each result. The error that it returns is the session's and is

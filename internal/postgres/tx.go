@@ -187,7 +187,10 @@ func (tx *Tx) preamble(b *pgx.Batch, begin bool) int {
 		b.Queue("BEGIN")
 		n++
 	}
-	if !tx.db.pooled {
+	switch {
+	case !tx.db.pooled && tx.db.role == System && tx.org.IsZero():
+		return n - 1
+	case !tx.db.pooled:
 		b.Queue(orgSQL, tx.org.String())
 		return n
 	}

@@ -208,13 +208,25 @@ func (f Filter) bounds(before id.ID) (upper, oldest id.ID) {
 	return upper, oldest
 }
 
-// listing returns a separate statement for each set of filters, so that each gets the plan for its own index.
+// listing returns a separate statement for each set of filters, so that each gets the plan for its own index. Without a
+// filter of status or type it merges the deliveries of each status.
 func listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
 	where, args := f.where(org, endpoint)
 	n := len(args)
-	return fmt.Sprintf(`SELECT `+deliveryColumns+
-		` FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d ORDER BY id DESC LIMIT $%d`, where, n+1, n+2,
-		n+3), append(args, from, before, limit)
+	page := func(and string) string {
+		return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM webhook_delivery WHERE %s%s AND id >= $%d AND id < $%d
+			ORDER BY id DESC LIMIT $%d`, where, and, n+1, n+2, n+3)
+	}
+	args = append(args, from, before, limit)
+	if f.Status != "" || f.EventType != "" {
+		return page(""), args
+	}
+	var parts []string
+	for _, status := range []Status{Pending, Delivered, Failed, Exhausted, Discarded} {
+		parts = append(parts, "("+page(" AND status = '"+string(status)+"'")+")")
+	}
+	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM (%s) AS d ORDER BY id DESC LIMIT $%d`,
+		strings.Join(parts, " UNION ALL "), n+3), args
 }
 
 // where returns the condition of f on an endpoint's deliveries. Partitions are pruned by the ids of bounds.
@@ -243,15 +255,21 @@ func (f Filter) and(sql string, args []any) (string, []any) {
 	return sql, args
 }
 
-// The bounds on id prune partitions: an attempt is created between its delivery's creation and last update, plus clock
-// skew.
+// attemptsSQL reads the rows of webhook_attempt and the attempts that are kept in their deliveries' rows. The bounds on
+// id prune partitions: an attempt is created between its delivery's creation and last update, plus clock skew.
 const attemptsSQL = `
 	SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us,
 	first_byte_us, total_us,
 		request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, location
 	FROM webhook_attempt
 	WHERE org_id = $1 AND delivery_id = ANY ($2) AND id >= $4 AND id < $5
-	ORDER BY id`
+	UNION ALL
+	SELECT id, attempt_id, attempts, trigger, started_at, last_status, '', '', dns_us, connect_us, tls_us,
+	first_byte_us, total_us,
+		request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, ''
+	FROM webhook_delivery
+	WHERE org_id = $1 AND id = ANY ($2) AND id >= $4 AND id < $5 AND attempt_id IS NOT NULL
+	ORDER BY 2`
 
 // attach reads the attempts of all deliveries in one query.
 func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) error {

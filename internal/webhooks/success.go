@@ -2,6 +2,8 @@ package webhooks
 
 import (
 	"fmt"
+	"math"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -20,33 +22,28 @@ func AsSuccess(p *DeliveryRequest, o *Outcome) (Success, bool) {
 	return Success{p, o}, o.Status == Delivered && !o.Probe && !p.Held && p.Lost == 0
 }
 
-const (
-	successesSQL = `
-INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, status, answer, answer_cut,
-	dns_us, connect_us, tls_us, first_byte_us, total_us, remote_addr, started_at)
-SELECT $1, m.id, m.delivery, m.number, m.trigger, m.headers::json, m.status, m.answer, m.cut, m.dns, m.connect,
-m.tls, m.first_byte, m.total, m.addr, m.started
-FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], $8::bytea[], $9::bool[],
-	$10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], $16::timestamptz[])
-	AS m (id, delivery, number, trigger, headers, status, answer, cut, dns, connect, tls, first_byte, total, addr,
-	started)`
-	deliveredSQL = `
+// deliveredSQL keeps the attempts in the rows of their deliveries, and resets their endpoints' failures.
+const deliveredSQL = `
+WITH relieved AS (` + relieveSQL + `)
 UPDATE webhook_delivery d
-SET status = 'delivered', attempts = m.tries, last_status = m.status, last_error = '', next_attempt_at = NULL,
-updated_at = $5
-FROM unnest($2::uuid[], $3::int[], $4::int[]) AS m (id, tries, status)
-WHERE d.org_id = $1 AND d.id = m.id`
-)
+SET status = 'delivered', attempts = m.number, last_status = m.status, last_error = '', next_attempt_at = NULL,
+	updated_at = $3, attempt_id = m.id, request_headers = m.headers::json, answer = m.answer, answer_cut = m.cut,
+	dns_us = m.dns, connect_us = m.connect, tls_us = m.tls, first_byte_us = m.first_byte, total_us = m.total,
+	remote_addr = m.addr, started_at = m.started
+FROM unnest($4::uuid[], $5::uuid[], $6::int[], $7::text[], $8::int[], $9::bytea[], $10::bool[], $11::int[],
+	$12::int[], $13::int[], $14::int[], $15::int[], $16::text[], $17::timestamptz[])
+	AS m (id, delivery, number, headers, status, answer, cut, dns, connect, tls, first_byte, total, addr, started)
+WHERE d.org_id = $1 AND d.id = m.delivery`
 
 // Write writes Successes of tx's org: the attempts, the deliveries' status, and the reset of their endpoints' failures.
 func (s *Service) Write(tx *postgres.Tx, items []any) error {
 	var (
 		ids, deliveries, endpoints           []id.ID
 		tries, codes                         []int
-		triggers, headers, addrs             []string
+		headers, addrs                       []string
 		answers                              [][]byte
 		cut                                  []bool
-		dns, connect, tls, firstByte, totals []int64
+		dns, connect, tls, firstByte, totals []int32
 		started                              []wire.Time
 		known                                = map[id.ID]bool{}
 	)
@@ -66,21 +63,21 @@ func (s *Service) Write(tx *postgres.Tx, items []any) error {
 		}
 		ids, deliveries = append(ids, id.New()), append(deliveries, p.Delivery)
 		tries, codes = append(tries, p.Tries+1), append(codes, o.Answer.Status)
-		triggers, headers, addrs = append(triggers, p.Trigger), append(headers, string(sent)),
-			append(addrs, o.Answer.RemoteAddr)
+		headers, addrs = append(headers, string(sent)), append(addrs, o.Answer.RemoteAddr)
 		answers, cut = append(answers, answer), append(cut, o.Answer.Cut)
-		dns, connect, tls = append(dns, t.DNS.Microseconds()), append(connect, t.Connect.Microseconds()),
-			append(tls, t.TLS.Microseconds())
-		firstByte, totals = append(firstByte, t.FirstByte.Microseconds()), append(totals, t.Total.Microseconds())
+		dns, connect, tls = append(dns, microseconds(t.DNS)), append(connect, microseconds(t.Connect)),
+			append(tls, microseconds(t.TLS))
+		firstByte, totals = append(firstByte, microseconds(t.FirstByte)), append(totals, microseconds(t.Total))
 		started = append(started, wire.At(o.Started))
 		if !known[p.Endpoint] {
 			known[p.Endpoint], endpoints = true, append(endpoints, p.Endpoint)
 		}
 	}
 	tx.Queue(planOnce)
-	tx.Queue(successesSQL, tx.Org(), ids, deliveries, tries, triggers, headers, codes, answers, cut, dns, connect,
-		tls, firstByte, totals, addrs, started)
-	tx.Queue(deliveredSQL, tx.Org(), deliveries, tries, codes, wire.Now())
-	tx.Queue(relieveSQL, tx.Org(), endpoints)
+	tx.Queue(deliveredSQL, tx.Org(), endpoints, wire.Now(), ids, deliveries, tries, headers, codes, answers, cut, dns,
+		connect, tls, firstByte, totals, addrs, started)
 	return nil
 }
+
+// microseconds returns d for an int column, at most 35 minutes.
+func microseconds(d time.Duration) int32 { return int32(min(d.Microseconds(), math.MaxInt32)) }

@@ -1,5 +1,5 @@
-// Package leadscore scores contacts in the background: it refines the score that the request computed with the
-// contact's history, records it, and announces scores that have moved.
+// Package leadscore scores changed contacts in the background: it records the score that the model in use gives them,
+// and announces scores that have moved. A new contact needs no job, because its score is recorded as it is created.
 package leadscore
 
 import (

@@ -116,6 +116,23 @@ var rules = []struct{ table, sql string }{
 		`DELETE FROM email_month WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_month
 			WHERE period < now() - interval '400 days' LIMIT $1))`,
 	},
+	// The content of emails is kept for a year, their rows for good: caps, statistics and threads need them.
+	{
+		"email_attachment",
+		`DELETE FROM email_attachment WHERE ctid = ANY (ARRAY(SELECT a.ctid FROM email_content c
+			JOIN email_attachment a ON a.org_id = c.org_id AND a.email_id = c.email_id
+			WHERE c.created_at < now() - interval '365 days' LIMIT $1))`,
+	},
+	{
+		"email_content",
+		`DELETE FROM email_content WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_content
+			WHERE created_at < now() - interval '365 days' LIMIT $1))`,
+	},
+	{
+		"sandbox_email",
+		`DELETE FROM sandbox_email WHERE ctid = ANY (ARRAY(SELECT ctid FROM sandbox_email
+			WHERE received_at < now() - interval '30 days' LIMIT $1))`,
+	},
 	{
 		"webhook_replay",
 		`DELETE FROM webhook_replay WHERE ctid = ANY (ARRAY(SELECT ctid FROM webhook_replay

@@ -12,8 +12,5 @@ import (
 func Getter(hooks *webhooks.Service,
 	db *postgres.DB,
 ) func(ctx context.Context, org, delivery id.ID) (*webhooks.DeliveryRequest, error) {
-	var l loads
-	return func(ctx context.Context, org, delivery id.ID) (*webhooks.DeliveryRequest, error) {
-		return l.get(ctx, hooks, db, org, delivery)
-	}
+	return newLoads(hooks, db).get
 }

@@ -1,6 +1,7 @@
 package webhookdeliver_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // try is a delivery and its outcome.
@@ -64,7 +66,7 @@ func TestSuccessesWrittenTogetherAreThoseWrittenAlone(t *testing.T) {
 		}
 		return b.hooks.Write(tx, items)
 	})
-	if len(alone) != 9+2 {
+	if len(alone) != 9+9+2 {
 		t.Fatalf("%d rows", len(alone))
 	}
 	if diff := cmp.Diff(alone, together); diff != "" {
@@ -105,7 +107,8 @@ func (b *bench) tries() (tries []try) {
 	return tries
 }
 
-// left returns the deliveries, attempts and endpoints' health after write, and rolls back.
+// left returns the deliveries with their attempts, as the API shows them, the addresses of the receivers and the
+// endpoints' health after write, and rolls back.
 func (b *bench) left(write func(*postgres.Tx) error) (out []string) {
 	b.Helper()
 	undo := errors.New("undo")
@@ -113,16 +116,41 @@ func (b *bench) left(write func(*postgres.Tx) error) (out []string) {
 		if err := write(tx); err != nil {
 			return err
 		}
-		rows, err := tx.Query(b.Context(), `
-			SELECT concat_ws(' ', to_jsonb(d) - 'updated_at', to_jsonb(a) - 'id') FROM webhook_delivery d
-			JOIN webhook_attempt a ON a.org_id = d.org_id AND a.delivery_id = d.id
+		rows, err := tx.Query(b.Context(), `SELECT id FROM webhook_delivery ORDER BY id`)
+		if err != nil {
+			return err
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+		if err != nil {
+			return err
+		}
+		for _, delivery := range ids {
+			d, err := b.hooks.GetDelivery(b.Context(), tx, delivery)
+			if err != nil {
+				return err
+			}
+			d.UpdatedAt = wire.Time{}
+			for i := range d.Attempts {
+				d.Attempts[i].ID = id.ID{}
+			}
+			shown, err := json.Marshal(d)
+			if err != nil {
+				return err
+			}
+			out = append(out, string(shown))
+		}
+		rows, err = tx.Query(b.Context(), `
+			SELECT concat_ws(' ', d.id, d.remote_addr, a.remote_addr) FROM webhook_delivery d
+			LEFT JOIN webhook_attempt a ON a.org_id = d.org_id AND a.delivery_id = d.id
 			UNION ALL SELECT to_jsonb(h)::text FROM webhook_health h ORDER BY 1`)
 		if err != nil {
 			return err
 		}
-		if out, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		stored, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
 			return err
 		}
+		out = append(out, stored...)
 		return undo
 	})
 	if !errors.Is(err, undo) {

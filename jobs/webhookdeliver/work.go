@@ -15,24 +15,27 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/webhooknotify"
 )
 
-// Job delivers webhooks. It must not be copied after first use.
+// Job delivers webhooks. Its runs must come from Handler.
 type Job struct {
 	DB      *postgres.DB // App role
 	Hooks   *webhooks.Service
 	Client  *outbound.Client
 	Metrics *Metrics // may be nil
 
-	loads loads
+	loads *loads // set by Handler
 }
 
 // Handler returns the kind's handler.
-func (j *Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+func (j *Job) Handler() queue.Handler {
+	j.loads = newLoads(j.Hooks, j.DB)
+	return Kind.Handle(j.Work)
+}
 
 // Work makes one attempt. It returns nil when the delivery is over, successful or not. Otherwise it returns an error
 // with the delay until the next attempt. The tenth failure's error makes the job dead, where an operator can see it.
 // While the endpoint's circuit is open, only one probe at a time is sent, and no attempt is spent.
 func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	p, err := j.loads.get(ctx, j.Hooks, j.DB, run.Org, run.Args.Delivery)
+	p, err := j.loads.get(ctx, run.Org, run.Args.Delivery)
 	if p == nil || err != nil {
 		return err // deleted meanwhile, or Postgres is unavailable
 	}

@@ -1,6 +1,7 @@
 package chaos_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// traffic is clients that create contacts, each under an idempotency key with retries until the API confirms it. A
-// confirmed contact must not be lost.
+// traffic is clients that create contacts and change each once, each under an idempotency key with retries until the API
+// confirms it. A confirmed contact, and the scoring job of its change, must not be lost.
 type traffic struct {
 	h       *house
 	apis    []string
@@ -57,18 +58,33 @@ func (h *house) drive(apis, keys []string, total, n int) *traffic {
 	return f
 }
 
-// create retries until contact i exists.
+// create retries until contact i exists and is a customer.
 func (f *traffic) create(i int, begin time.Time) {
-	body := fmt.Sprintf(`{"email":"c%d@%s.example.org","first_name":"Grace","last_name":"Hopper"}`, i, f.run)
+	made, took := f.confirm(i, 201, "POST", "/api/v1/crm/contacts", fmt.Sprintf("%s-%d", f.run, i),
+		fmt.Sprintf(`{"email":"c%d@%s.example.org","first_name":"Grace","last_name":"Hopper"}`, i, f.run))
+	var c struct{ ID string }
+	if err := json.Unmarshal(made, &c); err != nil {
+		f.mu.Lock()
+		f.wrong = append(f.wrong, err.Error())
+		f.mu.Unlock()
+		return
+	}
+	f.mu.Lock()
+	f.took = append(f.took, sample{time.Since(begin), took})
+	f.mu.Unlock()
+	f.confirm(i, 200, "PATCH", "/api/v1/crm/contacts/"+c.ID, fmt.Sprintf("%s-%d-stage", f.run, i),
+		`{"stage":"customer"}`)
+}
+
+// confirm sends a request under an idempotency key until the API answers with the status. It returns the body of that
+// answer and the time that it took.
+func (f *traffic) confirm(i, status int, method, path, key, body string) ([]byte, time.Duration) {
 	for try := 0; f.h.t.Context().Err() == nil; try++ {
-		api := f.apis[(i+try)%len(f.apis)]
-		at := time.Now()
-		a := f.h.say("POST", api+"/api/v1/crm/contacts", f.keys[i%len(f.keys)], fmt.Sprintf("%s-%d", f.run, i), body)
+		a := f.h.say(method, f.apis[(i+try)%len(f.apis)]+path, f.keys[i%len(f.keys)], key, body)
 		f.mu.Lock()
 		f.statuses[a.status]++
 		switch {
-		case a.status == 201:
-			f.took = append(f.took, sample{at.Sub(begin), a.took})
+		case a.status == status:
 		case a.status == 503 && a.header.Get("Retry-After") == "":
 			f.wrong = append(f.wrong, "503 without Retry-After")
 		// no response, unavailable, or an earlier try is still running
@@ -77,11 +93,12 @@ func (f *traffic) create(i int, begin time.Time) {
 			f.wrong = append(f.wrong, fmt.Sprintf("%d: %s", a.status, a.body))
 		}
 		f.mu.Unlock()
-		if a.status == 201 {
-			return
+		if a.status == status {
+			return a.body, a.took
 		}
 		<-time.After(time.Duration(20+rand.IntN(80)) * time.Millisecond)
 	}
+	return nil, 0
 }
 
 // let lifts the pace and waits until all clients are done.
@@ -118,7 +135,7 @@ func quantile(v []time.Duration, q float64) time.Duration {
 	return v[min(len(v)-1, int(q*float64(len(v))))]
 }
 
-// settled waits until no job is open and checks all contacts: each exists once, was scored by one job with its effects
+// settled waits until no job is open and checks all contacts: each exists once, its change was scored by one job with its effects
 // once, and was delivered at least once under one key.
 func (f *traffic) settled(limit time.Duration) {
 	h := f.h

@@ -29,11 +29,9 @@ const (
 // it drops in Postgres. A commit never waits for it.
 type CommitEnqueuer struct {
 	enqueue *Enqueuer
-	refs    chan queue.Ref
+	refs    *batch.Batcher[queue.Ref]
 	log     *slog.Logger
 	metrics *Metrics
-	batcher batch.Batcher[queue.Ref]
-	load    []queue.Ref
 	fails   int       // consecutive failures
 	open    time.Time // the breaker is open until then
 }
@@ -47,62 +45,43 @@ type CommitEnqueuerOptions struct {
 	Metrics *Metrics // may be nil
 }
 
-// NewCommitEnqueuer returns a CommitEnqueuer that enqueues nothing until Run.
+// NewCommitEnqueuer returns a CommitEnqueuer. The caller must call Run.
 func NewCommitEnqueuer(o CommitEnqueuerOptions) *CommitEnqueuer {
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
-	return &CommitEnqueuer{
-		enqueue: NewEnqueuer(o.Redis), refs: make(chan queue.Ref, pushRoom), log: o.Log, metrics: o.Metrics,
-		batcher: batch.Batcher[queue.Ref]{Interval: batch.Interval, FlushSize: batch.FlushSize, MaxSize: pushBatch},
-	}
+	p := &CommitEnqueuer{enqueue: NewEnqueuer(o.Redis), log: o.Log, metrics: o.Metrics}
+	p.refs = batch.New(batch.Options[queue.Ref]{
+		Interval: batch.Interval, FlushSize: batch.FlushSize, Most: pushBatch, Queued: pushRoom, Send: p.send,
+	})
+	return p
 }
 
 // AfterCommit takes the jobs from a transaction's notes; pass it to postgres.Options. It never blocks. Jobs that do not
 // fit into the queue are counted as dropped and left to the relay.
 func (p *CommitEnqueuer) AfterCommit(_ context.Context, notes []any) {
 	for _, n := range notes {
-		ref, ok := n.(queue.Ref)
-		if !ok {
-			continue
-		}
-		select {
-		case p.refs <- ref:
-		default:
+		if ref, ok := n.(queue.Ref); ok && !p.refs.Add(ref) {
 			p.metrics.pushes.WithLabelValues("dropped").Inc()
 		}
 	}
 }
 
-// Run enqueues jobs until ctx ends, then drains the queue for at most a second. ctx must end after the last
+// Run waits until ctx ends, and then for at most a second for the jobs in the queue. ctx must end after the last
 // transaction.
 func (p *CommitEnqueuer) Run(ctx context.Context) error {
-	for {
-		select {
-		case ref := <-p.refs:
-			p.round(context.WithoutCancel(ctx), ref)
-		case <-ctx.Done():
-			end := time.Now().Add(pushEnding)
-			for time.Now().Before(end) {
-				select {
-				case ref := <-p.refs:
-					p.round(context.WithoutCancel(ctx), ref)
-				default:
-					return nil
-				}
-			}
-			return nil
-		}
-	}
+	<-ctx.Done()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pushEnding)
+	defer cancel()
+	p.refs.Close(ctx)
+	return nil
 }
 
-// round enqueues first and the other queued jobs.
-func (p *CommitEnqueuer) round(ctx context.Context, first queue.Ref) {
-	p.load = p.batcher.Collect(p.load, first, p.refs)
-	refs := p.load
+// send enqueues a batch. There is one call at a time.
+func (p *CommitEnqueuer) send(ctx context.Context, refs []queue.Ref) error {
 	if time.Now().Before(p.open) {
 		p.metrics.pushes.WithLabelValues("dropped").Add(float64(len(refs)))
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, pushWait+time.Duration(len(refs)-1)*pushMore)
 	defer cancel()
@@ -118,6 +97,7 @@ func (p *CommitEnqueuer) round(ctx context.Context, first queue.Ref) {
 		p.metrics.pushes.WithLabelValues("failed").Inc()
 	}
 	p.judge(ctx, failed)
+	return nil
 }
 
 // judge updates the circuit breaker.

@@ -106,7 +106,7 @@ func TestCommittedJobsAreTasksWithTheProtocolsOptions(t *testing.T) {
 	for range 3 {
 		d.add(t, 20)
 	}
-	d.run(t)() // waiting jobs are pushed at the end, too
+	d.run(t)() // waiting jobs are pushed at the end
 	// A push that takes more than 25 ms counts as failed even if Redis executed it.
 	p := d.pushes(t)
 	if p["ok"] == 0 || p["ok"]+p["failed"] != 60 {
@@ -212,18 +212,26 @@ func until(t *testing.T, cond func() bool) {
 
 func TestAFullPusherDropsAndNeverBlocks(t *testing.T) {
 	t.Parallel()
-	d := open(t, testkit.Redis(t))
+	server := testkit.RealRedis(t)
+	d := open(t, server.URL)
+	server.Hang()
+	defer server.Continue()
 	notes := make([]any, 9000)
 	for i := range notes {
 		notes[i] = queue.Ref{ID: id.New(), Kind: "test.kind", Lane: queue.Default, MaxAttempts: 1}
 	}
 	start := time.Now()
-	d.pusher.AfterCommit(t.Context(), append(notes, "a note of somebody else")) // the CommitEnqueuer is not running
+	d.pusher.AfterCommit(t.Context(), append(notes, "a note of somebody else"))
+	// The first batches have left the queue when the last jobs come.
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %s", took)
 	}
-	if diff := cmp.Diff(map[string]int{"dropped": 9000 - 8192}, d.pushes(t)); diff != "" {
-		t.Error(diff)
+	if n := d.pushes(t)["dropped"]; n < 1 || n > 9000-8192 {
+		t.Errorf("%d dropped, want up to %d", n, 9000-8192)
+	}
+	d.run(t)()
+	if p := d.pushes(t); p["ok"] != 0 || p["failed"]+p["dropped"] > 9000 {
+		t.Errorf("%v of 9000", p)
 	}
 }
 

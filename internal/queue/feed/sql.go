@@ -16,11 +16,15 @@ UPDATE job SET due = true
 FROM (SELECT at FROM oldest UNION SELECT at FROM newest) AS ripe
 WHERE job.ctid = ripe.at`
 
-// The LIMIT makes it one probe per lane. With EXISTS the planner chooses a join that reads all waiting jobs.
+// waitingSQL returns the lanes with waiting jobs and, without a lane, how long until the next delayed job is due. The
+// LIMIT makes it one probe per lane. With EXISTS the planner chooses a join that reads all waiting jobs.
 const waitingSQL = `
-SELECT l.lane FROM unnest($1::text[]) AS l (lane)
+SELECT l.lane, 0 FROM unnest($1::text[]) AS l (lane)
 CROSS JOIN LATERAL (SELECT FROM job WHERE job.lane = l.lane AND job.state = 'ready' AND job.wake_at IS NULL
-AND job.due LIMIT 1) AS one`
+AND job.due LIMIT 1) AS one
+UNION ALL
+SELECT '', next.later FROM (SELECT extract(epoch FROM run_at - now())::float8 AS later FROM job
+WHERE state = 'ready' AND wake_at IS NULL AND NOT due ORDER BY run_at LIMIT 1) AS next`
 
 // feedsSQL allows one feeder at a time per lane, so that its counts still hold when it assigns slots. For other feeders
 // the statements that follow return nothing, because they check app.feeds.

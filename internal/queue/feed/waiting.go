@@ -15,20 +15,33 @@ import (
 // ripe is how many jobs one call of Waiting marks as due.
 const ripe = 1000
 
-// Waiting returns the lanes in which jobs wait for a slot. It also marks jobs as due when their time has come. It costs
-// one index probe per lane, and one for the jobs that became due.
-func (f *Feeder) Waiting(ctx context.Context) ([]queue.Lane, error) {
-	var out []queue.Lane
-	err := f.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+// never is how long until the next delayed job if there is none.
+const never = time.Hour
+
+// Waiting returns the lanes in which jobs wait for a slot, and how long until the next delayed job is due, at most an
+// hour. It also marks jobs as due when their time has come. It costs one index probe per lane, and one for the delayed
+// jobs.
+func (f *Feeder) Waiting(ctx context.Context) (lanes []queue.Lane, next time.Duration, err error) {
+	next = never
+	err = f.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(store.InOrderSQL)
 		tx.Queue(ripenSQL, ripe/2)
-		tx.Queue(waitingSQL, queue.LaneNames()).Query(func(rows pgx.Rows) (err error) {
-			out, err = pgx.CollectRows(rows, pgx.RowTo[queue.Lane])
+		tx.Queue(waitingSQL, queue.LaneNames()).Query(func(rows pgx.Rows) error {
+			var lane queue.Lane
+			var later float64
+			_, err := pgx.ForEachRow(rows, []any{&lane, &later}, func() error {
+				if lane != "" {
+					lanes = append(lanes, lane)
+				} else {
+					next = time.Duration(min(later, never.Seconds()) * float64(time.Second))
+				}
+				return nil
+			})
 			return err
 		})
 		return nil
 	})
-	return out, err
+	return lanes, next, err
 }
 
 // Full marks a lane as full in Redis for d. Meanwhile T1 enqueues no jobs of the lane.

@@ -189,16 +189,6 @@ func (k *keyed) open(url string) {
 	}
 	k.store = store.New(k.sessions[0], k.sessions[1])
 	k.batch, k.operator = store.NewBatchCompleter(k.store), operator.New(k.store, nil)
-	ctx, cancel := context.WithCancel(k.Context())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		_ = k.batch.Run(ctx)
-	}()
-	k.Cleanup(func() {
-		cancel()
-		<-over
-	})
 }
 
 // try makes each call often enough that the server keeps its plan, and checks what the last ones read. A page that a

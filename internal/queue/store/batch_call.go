@@ -24,31 +24,20 @@ type batchCall struct {
 	verdict Completion
 	items   []queue.EffectItem // snapshot of the run's items
 	ok      bool
-	answer  chan error // capacity 1
 }
 
-// serve collects requests into batches and executes each batch with do, until ctx ends.
-func serve(ctx context.Context, asks <-chan *batchCall, do func(context.Context, []*batchCall) error) {
-	load := make([]*batchCall, 0, batchSize)
-	batcher := batch.Batcher[*batchCall]{Interval: batch.Interval, FlushSize: batch.FlushSize, MaxSize: batchSize}
-	for {
-		select {
-		case a := <-asks:
-			load = batcher.Collect(load, a, asks)
-		case <-ctx.Done():
-			return
-		}
-		// Sort by key, so that concurrent statements lock rows in the same order and cannot deadlock.
-		slices.SortFunc(load, func(a, b *batchCall) int {
-			return cmp.Or(bytes.Compare(a.claim.Org[:], b.claim.Org[:]), bytes.Compare(a.claim.ID[:], b.claim.ID[:]))
-		})
-		at, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
-		err := do(at, load)
-		cancel()
-		for _, a := range load {
-			a.answer <- err
-		}
-	}
+// newBatch returns a batcher that executes each batch with do.
+func newBatch(do func(context.Context, []*batchCall) error) *batch.Batcher[*batchCall] {
+	return batch.New(batch.Options[*batchCall]{
+		Interval: batch.Interval, FlushSize: batch.FlushSize, Most: batchSize, Queued: batchSize, Timeout: batchTimeout,
+		Send: func(ctx context.Context, load []*batchCall) error {
+			// Sort by key, so that concurrent statements lock rows in the same order and cannot deadlock.
+			slices.SortFunc(load, func(a, b *batchCall) int {
+				return cmp.Or(bytes.Compare(a.claim.Org[:], b.claim.Org[:]), bytes.Compare(a.claim.ID[:], b.claim.ID[:]))
+			})
+			return do(ctx, load)
+		},
+	})
 }
 
 // fenced is the keys and fences of completions.

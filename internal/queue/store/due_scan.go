@@ -34,12 +34,15 @@ UPDATE job SET wake_at = now() + $1::interval
 FROM due WHERE job.ctid = due.at
 RETURNING` + RefColumns + `, extract(epoch FROM now() - due.wake_at)::float8`
 
+// keepAhead is how long before wake_at keepSQL begins.
+const keepAhead = `interval '1500 milliseconds'`
+
 // keepSQL moves wake_at of the runs that go on to the end of their lease, where a run that has vanished is found. It
-// begins 1.5 s, two scans, before wake_at: the relay of a version without lease_until would take the run for lost.
+// begins two scans before wake_at: the relay of a version without lease_until would take the run for lost.
 const keepSQL = `
 WITH due AS MATERIALIZED (
 	SELECT ctid AS at FROM job
-	WHERE wake_at <= now() + interval '1500 milliseconds' AND owner IS NOT NULL AND lease_until > greatest(wake_at, now())
+	WHERE wake_at <= now() + ` + keepAhead + ` AND owner IS NOT NULL AND lease_until > greatest(wake_at, now())
 	ORDER BY wake_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 UPDATE job SET wake_at = job.lease_until

@@ -16,18 +16,25 @@ type Stops struct {
 	Lanes       map[queue.Lane]bool // paused lanes
 	Kinds, Orgs int
 	Lines       int // concurrency keys with an open circuit
+	// Due is false if Wake and Reap would find nothing now.
+	Due bool
 }
 
 const stopsSQL = `
 SELECT scope, name FROM job_pause
 UNION ALL
-SELECT 'lines', count(*)::text FROM job_line WHERE held_until > now()`
+SELECT 'lines', count(*)::text FROM job_line WHERE held_until > now()
+UNION ALL
+SELECT 'due', '' FROM (
+	SELECT FROM job WHERE wake_at <= now() + ` + keepAhead + ` ORDER BY wake_at LIMIT 1
+) AS one`
 
-// Stops reads the pauses and counts the concurrency keys with an open circuit.
+// Stops reads the pauses, counts the concurrency keys with an open circuit, and looks for due rows.
 func (l *Store) Stops(ctx context.Context) (Stops, error) {
 	s := Stops{Lanes: map[queue.Lane]bool{}}
 	kinds := map[string]bool{}
 	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(InOrderSQL)
 		rows, err := tx.Query(ctx, stopsSQL)
 		if err != nil {
 			return err
@@ -41,6 +48,8 @@ func (l *Store) Stops(ctx context.Context) (Stops, error) {
 				kinds[l.Aliases.Name(name)] = true
 			case "org":
 				s.Orgs++
+			case "due":
+				s.Due = true
 			default:
 				_, err := fmt.Sscan(name, &s.Lines)
 				return err

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	fresh    = time.Second     // how long a cached model is used without a check
-	patience = 2 * time.Second // timeout of the database check
-	halfBook = 10_000          // minimum number of cached orgs; the maximum is twice as many
+	fresh     = time.Second     // how long a cached model is used without a check
+	confirmed = time.Minute     // the same for transactions that confirm the model
+	patience  = 2 * time.Second // timeout of the database check
+	halfBook  = 10_000          // minimum number of cached orgs; the maximum is twice as many
 )
 
 // Book caches the model of each org. It is safe for concurrent use and has no goroutine.
@@ -44,11 +45,23 @@ func NewBook(db *postgres.DB, log *slog.Logger) *Book {
 // last known model, initially the shipped prior. It may take a connection, so call it before a transaction, not within
 // one; see In.
 func (b *Book) For(ctx context.Context, org id.ID) *scoring.Model {
+	model, _ := b.checked(ctx, org, fresh)
+	return model
+}
+
+// ForConfirmed is For with a check of the database once per minute, and with the version's number. It is for a
+// transaction that calls Confirm with the number, and so learns that another version is in use.
+func (b *Book) ForConfirmed(ctx context.Context, org id.ID) (model *scoring.Model, number int) {
+	return b.checked(ctx, org, confirmed)
+}
+
+// checked returns org's model as it was in the database at most age ago.
+func (b *Book) checked(ctx context.Context, org id.ID, age time.Duration) (model *scoring.Model, number int) {
 	p := b.page(org)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if time.Since(p.checked) < fresh {
-		return p.model
+	if time.Since(p.checked) < age {
+		return p.model, p.number
 	}
 	p.checked = time.Now()
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -56,7 +69,7 @@ func (b *Book) For(ctx context.Context, org id.ID) *scoring.Model {
 	if err := b.look(ctx, org, p); err != nil {
 		b.log.WarnContext(ctx, "read score model failed, using the cached one", "org_id", org, "error", err)
 	}
-	return p.model
+	return p.model, p.number
 }
 
 func (b *Book) look(ctx context.Context, org id.ID, p *page) error {

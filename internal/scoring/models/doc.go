@@ -18,4 +18,7 @@
 //
 // Book caches the model of each org and checks the database at most once per second and org, so every process uses a
 // new version within about a second. If the database is unavailable, it uses the cached model.
+//
+// A transaction that creates contacts confirms the model with the database (Confirm), so the score of a new contact is
+// that of the model in use, and no job scores the contact again.
 package models

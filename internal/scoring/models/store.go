@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -86,6 +87,26 @@ const (
 		`hashtextextended($1::uuid::text, 0)))`
 	changeSQL = `SELECT pg_advisory_xact_lock(hashtextextended('score model', hashtextextended($1::uuid::text, 0)))`
 )
+
+// confirmSQL raises an error if another version is in use, and otherwise keeps the version in use until the transaction
+// ends.
+const confirmSQL = `SELECT score_confirm($1, $2)`
+
+// ErrChanged means that the model that scored is no longer in use. The caller calls Book.Forget and scores again.
+var ErrChanged = errors.New("the score model has changed")
+
+// Confirm queues a check that version number is in use by tx's org, and keeps it in use until the transaction ends. A
+// transaction with scores of another version fails with ErrChanged. So the scores that it commits are final: the
+// rescoring of all contacts that follows a change of the version finds them.
+func Confirm(tx *postgres.Tx, number int) {
+	tx.Queue(confirmSQL, tx.Org(), number).Fn = func(br pgx.BatchResults) error {
+		_, err := br.Exec()
+		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "FW001" {
+			return ErrChanged
+		}
+		return err
+	}
+}
 
 // change queues that number becomes the version in use.
 func change(tx *postgres.Tx, number int) {

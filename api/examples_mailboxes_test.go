@@ -1,0 +1,15 @@
+package api_test
+
+// tellOfMailboxes records mailboxes.
+func (r *recorder) tellOfMailboxes(c *caller) {
+	r.Helper()
+	box := r.made(c, "mailboxes.create", `{"name":"Ada","kind":"smtp","from_email":"ada@example.com",`+
+		`"from_name":"Ada Lovelace","smtp":{"host":"smtp.example.com","port":587,"tls":"starttls",`+
+		`"username":"ada@example.com","password":"EXAMPLE"},"daily_cap":100,"time_zone":"Europe/London"}`)
+	r.plain(c, "mailboxes", box, `{"gap_seconds":{"min":60,"max":180}}`)
+	r.call(c, "mailboxes.rotate_inbound_token", nil, box)
+	var sandbox struct{ ID string }
+	c.do("POST", "/api/v1/mailboxes", `{"kind":"sandbox","from_email":"hello@sandbox.localhost"}`).into(r, &sandbox)
+	r.call(c, "mailboxes.hold", `{"until":"2030-01-15T09:30:00Z"}`, sandbox.ID)
+	r.call(c, "mailboxes.resume", nil, sandbox.ID)
+}

@@ -1,0 +1,126 @@
+package emails_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+)
+
+var (
+	races = flag.Int("races", 300, "races between a mark and a suppression")
+	days  = flag.Int("days", 3, "simulated days of the test of the cap")
+)
+
+// TestASuppressionThatIsCommittedBeforeTheMarkStopsTheEmail races a mark against a suppression of its address. Once the
+// suppression is committed, an email whose mark is not committed yet must never get it.
+func TestASuppressionThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	stopped, sent := 0, 0
+	for i := range *races {
+		to := fmt.Sprintf("race%d@example.com", i)
+		contact := o.person(to)
+		email := o.written(func(n *emails.New) { n.ContactID, n.ToEmail, n.Purpose = contact, to, emails.Marketing })
+		out := o.begun(email)
+		var (
+			both  sync.WaitGroup
+			first bool // the suppression was committed while the mark was not
+			err   error
+		)
+		head := time.Duration(rand.IntN(1200)) * time.Microsecond //nolint:gosec // to see both orders
+		begin := make(chan struct{})
+		both.Go(func() {
+			<-begin
+			err = o.mark(out)
+		})
+		both.Go(func() {
+			<-begin
+			<-time.After(head)
+			o.must(func(tx *postgres.Tx) error {
+				_, _, err := o.emails.Suppressions.Add(context.WithoutCancel(t.Context()), tx, suppression.New{
+					Email: to, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe,
+				})
+				return err
+			})
+			first = o.status(email) != emails.Transmitting
+		})
+		close(begin)
+		both.Wait()
+		switch got := o.status(email); {
+		case err == nil && first:
+			t.Fatalf("race %d: the email was marked after the suppression was committed", i)
+		case err == nil && got == emails.Transmitting:
+			sent++
+		case refusal(err) != nil && got == "cancelled suppressed":
+			stopped++
+		default:
+			t.Fatalf("race %d: %v, status %s", i, err, got)
+		}
+	}
+	if t.Logf("%d stopped, %d marked first", stopped, sent); stopped == 0 || sent == 0 {
+		t.Error("the races have one end only")
+	}
+}
+
+// TestNoMoreMailsThanTheCapAreMarkedInAny24Hours lets 8 workers mark emails of a mailbox with a cap for some simulated
+// days. Time passes by moving the times of the rows back; the log has the times as they would be.
+func TestNoMoreMailsThanTheCapAreMarkedInAny24Hours(t *testing.T) {
+	t.Parallel()
+	const limit, workers, step = 10, 8, 5 * time.Hour
+	o := open(t)
+	o.exec(`UPDATE mailbox SET daily_cap = $1`, limit)
+	var (
+		passed time.Duration
+		mu     sync.Mutex
+		log    []time.Time
+	)
+	var queue []id.ID
+	for passed < time.Duration(*days)*24*time.Hour {
+		for len(queue) < 3*workers {
+			queue = append(queue, o.written(nil))
+		}
+		var all sync.WaitGroup
+		for w := range workers {
+			mine := queue[3*w : 3*w+3]
+			all.Go(func() {
+				for _, email := range mine {
+					out, err := o.emails.Begin(t.Context(), o.App, o.org, email, id.New())
+					if err != nil || out == nil {
+						continue
+					}
+					if o.mark(out) != nil {
+						continue
+					}
+					mu.Lock()
+					log = append(log, time.Now().Add(passed))
+					mu.Unlock()
+					if err := o.tx(func(tx *postgres.Tx) error { return out.Accept(t.Context(), tx, accepted) }); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		queue = nil
+		d := step + time.Duration(rand.IntN(60))*time.Minute //nolint:gosec // uneven steps
+		o.passes(d)
+		passed += d
+	}
+	for i := limit; i < len(log); i++ {
+		if log[i].Sub(log[i-limit]) < 24*time.Hour {
+			t.Errorf("mails %d to %d were marked within %s", i-limit, i, log[i].Sub(log[i-limit]))
+		}
+	}
+	if want := limit * *days * 2 / 3; len(log) < want {
+		t.Errorf("only %d mails were marked, want at least %d", len(log), want)
+	}
+}

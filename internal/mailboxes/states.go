@@ -1,0 +1,69 @@
+package mailboxes
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// ByPerson is the status_reason of a hold that a person has made.
+const ByPerson = "held_by_user"
+
+// Hold holds an active or held mailbox until a time; nil: until it is resumed. Its mails wait. The error is a
+// mailbox_not_active fault in another state.
+func (s *Service) Hold(ctx context.Context, tx *postgres.Tx, mailbox id.ID, until *wire.Time) (Versioned, error) {
+	row, err := lock(ctx, tx, mailbox, nil)
+	if err != nil {
+		return Versioned{}, err
+	}
+	m := &row.Value
+	if m.Status != Active && m.Status != Held {
+		return Versioned{}, notActive(m.Status)
+	}
+	m.Status, m.reason, m.HeldUntil = Held, ByPerson, until
+	setState(tx, m)
+	return versioned(&row), nil
+}
+
+// Resume ends the hold of a mailbox, or makes one that was disabled active again if it was tested before; otherwise it
+// becomes unverified. An active mailbox is returned unchanged. The error is a mailbox_not_active fault for an
+// unverified one, which needs a test.
+func (s *Service) Resume(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (Versioned, error) {
+	row, err := lock(ctx, tx, mailbox, nil)
+	if err != nil {
+		return Versioned{}, err
+	}
+	m := &row.Value
+	switch {
+	case m.Status == Active:
+		return versioned(&row), nil
+	case m.Status == Unverified:
+		return Versioned{}, notActive(m.Status)
+	case m.Status == Disabled && m.verified == nil && m.Kind != Sandbox:
+		m.Status = Unverified
+	default:
+		m.Status = Active
+	}
+	m.reason, m.HeldUntil, m.authRefusals = "", nil, 0
+	setState(tx, m)
+	return versioned(&row), nil
+}
+
+func notActive(status string) *fault.Fault {
+	detail := "The mailbox is disabled. Resume it first."
+	if status == Unverified {
+		detail = "The mailbox is unverified. Test it first."
+	}
+	return fault.New(fault.MailboxNotActive, detail)
+}
+
+// setState queues writing the state of a locked mailbox.
+func setState(tx *postgres.Tx, m *stored) {
+	m.Computed++
+	tx.Queue(`UPDATE mailbox SET status = $3, status_reason = $4, held_until = $5, auth_refusals = $6,
+		computed = computed + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), m.ID, m.Status, m.reason, m.HeldUntil,
+		m.authRefusals)
+}

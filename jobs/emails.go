@@ -1,0 +1,50 @@
+package jobs
+
+import (
+	"context"
+	"net"
+
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/transport"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
+	"github.com/funnelwork/funnelwork/jobs/emailsend"
+	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
+)
+
+// emailHandlers returns the handlers of the kinds that send the orgs' emails.
+func emailHandlers(d *Deps) []queue.Handler {
+	boxes := &mailboxes.Service{Box: d.Box, AllowPrivate: d.MailPrivate}
+	send := emailsend.Job{
+		DB: d.App, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxOf(d.Outbox),
+		Emails: &emails.Service{Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}},
+		Sign:   outbox.Signer{App: d.App, Box: d.Box}.Sign,
+	}
+	return []queue.Handler{
+		send.Handler(),
+		emailsendbulk.Handler(send),
+		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Resend: resend}.Handler(),
+	}
+}
+
+// sandboxOf returns the connector to a sandbox, or nil.
+func sandboxOf(s *outbox.Server) func(context.Context, id.ID) (net.Conn, error) {
+	if s == nil {
+		return nil
+	}
+	return s.Dial
+}
+
+// resend enqueues an email again, in the lane that it came from.
+func resend(ctx context.Context, tx *postgres.Tx, r *emails.Row) error {
+	args, key := emailsend.Args{Email: r.ID}, queue.ConcurrencyKey(r.MailboxID)
+	if r.Automated() {
+		return emailsendbulk.Kind.Add(ctx, tx, args, key)
+	}
+	return emailsend.Kind.Add(ctx, tx, args, key)
+}

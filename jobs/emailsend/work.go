@@ -1,0 +1,255 @@
+package emailsend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/transport"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
+)
+
+// Times that the circuit of a mailbox stays open.
+const (
+	holdFor  = time.Minute     // after the server turned the mailbox away
+	authHold = 5 * time.Minute // after it refused the sign-in, so that the account is not locked
+	recheck  = time.Minute     // of a mailbox that waits for a person
+)
+
+// Job has the dependencies of the work.
+type Job struct {
+	DB     *postgres.DB // App role
+	Emails *emails.Service
+	Dialer *transport.Dialer
+	// Sandbox connects to the server that takes the mails of sandbox mailboxes.
+	Sandbox func(ctx context.Context, org id.ID) (net.Conn, error)
+	// Token returns an access token for a social account of the org. nil: no such mailbox can send.
+	Token func(ctx context.Context, org, account id.ID) (string, error)
+	// Sign adds a DKIM signature to a mail from the domain, if the org has a key of it. nil: none is signed.
+	Sign func(ctx context.Context, org id.ID, m *mailboxes.Sending, mime []byte) ([]byte, error)
+}
+
+// Handler returns the kind's handler.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// Work makes one attempt to send the email. It returns nil when the email is settled.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	o, err := j.Emails.Begin(ctx, j.DB, run.Org, run.Args.Email, run.Owner())
+	if err != nil || o == nil {
+		return err
+	}
+	if o.Lost {
+		doubt(run, o, emails.Interrupted)
+		return nil
+	}
+	if m := o.Mailbox; !m.MaySend(time.Now()) {
+		at := time.Time{}
+		if m.HeldUntil != nil && m.Status == mailboxes.Held {
+			at = *m.HeldUntil
+		}
+		return wait(run, o, &emails.Refusal{Reason: m.Status, At: at, WholeMailbox: true})
+	}
+	mime, err := o.MIME(ctx, j.DB)
+	if err != nil {
+		return err
+	}
+	signed := mime
+	if j.Sign != nil {
+		if signed, err = j.Sign(ctx, run.Org, o.Mailbox, mime); err != nil {
+			return err
+		}
+	}
+	conn, failure := j.connect(ctx, o)
+	if failure != nil {
+		return j.settle(ctx, run, o, failure)
+	}
+	defer func() { _ = conn.Close() }()
+	r := conn.Send(ctx, transport.Envelope{From: o.From(), To: o.To}, signed, func(ctx context.Context) error {
+		return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmail)
+	})
+	return j.settle(ctx, run, o, &r)
+}
+
+// connect connects to the server of the mailbox.
+func (j Job) connect(ctx context.Context, o *emails.Outgoing) (*transport.Conn, *transport.Result) {
+	m := o.Mailbox
+	failed := func(err error) *transport.Result {
+		return &transport.Result{Outcome: transport.NotSentTemporary, Stage: transport.Connect, Err: err}
+	}
+	if m.Kind == mailboxes.Sandbox {
+		if j.Sandbox == nil {
+			return nil, failed(errors.New("this process has no sandbox for mail"))
+		}
+		raw, err := j.Sandbox(ctx, o.Org)
+		if err != nil {
+			return nil, failed(err)
+		}
+		private := &transport.Dialer{AllowPrivate: true, Timeout: j.Dialer.Timeout, DotTimeout: j.Dialer.DotTimeout}
+		return private.Open(ctx, raw, transport.Server{Host: "sandbox.localhost", TLS: transport.Plain})
+	}
+	s := transport.Server{
+		Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username,
+		Password: m.Password.Reveal(),
+	}
+	if m.SocialAccountID != nil {
+		if j.Token == nil {
+			return nil, failed(errors.New("this process cannot sign in with a social account"))
+		}
+		token, err := j.Token(ctx, o.Org, *m.SocialAccountID)
+		if err != nil {
+			return nil, failed(err)
+		}
+		s.AccessToken = token
+	}
+	return j.Dialer.Connect(ctx, s)
+}
+
+// settle records the result of the dialogue and returns the result of the job.
+func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, r *transport.Result) error {
+	switch r.Outcome {
+	case transport.Sent:
+		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
+			queue.CloseCircuit(tx, o.MailboxID)
+			return o.Accept(ctx, tx, r.Reply)
+		})
+		return nil
+	case transport.Unknown:
+		doubt(run, o, emails.NoReply)
+		return nil
+	case transport.MarkRefused:
+		return j.refused(ctx, run, o, r.Err)
+	case transport.NotSentPermanent:
+		if r.Stage == transport.Connect && r.Reply.Code != 0 { // the server takes nothing from us, for now
+			return j.again(ctx, run, o, r, holdFor)
+		}
+		reason := emails.Rejected
+		if r.Reply.Code == 0 {
+			reason = emails.BadAddress
+		}
+		j.fail(run, o, reason, r)
+		return nil
+	default:
+		hold := time.Duration(0)
+		if r.Hold {
+			hold = holdFor
+		}
+		if r.Stage == transport.Auth {
+			hold = authHold
+		}
+		return j.again(ctx, run, o, r, hold)
+	}
+}
+
+// again plans another attempt. With hold, the circuit of the mailbox opens and no attempt is spent.
+func (j Job) again(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, r *transport.Result,
+	hold time.Duration,
+) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("send email: %w", ctx.Err()) // cancelled by us: does not count as an attempt
+	}
+	if hold == 0 && run.Last() {
+		j.fail(run, o, emails.Exhausted, r)
+		return nil
+	}
+	run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+		o.Unmarked(tx, r.Reply)
+		if hold > 0 {
+			queue.OpenCircuit(tx, o.MailboxID, hold)
+		}
+		return nil
+	})
+	if hold > 0 {
+		return queue.Snooze(hold)
+	}
+	return fmt.Errorf("the mail was not taken at %s: %s %w", r.Stage, r.Reply, cause(r))
+}
+
+var errReply = errors.New("(reply of the server)")
+
+func cause(r *transport.Result) error {
+	if r.Err != nil {
+		return r.Err
+	}
+	return errReply
+}
+
+func (j Job) fail(run *queue.Run[Args], o *emails.Outgoing, reason string, r *transport.Result) {
+	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.Emails.Fail(ctx, tx, o, reason, r) })
+}
+
+// doubt records that the fate of the mail is unknown, and enqueues the search for evidence.
+func doubt(run *queue.Run[Args], o *emails.Outgoing, reason string) {
+	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
+		if err := o.Doubt(ctx, tx, reason); err != nil {
+			return err
+		}
+		return emailreconcile.Kind.Add(ctx, tx, emailreconcile.Args{Email: o.ID})
+	})
+}
+
+// refused ends a run whose mark was not given. The final dot was not written, so nothing was sent.
+func (j Job) refused(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, err error) error {
+	r, ok := errors.AsType[*emails.Refusal](err)
+	switch {
+	case ok && r.Settled:
+		return nil
+	case ok:
+		return wait(run, o, r)
+	}
+	// The mark may have been committed although its answer was lost. This run knows that no dot followed.
+	back := func(_ context.Context, tx *postgres.Tx) error {
+		o.Unmarked(tx, transport.Reply{})
+		return nil
+	}
+	now, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if j.DB.Tx(now, run.Org, func(tx *postgres.Tx) error { return back(now, tx) }) != nil {
+		run.Effect(back)
+	}
+	return err
+}
+
+// wait puts the email off until its mailbox may send it. No attempt is spent.
+func wait(run *queue.Run[Args], o *emails.Outgoing, r *emails.Refusal) error {
+	d := recheck
+	if !r.At.IsZero() {
+		d = max(time.Until(r.At), time.Second)
+	}
+	if r.WholeMailbox {
+		run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+			queue.OpenCircuit(tx, o.MailboxID, d)
+			return nil
+		})
+	}
+	return queue.Snooze(d)
+}
+
+// Hook keeps emails consistent with jobs that end or are run again without a run.
+func Hook() queue.Hook { return Kind.Hook(Stopped, Revived) }
+
+// Stopped settles the emails of jobs that will not run again.
+func Stopped(ctx context.Context, tx *postgres.Tx, all []Args) error {
+	return emails.Stop(ctx, tx, ids(all))
+}
+
+// Revived makes the emails of jobs that an operator runs again due.
+func Revived(_ context.Context, tx *postgres.Tx, all []Args) error {
+	emails.Revive(tx, ids(all))
+	return nil
+}
+
+func ids(all []Args) []id.ID {
+	out := make([]id.ID, len(all))
+	for i, a := range all {
+		out[i] = a.Email
+	}
+	return out
+}

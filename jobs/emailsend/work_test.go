@@ -1,0 +1,121 @@
+package emailsend_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/emersion/go-smtp"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/testkit/smtpd"
+)
+
+func TestWhatBecomesOfAnEmailFollowsFromTheServersAnswer(t *testing.T) {
+	t.Parallel()
+	type want struct {
+		Status             string
+		Accepted           int
+		Retried, Postponed bool
+		Reconciles         int
+		Events             string
+		Suppressed         int
+	}
+	for name, c := range map[string]struct {
+		fault smtpd.Fault
+		want  want
+	}{
+		"taken": {smtpd.Fault{}, want{Status: "sent", Accepted: 1, Events: "email.sent"}},
+		"no such user": {
+			smtpd.Fault{At: smtpd.Rcpt, Code: 550, Class: smtp.EnhancedCode{5, 1, 1}},
+			want{Status: "failed rejected", Events: "email.failed", Suppressed: 1},
+		},
+		"refused by policy": {
+			smtpd.Fault{At: smtpd.Rcpt, Code: 550, Class: smtp.EnhancedCode{5, 7, 1}},
+			want{Status: "failed rejected", Events: "email.failed"},
+		},
+		"busy": {
+			smtpd.Fault{At: smtpd.Rcpt, Code: 451, Class: smtp.EnhancedCode{4, 2, 1}},
+			want{Status: "planned", Retried: true},
+		},
+		"mailbox turned away": {
+			smtpd.Fault{At: smtpd.Rcpt, Code: 421, Class: smtp.EnhancedCode{4, 7, 0}},
+			want{Status: "planned", Postponed: true},
+		},
+		"dies in the body":   {smtpd.Fault{At: smtpd.Body, Hang: true}, want{Status: "planned", Retried: true}},
+		"4yz after the dot":  {smtpd.Fault{At: smtpd.Dot, Code: 451}, want{Status: "planned", Retried: true}},
+		"5yz after the dot":  {smtpd.Fault{At: smtpd.Dot, Code: 554}, want{Status: "failed rejected", Events: "email.failed"}},
+		"accepts and drops":  {smtpd.Fault{At: smtpd.Dot, Hang: true, Accept: true}, want{"unknown no_reply", 1, false, false, 1, "email.unknown", 0}},
+		"drops with the dot": {smtpd.Fault{At: smtpd.Dot, Hang: true}, want{"unknown no_reply", 0, false, false, 1, "email.unknown", 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t)
+			if c.fault.At == smtpd.Body { // more than what is between the two
+				p.text = strings.Repeat("Hello\n", 1<<20)
+			}
+			p.server.Fail(func(string) smtpd.Fault { return c.fault })
+			email := p.write("ada@example.com")
+			err := p.run(t.Context(), email)
+			got := want{
+				Status: p.status(email), Accepted: len(p.server.Accepted()), Retried: err != nil && !snoozed(err),
+				Postponed:  snoozed(err),
+				Reconciles: p.count(`job WHERE kind = 'email.reconcile'`), Suppressed: p.count("suppression"),
+			}
+			p.scan(`SELECT coalesce(string_agg(type, ' '), '') FROM event`, &got.Events)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+			if n := p.count(`job_line WHERE held_until > now()`); (n == 1) != c.want.Postponed {
+				t.Errorf("%d circuits are open", n)
+			}
+			p.server.Fail(nil)
+			if c.want.Status != "planned" {
+				return
+			}
+			if err := p.run(t.Context(), email); err != nil || p.status(email) != "sent" {
+				t.Errorf("the second attempt: %v, %s", err, p.status(email))
+			}
+		})
+	}
+}
+
+func TestAnEmailOfARunThatIsGoneIsUnknownAndNotSentAgain(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	email := p.write("ada@example.com")
+	out, err := p.emails.Begin(t.Context(), p.App, p.org, email, id.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.emails.Mark(t.Context(), p.App, out, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.run(t.Context(), email); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.status(email); got != "unknown interrupted" || len(p.server.Accepted()) != 0 {
+		t.Errorf("status %s, %d accepted", got, len(p.server.Accepted()))
+	}
+	if n := p.count(`job WHERE kind = 'email.reconcile'`); n != 1 {
+		t.Errorf("%d reconciliations", n)
+	}
+}
+
+func TestAMailboxThatMayNotSendPostponesItsEmails(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	email := p.write("ada@example.com")
+	p.exec(`UPDATE mailbox SET status = 'held', held_until = now() + interval '1 hour'`)
+	if err := p.run(t.Context(), email); !snoozed(err) || p.status(email) != "planned" {
+		t.Errorf("%v, %s", err, p.status(email))
+	}
+	p.exec(`UPDATE mailbox SET status = 'active', daily_cap = 1`)
+	if err := p.run(t.Context(), email); err != nil || p.status(email) != "sent" {
+		t.Errorf("%v, %s", err, p.status(email))
+	}
+	next := p.write("eve@example.com")
+	if err := p.run(t.Context(), next); !snoozed(err) || len(p.server.Accepted()) != 1 {
+		t.Errorf("above the cap: %v, %d accepted", err, len(p.server.Accepted()))
+	}
+}

@@ -1,0 +1,312 @@
+package worker_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/transport"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/smtpd"
+	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
+	"github.com/funnelwork/funnelwork/jobs/emailsend"
+	"github.com/funnelwork/funnelwork/worker"
+)
+
+// mails is how many emails the test of random kills sends.
+var mails = flag.Int("mails", 200, "emails that are sent while workers are killed")
+
+// posting is the role of a worker that sends emails.
+const posting = "worker that sends emails"
+
+// soon are intervals by which a killed worker's jobs run again after seconds.
+var soon = worker.Timing{
+	Lease: 1500 * time.Millisecond, First: 300 * time.Millisecond, Extend: 300 * time.Millisecond,
+	Guard: time.Second, Look: 100 * time.Millisecond, Feed: 20 * time.Millisecond,
+}
+
+// postHandlers returns the handlers of a worker that sends emails.
+func postHandlers(app *postgres.DB, box *secret.Sealer) []queue.Handler {
+	boxes := &mailboxes.Service{Box: box, AllowPrivate: true}
+	return []queue.Handler{
+		emailsend.Job{
+			DB:     app,
+			Emails: &emails.Service{Box: box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: box}},
+			Dialer: &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
+		}.Handler(),
+		emailreconcile.Job{DB: app, Mailboxes: boxes}.Handler(),
+	}
+}
+
+// mailer is a house with a mailbox on a test server.
+type mailer struct {
+	*house
+	server  *smtpd.Server
+	emails  *emails.Service
+	mailbox id.ID
+}
+
+func openMailer(t *testing.T) *mailer {
+	t.Helper()
+	p := &mailer{house: open(t), server: smtpd.Start(t, nil), mailbox: id.New()}
+	keyset, err := secret.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := secret.Parse(keyset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.env = []string{"KEYSET=" + keyset}
+	p.emails = &emails.Service{
+		Box: box, Mailboxes: &mailboxes.Service{Box: box, AllowPrivate: true},
+		Suppressions: &suppression.Service{Box: box},
+	}
+	p.exec(`INSERT INTO org (id, name) VALUES ($1, 'Test') ON CONFLICT DO NOTHING`, p.org)
+	p.exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, smtp_host, smtp_port,
+		smtp_tls, status, created_at, updated_at) VALUES ($1, $2, 'Box', 'smtp', 'hello@shop.example',
+		'hello@shop.example', 'shop.example', $3, $4, 'none', 'active', now(), now())`, p.org, p.mailbox, p.server.Host,
+		p.server.Port)
+	return p
+}
+
+// send creates n emails to fresh contacts, and their jobs. The addresses are prefix0@example.com and so on.
+func (p *mailer) send(prefix string, n int) (ids []id.ID) {
+	p.t.Helper()
+	ctx := p.t.Context()
+	err := p.db.App.Tx(ctx, p.org, func(tx *postgres.Tx) error {
+		m, err := p.emails.Mailboxes.ForSending(ctx, tx, p.mailbox)
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			contact, to := id.New(), fmt.Sprintf("%s%d@example.com", prefix, i)
+			tx.Queue(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded,
+				stage, created_at, updated_at) VALUES ($1, $2, $3, $3, 'A', 'B', 'b', 'lead', now(), now())`, p.org,
+				contact, to)
+			full, err := p.emails.Create(ctx, tx, &emails.New{
+				Mailbox: m, ContactID: contact, ToEmail: to, Subject: "Hello", Purpose: emails.Personal,
+				Text: strings.Repeat("Hello\n", 2000),
+			})
+			if err != nil {
+				return err
+			}
+			ids = append(ids, full.ID)
+			if err := emailsend.Kind.Add(ctx, tx, emailsend.Args{Email: full.ID},
+				queue.ConcurrencyKey(p.mailbox)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return ids
+}
+
+func kill(cmd *exec.Cmd) {
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+}
+
+func (p *mailer) number(sql string, args ...any) (n int) {
+	p.t.Helper()
+	if err := p.sql.QueryRow(p.t.Context(), sql, args...).Scan(&n); err != nil {
+		p.t.Fatal(err)
+	}
+	return n
+}
+
+// await waits until a query returns true. Postgres waits between two looks.
+func (p *mailer) await(what, sql string) {
+	p.t.Helper()
+	for end := time.Now().Add(90 * time.Second); ; {
+		var ok bool
+		if err := p.sql.QueryRow(p.t.Context(), `SELECT (`+sql+`) FROM pg_sleep(0.01)`).Scan(&ok); err != nil {
+			p.t.Fatal(err)
+		}
+		if ok {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("%s: %s", what, p.statuses())
+		}
+	}
+}
+
+func (p *mailer) statuses() (s string) {
+	_ = p.sql.QueryRow(p.t.Context(), `SELECT string_agg(status || ' ' || n, ', ') FROM (SELECT status, count(*) AS n
+		FROM email GROUP BY status) x`).Scan(&s)
+	return s
+}
+
+// drain lets a worker send what is left, and compares the rows with the log of the server.
+func (p *mailer) drain() {
+	p.t.Helper()
+	last := p.process(posting)
+	p.await("emails are left", `NOT EXISTS (SELECT FROM job WHERE kind LIKE 'email.send%')`)
+	kill(last)
+	accepted := map[string]int{}
+	for _, a := range p.server.Accepted() {
+		accepted[strings.Trim(a.MessageID, "<>")]++
+	}
+	rows, err := p.sql.Query(p.t.Context(), `SELECT message_id, status FROM email`)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer rows.Close()
+	counts := map[string]int{}
+	for rows.Next() {
+		var messageID, status string
+		if err := rows.Scan(&messageID, &status); err != nil {
+			p.t.Fatal(err)
+		}
+		n := accepted[messageID]
+		switch {
+		case n > 1:
+			p.t.Errorf("%s was accepted %d times", messageID, n)
+		case status == emails.Sent && n == 0:
+			p.t.Errorf("%s is sent, and the server does not have it", messageID)
+		case status != emails.Sent && status != emails.Unknown:
+			p.t.Errorf("%s is %s", messageID, status)
+		case status == emails.Unknown:
+			counts[fmt.Sprintf("unknown, accepted %d", n)]++
+			continue
+		}
+		counts[status]++
+	}
+	p.t.Logf("%v", counts)
+}
+
+// TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone kills a worker with SIGKILL at each point.
+func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault  smtpd.Fault
+		stage  int    // the number of the call for a recipient that marks the point: 1 RCPT, 2 DATA
+		locked string // a statement that holds the worker up at the point
+		until  string // the query that is true at the point
+		want   string // status afterwards
+	}{
+		"before the job is claimed": {want: "sent"},
+		"before the email is taken": {
+			locked: `SELECT FROM email FOR UPDATE`, until: `SELECT owner IS NOT NULL FROM job`, want: "sent",
+		},
+		"when the recipient is named": {stage: 1, want: "sent"},
+		"when the body begins":        {stage: 2, want: "sent"},
+		"before the mark takes the mailbox": {
+			locked: `SELECT FROM mailbox FOR UPDATE`,
+			until:  `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%mailbox%FOR UPDATE%' AND wait_event_type = 'Lock')`,
+			want:   "sent",
+		},
+		"before the mark is committed": {
+			locked: `LOCK TABLE email_month IN SHARE MODE`,
+			until:  `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%emails_take%' AND wait_event_type = 'Lock')`,
+			want:   "sent",
+		},
+		"after the dot, which the server loses": {
+			fault: smtpd.Fault{At: smtpd.Dot}, until: `SELECT status = 'transmitting' FROM email`, want: "unknown",
+		},
+		"after the dot, which the server has": {
+			fault: smtpd.Fault{At: smtpd.Dot, Accept: true}, until: `SELECT status = 'transmitting' FROM email`,
+			want: "unknown",
+		},
+		"after the reply, before the outcome": {
+			locked: `LOCK TABLE event IN SHARE MODE`, until: `SELECT status = 'transmitting' AND EXISTS (
+				SELECT FROM pg_stat_activity WHERE query LIKE '%INSERT INTO event%' AND wait_event_type = 'Lock') FROM email`,
+			want: "unknown",
+		},
+		"after the outcome": {until: `SELECT status = 'sent' FROM email`, want: "sent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := openMailer(t)
+			reached, stop := make(chan struct{}), func() {}
+			wait := make(chan struct{})
+			var once sync.Once
+			calls := 0
+			p.server.Fail(func(string) smtpd.Fault {
+				calls++
+				if calls == c.stage {
+					once.Do(func() { close(reached) })
+					<-wait
+				}
+				f := c.fault
+				if f.At == smtpd.Dot {
+					f.Wait = wait
+				}
+				return f
+			})
+			p.send("a", 1)
+			if c.locked != "" {
+				tx, err := testkit.Pgx(t, p.db.URL).Begin(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := tx.Exec(t.Context(), c.locked); err != nil {
+					t.Fatal(err)
+				}
+				stop = func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }
+			}
+			cmd := p.process(posting)
+			if c.stage > 0 {
+				<-reached
+			} else if c.until != "" {
+				p.await(name, c.until)
+			}
+			kill(cmd)
+			stop()
+			close(wait)
+			p.server.Fail(nil)
+			p.drain()
+			if got := p.statuses(); got != c.want+" 1" {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone kills two workers again and again while emails go out.
+func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
+	t.Parallel()
+	p := openMailer(t)
+	for i := 0; i < *mails; i += 100 {
+		p.send(fmt.Sprintf("r%d-", i), min(100, *mails-i))
+	}
+	p.server.Fail(func(string) smtpd.Fault { // it takes its time, so that kills meet mails
+		replies := make(chan struct{})
+		time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, func() { close(replies) }) //nolint:gosec // see above
+		return smtpd.Fault{Wait: replies}
+	})
+	kills := 0
+	workers := [2]*exec.Cmd{p.process(posting), p.process(posting)}
+	for p.number(`SELECT count(*) FROM job WHERE kind LIKE 'email.send%'`) > *mails/10 && kills < *mails/10 {
+		p.number(`SELECT 1 FROM pg_sleep($1)`, 0.1+rand.Float64()*0.5) //nolint:gosec // moments of kills
+		which := rand.IntN(2)                                          //nolint:gosec // likewise
+		kill(workers[which])
+		kills++
+		workers[which] = p.process(posting)
+	}
+	for _, w := range workers {
+		kill(w)
+	}
+	t.Logf("%d kills", kills)
+	p.drain()
+	if n := p.number(`SELECT count(*) FROM email`); n != *mails {
+		t.Errorf("%d emails", n)
+	}
+}
