@@ -2,7 +2,7 @@ package asynqx_test
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // as Redis names scripts
+	"crypto/sha1" // as Redis names scripts
 	"encoding/hex"
 	"errors"
 	"flag"
@@ -63,7 +63,7 @@ func (r *recorder) note(script *redis.Cmd, err error) {
 		return
 	}
 	if script.Name() == "eval" {
-		sum := sha1.Sum([]byte(name)) //nolint:gosec // as Redis names scripts
+		sum := sha1.Sum([]byte(name)) // as Redis names scripts
 		name = hex.EncodeToString(sum[:])
 	}
 	line := "script " + name

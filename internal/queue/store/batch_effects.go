@@ -11,15 +11,16 @@ import (
 )
 
 // endSQL is sent before completions that share a transaction. The lock timeout keeps one locked row from delaying the
-// others; that run is then completed alone. The transaction switches between orgs, so no constraint check may be
-// deferred to the commit, where it would run under another org's policies.
+// others; that run is then completed alone.
 // The join types are for the writers' statements.
 const endSQL = ByKeysSQL + `, set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
 	set_config('lock_timeout', '200ms', true)`
 
 // endAll is T8 for many runs and their effects in one transaction. It checks the fences first: as the System role it
 // deletes the rows of the runs that still hold their jobs, of all orgs in one statement, which also locks them. Then it
-// writes the effects of exactly those runs, those of each org under its row policies.
+// writes the effects of exactly those runs, those of each org under its row policies. A transaction of several orgs
+// switches between them, so no constraint check may be deferred to the commit, where it would run under another org's
+// policies.
 func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
 	byOwner := make(map[id.ID]*batchCall, len(load))
 	var orgs [][]*batchCall // batches by org; load is sorted by org
@@ -33,7 +34,10 @@ func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
 	held := make(map[id.ID]bool, len(load))
 	err := l.App.Tx(ctx, load[0].claim.Org, func(tx *postgres.Tx) error {
 		tx.Queue(endSQL)
-		tx.Queue("SET CONSTRAINTS ALL IMMEDIATE")
+		several := len(orgs) > 1
+		if several {
+			tx.Queue("SET CONSTRAINTS ALL IMMEDIATE")
+		}
 		var done fenced
 		for _, a := range load {
 			done.add(a.claim)
@@ -61,7 +65,9 @@ func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
 			if len(items) == 0 {
 				continue
 			}
-			tx.Turn(asks[0].claim.Org)
+			if several {
+				tx.Turn(asks[0].claim.Org)
+			}
 			if err := queue.WriteItems(tx, items); err != nil {
 				return err
 			}

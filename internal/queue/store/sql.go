@@ -25,7 +25,7 @@ const (
 // millions of rows.
 
 // ByKeySQL keeps them from scanning an empty table from end to end, to go on doing so when it is full.
-const ByKeySQL = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`
+const ByKeySQL = `SELECT set_config('enable_seqscan', 'off', true)`
 
 // anyPlanSQL, later in the transaction, ends what ByKeySQL excludes.
 const anyPlanSQL = "RESET enable_seqscan"
