@@ -38,6 +38,9 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 			if err != nil {
 				return nil, err
 			}
+			if err := a.suppressions().Erase(ctx, tx, row.Email); err != nil {
+				return nil, err
+			}
 			if err := erase(ctx, tx, one); err != nil {
 				return nil, err
 			}

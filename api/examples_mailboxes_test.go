@@ -10,6 +10,14 @@ func (r *recorder) tellOfMailboxes(c *caller) {
 	r.call(c, "mailboxes.rotate_inbound_token", nil, box)
 	var sandbox struct{ ID string }
 	c.do("POST", "/api/v1/mailboxes", `{"kind":"sandbox","from_email":"hello@sandbox.localhost"}`).into(r, &sandbox)
+	r.call(c, "mailboxes.test", nil, box)
 	r.call(c, "mailboxes.hold", `{"until":"2030-01-15T09:30:00Z"}`, sandbox.ID)
 	r.call(c, "mailboxes.resume", nil, sandbox.ID)
+}
+
+// tellOfSuppressions records suppressions.
+func (r *recorder) tellOfSuppressions(c *caller) {
+	r.Helper()
+	r.call(c, "suppressions.create", `{"email":"eve@example.com","purpose":"marketing","reason":"unsubscribe"}`)
+	r.call(c, "suppressions.list", nil)
 }

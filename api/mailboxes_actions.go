@@ -11,9 +11,15 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 )
 
 func (a *App) mountMailboxActions(tag, one string) {
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "mailboxes.test",
+		Method: http.MethodPost, Path: one + "/test", Need: httpx.Admin, Tag: tag, Title: "Test a mailbox",
+		Status: http.StatusAccepted, Writes: []string{mailboxcheck.Kind.Name()},
+	}, a.testMailbox)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "mailboxes.hold",
 		Method: http.MethodPost, Path: one + "/hold", Need: httpx.Admin, Tag: tag, Title: "Hold a mailbox",
@@ -27,6 +33,30 @@ func (a *App) mountMailboxActions(tag, one string) {
 		Method: http.MethodPost, Path: one + "/rotate-inbound-token", Need: httpx.Admin, Tag: tag,
 		Title: "Replace a mailbox's inbound address", Secret: true,
 	}, a.rotateMailboxToken)
+}
+
+type testMailboxOut struct {
+	Location string `header:"Location" doc:"Address of the mailbox, which shows the result"`
+	Body     mailboxTest
+}
+
+// mailboxTest is the response to the request of a test.
+type mailboxTest struct {
+	ID     id.ID  `json:"id" format:"uuid" doc:"ID of the mailbox"`
+	Status string `json:"status" enum:"unverified,active,held,disabled" doc:"Status of the mailbox before the test"`
+}
+
+func (a *App) testMailbox(ctx context.Context, in *MailboxID) (*testMailboxOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*testMailboxOut, error) {
+		v, err := a.Mailboxes.RequestCheck(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		out := &testMailboxOut{
+			Location: mailboxesPath + "/" + in.ID.String(), Body: mailboxTest{ID: in.ID, Status: v.Status},
+		}
+		return out, mailboxcheck.Kind.Add(ctx, tx, mailboxcheck.Args{Mailbox: in.ID})
+	})
 }
 
 type holdMailboxIn struct {

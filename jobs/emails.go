@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
+	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 )
 
 // emailHandlers returns the handlers of the kinds that send the orgs' emails.
@@ -28,6 +29,10 @@ func emailHandlers(d *Deps) []queue.Handler {
 	return []queue.Handler{
 		send.Handler(),
 		emailsendbulk.Handler(send),
+		mailboxcheck.Job{
+			DB: d.App, Mailboxes: boxes, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate},
+			Sandbox: sandboxOf(d.Outbox), Records: d.Domains.CheckMail,
+		}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Resend: resend}.Handler(),
 	}
 }

@@ -118,6 +118,7 @@ func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoin
 	case transport.Sent:
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 			queue.CloseCircuit(tx, o.MailboxID)
+			mailboxes.SignInAccepted(tx, o.MailboxID)
 			return o.Accept(ctx, tx, r.Reply)
 		})
 		return nil
@@ -159,10 +160,13 @@ func (j Job) again(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing
 		j.fail(run, o, emails.Exhausted, r)
 		return nil
 	}
-	run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 		o.Unmarked(tx, r.Reply)
 		if hold > 0 {
 			queue.OpenCircuit(tx, o.MailboxID, hold)
+		}
+		if r.Stage == transport.Auth && r.Reply.Code >= 500 {
+			return j.Emails.Mailboxes.SignInRefused(ctx, tx, o.MailboxID)
 		}
 		return nil
 	})

@@ -1,0 +1,93 @@
+package mailboxes
+
+import (
+	"context"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Reasons of a mailbox that is unverified or disabled.
+const (
+	AuthRefused    = "auth_refused"    // the server refused the sign-in
+	ConnectFailed  = "connect_failed"  // there was no connection
+	TestRefused    = "test_refused"    // the server did not take the test mail
+	TestUnanswered = "test_unanswered" // the server did not answer the test mail
+)
+
+// maxRefusals is the number of refused sign-ins in a row at which a mailbox is disabled.
+const maxRefusals = 5
+
+// RequestCheck records that a test of a live mailbox was asked for. The caller enqueues the job that makes it.
+func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (Versioned, error) {
+	row, err := lock(ctx, tx, mailbox, nil)
+	if err != nil {
+		return Versioned{}, err
+	}
+	row.Value.Computed++
+	tx.Queue(`UPDATE mailbox SET check_requested_at = now(), computed = computed + 1 WHERE org_id = $1 AND id = $2`,
+		tx.Org(), mailbox)
+	return versioned(&row), nil
+}
+
+// Check is the result of a test of a mailbox.
+type Check struct {
+	MessageID        string // of the test mail
+	Failure          string // ConnectFailed, TestRefused, ...; "": the server took the test mail
+	Refused          bool   // the sign-in was refused
+	SPF, DKIM, DMARC string // findings of the domain's records
+}
+
+// Checked records the result of a test. A mailbox whose test mail was taken is active, unless it is held or disabled;
+// one whose test failed keeps its status, and an unverified one shows the reason.
+func (s *Service) Checked(ctx context.Context, tx *postgres.Tx, mailbox id.ID, c *Check) error {
+	row, err := table.Lock(ctx, tx, mailbox, true)
+	if err != nil {
+		return err
+	}
+	m := &row.Value
+	if m.Status == Unverified {
+		if m.reason = c.Failure; c.Failure == "" {
+			m.Status = Active
+		}
+	}
+	if c.Failure == "" {
+		m.authRefusals = 0
+	}
+	setState(tx, m)
+	tx.Queue(`UPDATE mailbox SET check_requested_at = NULL, checked_at = now(), check_id = $3,
+		verified_at = CASE WHEN $4 THEN now() ELSE verified_at END, sent_proof = false, spf = $5, dkim = $6,
+		dmarc = $7, domain_checked_at = now() WHERE org_id = $1 AND id = $2`,
+		tx.Org(), mailbox, c.MessageID, c.Failure == "", c.SPF, c.DKIM, c.DMARC)
+	if c.Refused {
+		return s.SignInRefused(ctx, tx, mailbox)
+	}
+	return nil
+}
+
+// SignInRefused counts a refused sign-in. At the fifth in a row an active or held mailbox is disabled, and
+// mailbox.disabled is announced.
+func (s *Service) SignInRefused(ctx context.Context, tx *postgres.Tx, mailbox id.ID) error {
+	row, err := table.Lock(ctx, tx, mailbox, true)
+	if err != nil {
+		return err
+	}
+	m := &row.Value
+	m.authRefusals++
+	disabled := m.authRefusals >= maxRefusals && (m.Status == Active || m.Status == Held) && m.ArchivedAt == nil
+	if disabled {
+		m.Status, m.reason, m.HeldUntil = Disabled, AuthRefused, nil
+	}
+	if setState(tx, m); !disabled {
+		return nil
+	}
+	return events.Announce(ctx, tx, events.MailboxDisabled{Mailbox: m.Shown(time.Now())})
+}
+
+// SignInAccepted queues forgetting the refused sign-ins of a mailbox.
+func SignInAccepted(tx *postgres.Tx, mailbox id.ID) {
+	tx.Queue(`UPDATE mailbox SET auth_refusals = 0 WHERE org_id = $1 AND id = $2 AND auth_refusals > 0`, tx.Org(),
+		mailbox)
+}

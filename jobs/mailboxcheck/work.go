@@ -1,0 +1,127 @@
+package mailboxcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/compose"
+	"github.com/funnelwork/funnelwork/internal/outreach/transport"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// Job has the dependencies of the work.
+type Job struct {
+	DB        *postgres.DB
+	Mailboxes *mailboxes.Service
+	Dialer    *transport.Dialer
+	// Sandbox connects to the server of sandbox mailboxes; nil: this process has none.
+	Sandbox func(ctx context.Context, org id.ID) (net.Conn, error)
+	// Records looks up the records of a domain.
+	Records func(ctx context.Context, domain string) branding.MailRecords
+}
+
+// Handler returns the kind's handler.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// testTime bounds the dialogue with the server.
+const testTime = time.Minute
+
+// Work makes the test. A mailbox that was archived meanwhile is not tested.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	var m *mailboxes.Sending
+	err := j.DB.ReadTx(ctx, run.Org, func(tx *postgres.Tx) (err error) {
+		m, err = j.Mailboxes.ForSending(ctx, tx, run.Args.Mailbox)
+		return err
+	})
+	if f := fault.Of(err); f != nil && f.Code == fault.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c := mailboxes.Check{MessageID: id.New().String() + "@" + m.FromDomain}
+	result, err := j.send(ctx, run.Org, m, c.MessageID)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("test mailbox: %w", ctx.Err())
+	}
+	c.Failure, c.Refused = failure(result), result.Stage == transport.Auth && result.Reply.Code >= 500
+	found := j.Records(ctx, m.FromDomain)
+	c.SPF, c.DKIM, c.DMARC = found.SPF, found.DKIM, found.DMARC
+	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
+		return j.Mailboxes.Checked(ctx, tx, m.ID, &c)
+	})
+	return nil
+}
+
+// failure returns the reason that a mailbox shows for the result of its test; "": the server took the mail.
+func failure(r *transport.Result) string {
+	switch {
+	case r.Outcome == transport.Sent:
+		return ""
+	case r.Outcome == transport.Unknown:
+		return mailboxes.TestUnanswered
+	case r.Stage == transport.Auth && r.Reply.Code != 0:
+		return mailboxes.AuthRefused
+	case r.Stage == transport.Connect || r.Reply.Code == 0:
+		return mailboxes.ConnectFailed
+	default:
+		return mailboxes.TestRefused
+	}
+}
+
+// send sends the test mail and returns what became of it.
+func (j Job) send(ctx context.Context, org id.ID, m *mailboxes.Sending, messageID string) (*transport.Result, error) {
+	self := mail.Address{Name: m.FromName, Address: m.FromEmail}
+	message := compose.Mail{
+		MessageID: messageID, Date: time.Now(), From: self, To: self, Subject: "Test of your mailbox",
+		Text: "This mail shows that the mailbox can send. You can delete it.",
+	}
+	body, err := message.MIME()
+	if err != nil {
+		return nil, fmt.Errorf("compose test mail: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, testTime)
+	defer cancel()
+	conn, failed := j.connect(ctx, org, m)
+	if failed != nil {
+		return failed, nil
+	}
+	defer func() { _ = conn.Close() }()
+	r := conn.Send(ctx, transport.Envelope{From: m.FromEmail, To: m.FromEmail}, body,
+		func(context.Context) error { return nil })
+	return &r, nil
+}
+
+var errNoServer = errors.New("this process cannot reach the mailbox's server")
+
+func (j Job) connect(ctx context.Context, org id.ID, m *mailboxes.Sending) (*transport.Conn, *transport.Result) {
+	failed := func(err error) *transport.Result {
+		return &transport.Result{Outcome: transport.NotSentTemporary, Stage: transport.Connect, Err: err}
+	}
+	switch {
+	case m.SocialAccountID != nil, m.Kind == mailboxes.Sandbox && j.Sandbox == nil:
+		return nil, failed(errNoServer)
+	case m.Kind == mailboxes.Sandbox:
+		raw, err := j.Sandbox(ctx, org)
+		if err != nil {
+			return nil, failed(err)
+		}
+		private := &transport.Dialer{AllowPrivate: true}
+		return private.Open(ctx, raw, transport.Server{Host: "sandbox.localhost", TLS: transport.Plain})
+	}
+	return j.Dialer.Connect(ctx, transport.Server{
+		Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password.Reveal(),
+	})
+}
