@@ -155,7 +155,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountMailboxes, a.mountSuppressions, a.mountEmails,
+		a.mountConsents, a.mountMailboxes, a.mountEmails, a.mountSuppressions,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,

@@ -156,6 +156,9 @@ func (b *bulkActionInput) vetted(ctx context.Context, tx *postgres.Tx) (bulk.Act
 	out := bulk.Action{Type: bulk.Type(b.Type), Add: b.Add, Remove: b.Remove}
 	if b.Patch != nil {
 		p := b.Patch.patch()
+		if p.Consent.Set {
+			return out, fault.Invalid(path+"patch/consent", "not_allowed", "A consent is given by one person at a time.")
+		}
 		if err := contacts.ValidatePatch(ctx, tx, &p, path+"patch/"); err != nil {
 			return out, err
 		}

@@ -14,6 +14,8 @@ type ContactFields struct {
 	JobTitle  httpx.Optional[string]          `json:"job_title" required:"false" doc:"Job title, up to 200 characters"`
 	Source    httpx.Optional[string]          `json:"source" required:"false"`
 	TimeZone  httpx.Optional[string]          `json:"time_zone" required:"false" doc:"IANA name, such as Europe/Berlin"`
+	Country   httpx.Optional[string]          `json:"country" required:"false" doc:"ISO 3166-1 alpha-2, such as DE"`
+	Consent   httpx.Optional[ConsentFields]   `json:"consent" required:"false"`
 	CompanyID httpx.Optional[string]          `json:"company_id" required:"false" doc:"Any UUID; linked if it exists"`
 	OwnerID   httpx.Optional[string]          `json:"owner_id" required:"false" doc:"ID of the owner, a user"`
 	Stage     httpx.Optional[string]          `json:"stage" required:"false"`
@@ -35,9 +37,39 @@ func (ContactFields) Descriptions() map[string]string {
 		"segment": "Keys of static segments, created if new; replaces the contact's static segments",
 		"attributes": "Values of custom fields: string, number, boolean or date (YYYY-MM-DD). The first value " +
 			"defines a new key; null removes a value",
-		"phone":  "Phone number, up to 50 characters; blanks collapse",
-		"source": "Where the contact came from, up to 200 characters",
-		"stage":  "A stage of the organization; default lead",
+		"consent": "The legal basis on which the contact is written to, merged member by member; null removes it",
+		"phone":   "Phone number, up to 50 characters; blanks collapse",
+		"source":  "Where the contact came from, up to 200 characters",
+		"stage":   "A stage of the organization; default lead",
+	}
+}
+
+// ConsentFields are the members of a consent in a request.
+type ConsentFields struct {
+	Basis       httpx.Optional[string] `json:"basis" required:"false"`
+	Source      httpx.Optional[string] `json:"source" required:"false" doc:"Where it was given, up to 200 characters"`
+	At          httpx.Optional[string] `json:"at" required:"false" doc:"When it was given, RFC 3339; default: now"`
+	Text        httpx.Optional[string] `json:"text" required:"false"`
+	ConfirmedAt httpx.Optional[string] `json:"confirmed_at" required:"false"`
+}
+
+// Descriptions implements wire.Describer.
+func (ConsentFields) Descriptions() map[string]string {
+	return map[string]string{
+		"basis":        "The legal basis, such as consent or legitimate_interest; required for a new consent",
+		"text":         "The words that the contact agreed to, up to 2000 characters",
+		"confirmed_at": "When the contact confirmed it, RFC 3339; the service sets it on a double opt-in",
+	}
+}
+
+func (f *ContactFields) consent() wire.Field[contacts.ConsentPatch] {
+	c := &f.Consent.Value
+	return wire.Field[contacts.ConsentPatch]{
+		Set: f.Consent.Set, Null: f.Consent.Null,
+		Value: contacts.ConsentPatch{
+			Basis: c.Basis.Field, Source: c.Source.Field, At: c.At.Field, Text: c.Text.Field,
+			ConfirmedAt: c.ConfirmedAt.Field,
+		},
 	}
 }
 
@@ -97,6 +129,7 @@ func (f *ContactFields) patch(
 	p := contacts.Patch{
 		Email: email.Field, FirstName: first.Field, LastName: last.Field,
 		Phone: f.Phone.Field, JobTitle: f.JobTitle.Field, Source: f.Source.Field, TimeZone: f.TimeZone.Field,
+		Country: f.Country.Field, Consent: f.consent(),
 		CompanyID: f.CompanyID.Field, OwnerID: f.OwnerID.Field, Stage: f.Stage.Field,
 		Tag: stringsOf(f.Tag), Segment: stringsOf(f.Segment), Attributes: f.Attributes.Field,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -315,4 +316,71 @@ func TestWhoMayTouchContacts(t *testing.T) {
 	member.do(http.MethodPost, "/api/v1/crm/fields", `{"key":"seats","type":"number"}`).want(t, 403, "forbidden")
 	ada.as(auth.Admin).do(http.MethodPost, "/api/v1/crm/fields", `{"key":"seats","type":"number"}`).want(t, 201, "")
 	s.stranger().do(http.MethodGet, contactsPath, nil).want(t, 401, "")
+}
+
+func TestAContactHasACountryAndAConsent(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup()
+	type consent struct {
+		Basis, At    string
+		Source, Text *string
+		ConfirmedAt  *string `json:"confirmed_at"`
+	}
+	var c struct {
+		ID      string
+		Country *string
+		Consent *consent
+	}
+	made := ada.do(http.MethodPost, contactsPath, `{"email":"eve@acme.example","first_name":"Eve","last_name":"X",`+
+		`"country":"de","consent":{"basis":"consent","source":"form","at":"2026-01-02T03:04:05Z"}}`).want(t, 201, "")
+	made.into(t, &c)
+	at := made.Header.Get("Location")
+	if c.Country == nil || *c.Country != "DE" || c.Consent == nil || *c.Consent.Source != "form" ||
+		c.Consent.At != "2026-01-02T03:04:05.000000Z" || c.Consent.ConfirmedAt != nil {
+		t.Errorf("made %s", made.Body)
+	}
+	if got := ada.do(http.MethodPatch, at, string(made.Body)).want(t, 200, ""); got.Header.Get("ETag") != `"1.0"` {
+		t.Errorf("the whole object sent back: %v", got.Header)
+	}
+	changed := ada.do(http.MethodPatch, at,
+		`{"consent":{"source":null,"confirmed_at":"2026-01-03T00:00:00Z"}}`).want(t, 200, "")
+	changed.into(t, &c)
+	if c.Consent.Basis != "consent" || c.Consent.Source != nil || c.Consent.ConfirmedAt == nil {
+		t.Errorf("changed %s", changed.Body)
+	}
+	if got := ada.do(http.MethodGet, at, nil).want(t, 200, ""); string(got.Body) != string(changed.Body) {
+		t.Errorf("read %s, changed to %s", got.Body, changed.Body)
+	}
+	ada.contact("bob@acme.example")
+	for where, want := range map[string]int{
+		`{"field":"country","op":"eq","value":"DE"}`:                                1,
+		`{"field":"country","op":"exists","value":false}`:                           1,
+		`{"field":"consent_basis","op":"eq","value":"consent"}`:                     1,
+		`{"field":"consent_confirmed_at","op":"exists","value":true}`:               1,
+		`{"field":"consent_confirmed_at","op":"gt","value":"2026-02-01T00:00:00Z"}`: 0,
+		`{"not":{"field":"consent_basis","op":"exists","value":true}}`:              1,
+	} {
+		var list struct{ Data []struct{ ID string } }
+		ada.do(http.MethodGet, contactsPath+"?filter="+url.QueryEscape(where), nil).want(t, 200, "").into(t, &list)
+		if len(list.Data) != want {
+			t.Errorf("%s finds %d, want %d", where, len(list.Data), want)
+		}
+	}
+	for body, want := range map[string]string{
+		`{"country":"XX"}`:                                    "#/country invalid_country",
+		`{"country":"Germany"}`:                               "#/country invalid_country",
+		`{"consent":{"basis":null}}`:                          "#/consent/basis required",
+		`{"consent":{"at":"yesterday"}}`:                      "#/consent/at invalid_time",
+		`{"consent":{"confirmed_at":"2999-01-01T00:00:00Z"}}`: "#/consent/confirmed_at out_of_range",
+		`{"consent":{"given":true}}`:                          "#/consent/given unknown_field",
+	} {
+		if got := ada.do(http.MethodPatch, at, body).want(t, 422, "validation_failed"); got.field() != want {
+			t.Errorf("%s: %s, want %s", body, got.field(), want)
+		}
+	}
+	ada.do(http.MethodPatch, at, `{"country":null,"consent":null}`).want(t, 200, "").into(t, &c)
+	if c.Country != nil || c.Consent != nil {
+		t.Errorf("cleared: %+v", c)
+	}
 }

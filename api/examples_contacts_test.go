@@ -5,7 +5,8 @@ func (r *recorder) tellOfContacts(c *caller) {
 	r.Helper()
 	ada := r.made(c, "contacts.create", `{"email":"ada.byron@example.com","first_name":"Ada","last_name":"Byron",`+
 		`"phone":"+44 20 7946 0001","job_title":"Analyst","source":"website","tag":["newsletter","vip"],`+
-		`"time_zone":"Europe/London","attributes":{"shoe_size":38}}`)
+		`"time_zone":"Europe/London","country":"GB","consent":{"basis":"consent","source":"Newsletter form",`+
+		`"text":"Send me the newsletter"},"attributes":{"shoe_size":38}}`)
 	r.plain(c, "contacts", ada, `{"stage":"mql","job_title":"Head of analysis"}`)
 	r.call(c, "contacts.upsert_batch", `{"contacts":[{"email":"mary@example.com","first_name":"Mary",`+
 		`"last_name":"Somerville","phone":"+44 20 7946 0099"},{"email":"m.somerville@example.com","first_name":"M.",`+
@@ -16,6 +17,7 @@ func (r *recorder) tellOfContacts(c *caller) {
 	c.search()
 	r.call(c, "duplicates.list", nil)
 	r.call(c, "duplicates.search", nil)
+	r.call(c, "contacts.request_consent", nil, ada)
 	r.tellOfTemplates(c, ada)
 	r.tellOfEmails(c, ada)
 	r.tellOfMerges(c)

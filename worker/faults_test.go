@@ -119,7 +119,8 @@ func TestAJobWhoseTaskIsActiveWithoutALeaseRunsUnderANewName(t *testing.T) {
 	h := open(t)
 	h.add(adding(mark, none{}))
 	stuck := h.only().ref().TaskID()
-	if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", stuck), "state", "active", "msg", "").Err(); err != nil {
+	if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", stuck),
+		"state", "active", "msg", "").Err(); err != nil {
 		t.Fatal(err)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))

@@ -149,7 +149,8 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 		if err := h.link.Del(t.Context(), asynqx.Key("default", asynqx.Pending)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", j.ref().TaskID()), "state", "active").Err(); err != nil {
+		if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", j.ref().TaskID()),
+			"state", "active").Err(); err != nil {
 			t.Fatal(err)
 		}
 		if p, err := c.Push(t.Context(), j.ref()); err != nil || p.Behind != 1 {
@@ -175,7 +176,8 @@ func TestARowThatIsRunIsNotLeftBehind(t *testing.T) {
 	h := open(t)
 	h.add(adding(mark, none{}))
 	j := h.only()
-	if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", j.ref().TaskID()), "state", "active").Err(); err != nil {
+	if err := h.link.HSet(t.Context(), asynqx.TaskKey("default", j.ref().TaskID()),
+		"state", "active").Err(); err != nil {
 		t.Fatal(err)
 	}
 	c := dispatch.New(h.ledger(), h.link)

@@ -83,6 +83,28 @@ func DescribeSchemas(r huma.Registry) {
 	for name, s := range r.Map() {
 		describe(r.TypeFromRef(schemaPrefix+name), s)
 	}
+	for name, s := range r.Map() {
+		nullObjects(r.TypeFromRef(schemaPrefix+name), s, r)
+	}
+}
+
+// nullObjects allows null for the members of t that are pointers to objects, which huma takes for objects. A type of
+// this package's callers has Nullable instead; types of the domain cannot.
+func nullObjects(t reflect.Type, s *huma.Schema, r huma.Registry) {
+	if t == nil || t.Kind() != reflect.Struct {
+		return
+	}
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		member := s.Properties[name]
+		if f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct || member == nil ||
+			member.Ref == "" || strings.Contains(options, "omit") {
+			continue
+		}
+		object := *r.SchemaFromRef(member.Ref)
+		object.Nullable, object.Description = true, member.Description
+		s.Properties[name] = &object
+	}
 }
 
 // describe sets the long descriptions of t in its schema.

@@ -59,7 +59,7 @@ var formats = map[string][]string{
 		"owner_id", "template_id",
 		"loser_ids[]", "sample_ids[]",
 	},
-	"date-time": {"closed_at", "created_at", "due_at", "expires_at", "paused_at", "updated_at"},
+	"date-time": {"at", "confirmed_at", "closed_at", "created_at", "due_at", "expires_at", "paused_at", "updated_at"},
 	"date":      {"expected_close_on"},
 	"uri": {
 		"authorize_url", "download_url", "errors_url", "hosted_invoice_url", "pdf_url", "redirect_url", "url",

@@ -74,7 +74,8 @@ func TestTasksThatEndShareTheWayToRedis(t *testing.T) {
 	client.AddHook(seen)
 	queue := asynq.NewClientFromRedisClient(client)
 	for i := range tasks {
-		if _, err := queue.EnqueueContext(t.Context(), asynq.NewTask("test", nil), asynq.TaskID(strconv.Itoa(i))); err != nil {
+		_, err := queue.EnqueueContext(t.Context(), asynq.NewTask("test", nil), asynq.TaskID(strconv.Itoa(i)))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -59,7 +59,8 @@ var housekeeping = regexp.MustCompile(`\}:(scheduled|retry|lease|completed|aggre
 func (r *recorder) note(script *redis.Cmd, err error) {
 	args := script.Args()
 	n, name := args[2].(int), args[1].(string)
-	if n == 0 || housekeeping.MatchString(fmt.Sprint(args[3])) || !strings.HasPrefix(fmt.Sprint(args[3]), "asynq:{q}:") {
+	first := fmt.Sprint(args[3])
+	if n == 0 || housekeeping.MatchString(first) || !strings.HasPrefix(first, "asynq:{q}:") {
 		return
 	}
 	if script.Name() == "eval" {

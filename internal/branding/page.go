@@ -13,6 +13,7 @@ type Page struct {
 	Title  string
 	Body   template.HTML // rendered by a trusted template
 	Script string        // "": none
+	Form   bool          // the page has a form that is sent to its own host
 }
 
 // layout is the frame of all pages. It names only what Shown contains.
@@ -85,7 +86,10 @@ func (s *Shown) Render(p Page) (page []byte, policy string, err error) {
 	}
 	policy = "default-src 'none'; style-src " + hashOf(style) +
 		"; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action "
-	if p.Script == "" {
+	switch {
+	case p.Script == "" && p.Form:
+		return out.Bytes(), policy + "'self'", nil
+	case p.Script == "":
 		return out.Bytes(), policy + "'none'", nil
 	}
 	return out.Bytes(), policy + "'self'; script-src " + hashOf(p.Script) + "; connect-src 'self'", nil

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/look"
@@ -18,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
+	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/jobs"
 )
 
@@ -27,6 +29,10 @@ func (p *process) serve(ln net.Listener) {
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: httpx.NewMetrics(p.metrics),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off",
 		Hooks: p.hooks, Mailboxes: p.mailboxes,
+		Emails: &emails.Service{
+			Box: p.box, Mailboxes: p.mailboxes, Suppressions: &suppression.Service{Box: p.box},
+			ResolveAfter: p.MailResolveAfter,
+		},
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
 		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log),
 		Streams:       limits.NewLeases(p.requests, p.log),

@@ -34,6 +34,15 @@ func (p *Patch) apply(c *Contact, path string) []fault.FieldError {
 	if p.TimeZone.Set && c.TimeZone != nil && !validZone(*c.TimeZone) {
 		v.wrong("time_zone", "invalid_time_zone", "This is not a name of the IANA time zone database.")
 	}
+	if p.Country.Set && c.Country != nil {
+		code, ok := country(*c.Country)
+		if c.Country = &code; !ok {
+			v.wrong("country", "invalid_country", "This is not a code of ISO 3166-1 alpha-2, such as DE.")
+		}
+	}
+	if p.Consent.Set {
+		c.Consent = v.consent(p.Consent, c.Consent)
+	}
 	v.id("company_id", p.CompanyID, &c.CompanyID)
 	v.id("owner_id", p.OwnerID, &c.OwnerID)
 	v.keys("tag", p.Tag, &c.Tag, maxKeys)
@@ -113,6 +122,7 @@ func changes(a, b *Contact) map[string]any {
 		before, after := *optionalTexts[i].Of(a), *optionalTexts[i].Of(b)
 		differ(optionalTexts[i].Name, equal(before, after), before)
 	}
+	differ("consent", reflect.DeepEqual(a.Consent, b.Consent), a.Consent)
 	differ("company_id", equal(a.CompanyID, b.CompanyID), a.CompanyID)
 	differ("stage", a.Stage == b.Stage, a.Stage)
 	differ("tag", slices.Equal(a.Tag, b.Tag), a.Tag)

@@ -33,6 +33,8 @@ var optionalTexts = []Text{
 	text("source", func(c *Contact) **string { return &c.Source }, func(p *Patch) *member { return &p.Source }),
 	text("time_zone", func(c *Contact) **string { return &c.TimeZone }, func(p *Patch) *member { return &p.TimeZone }).
 		upTo(maxKey),
+	text("country", func(c *Contact) **string { return &c.Country }, func(p *Patch) *member { return &p.Country }).
+		upTo(maxKey),
 }
 
 // text returns a Text of at most maxName characters.
@@ -91,6 +93,12 @@ var contactColumns = slices.Concat(
 			target: func(s *scannedRow) any { return &s.attributes },
 		},
 		fieldColumn("owner_id", "uuid", func(c *Contact) **id.ID { return &c.OwnerID }),
+		{
+			name: "consent", element: "text", conversion: "::jsonb",
+			value:  func(w *writtenContact) any { return w.consent },
+			array:  arrayOf(func(w *writtenContact) *string { return w.consent }),
+			target: func(s *scannedRow) any { return &s.Consent },
+		},
 		timeColumn("created_at", func(c *Contact) *wire.Time { return &c.CreatedAt }).insertOnly(),
 		timeColumn("updated_at", func(c *Contact) *wire.Time { return &c.UpdatedAt }),
 		derivedColumn("first_name_folded", "text", func(w *writtenContact) string { return Fold(w.FirstName) }),
@@ -121,6 +129,7 @@ type writtenContact struct {
 	*Contact
 	address    string // folded
 	attributes string // JSON
+	consent    *string
 	words      string
 }
 
@@ -137,7 +146,16 @@ func writtenOf(c *Contact, words []string) (writtenContact, error) {
 	if err != nil {
 		return writtenContact{}, fmt.Errorf("encode attributes: %w", err)
 	}
-	return writtenContact{c, Fold(c.Email), string(attributes), line(words)}, nil
+	w := writtenContact{Contact: c, address: Fold(c.Email), attributes: string(attributes), words: line(words)}
+	if c.Consent != nil {
+		consent, err := json.Marshal(c.Consent)
+		if err != nil {
+			return writtenContact{}, fmt.Errorf("encode consent: %w", err)
+		}
+		text := string(consent)
+		w.consent = &text
+	}
+	return w, nil
 }
 
 // fieldColumn returns the column of a field; at returns the field's address.

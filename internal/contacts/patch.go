@@ -16,6 +16,8 @@ type Patch struct {
 	JobTitle   wire.Field[string]
 	Source     wire.Field[string]
 	TimeZone   wire.Field[string]
+	Country    wire.Field[string]
+	Consent    wire.Field[ConsentPatch]
 	CompanyID  wire.Field[string]
 	OwnerID    wire.Field[string]
 	Stage      wire.Field[string]

@@ -32,6 +32,18 @@ var filterFields = func() map[string]filterField {
 		"tag":        {filter.Keys, "", func(c *Contact) any { return c.Tag }},
 		"segment":    {filter.Keys, "", func(c *Contact) any { return c.Segment }},
 		"lead_score": {filter.Number, "s.score", func(c *Contact) any { return c.LeadScore }},
+		"consent_basis": {filter.Key, "c.consent ->> 'basis'", func(c *Contact) any {
+			if c.Consent == nil {
+				return nil
+			}
+			return c.Consent.Basis
+		}},
+		"consent_confirmed_at": {filter.Time, "(c.consent ->> 'confirmed_at')::timestamptz", func(c *Contact) any {
+			if c.Consent == nil || c.Consent.ConfirmedAt == nil {
+				return nil
+			}
+			return c.Consent.ConfirmedAt.Time
+		}},
 		"created_at": {filter.Time, "c.created_at", func(c *Contact) any { return c.CreatedAt.Time }},
 		"updated_at": {filter.Time, "c.updated_at", func(c *Contact) any { return c.UpdatedAt.Time }},
 	}

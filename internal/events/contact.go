@@ -15,6 +15,8 @@ type Contact struct {
 	JobTitle   *string        `json:"job_title" doc:"Job title; null: none"`
 	Source     *string        `json:"source" doc:"Where the contact came from, free text; null: unknown"`
 	TimeZone   *string        `json:"time_zone" doc:"IANA name, such as Europe/Berlin; null: unknown"`
+	Country    *string        `json:"country" doc:"Code of ISO 3166-1 alpha-2, such as DE; null: unknown"`
+	Consent    *Consent       `json:"consent"`
 	CompanyID  *id.ID         `json:"company_id" format:"uuid" nullable:"true"`
 	Stage      string         `json:"stage" doc:"One of the organization's stages, such as lead or customer"`
 	Tag        []string       `json:"tag" doc:"Tags of the contact, without duplicates"`
@@ -31,12 +33,30 @@ type Contact struct {
 // Descriptions implements wire.Describer.
 func (Contact) Descriptions() map[string]string {
 	return map[string]string{
+		"consent":     "The legal basis on which the contact is written to; null: none was given",
 		"company_id":  "The contact's company; it may name one that does not exist yet; null: none",
 		"attributes":  "Values of custom fields by key: string, number, boolean or date (YYYY-MM-DD)",
 		"owner_id":    "User who owns the contact; null: nobody",
 		"created_at":  "When the contact was created, or the time that an import gave",
 		"updated_at":  "When the contact was last edited; scoring and dynamic segments do not change it",
 		"archived_at": "When the contact was archived; null: it is live",
+	}
+}
+
+// Consent is the legal basis on which an org writes to a contact.
+type Consent struct {
+	Basis       string     `json:"basis"`
+	Source      *string    `json:"source" doc:"Where it was given, such as a form; null: unknown"`
+	At          wire.Time  `json:"at" format:"date-time" doc:"When it was given"`
+	Text        *string    `json:"text" doc:"The words that the contact agreed to; null: unknown"`
+	ConfirmedAt *wire.Time `json:"confirmed_at" format:"date-time"`
+}
+
+// Descriptions implements wire.Describer.
+func (Consent) Descriptions() map[string]string {
+	return map[string]string{
+		"basis":        "The legal basis, such as consent, legitimate_interest or contract",
+		"confirmed_at": "When the contact confirmed it by the link of a mail (double opt-in); null: not confirmed",
 	}
 }
 

@@ -43,6 +43,30 @@ func (e ContactArchived) Data() (object, previous any) { return e.Contact, nil }
 // Concerns returns the contact.
 func (e ContactArchived) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
 
+// ContactSubscribed is the event contact.subscribed.
+type ContactSubscribed struct{ Contact Contact }
+
+// Type returns the event type.
+func (ContactSubscribed) Type() string { return "contact.subscribed" }
+
+// Data returns the contact with its consent.
+func (e ContactSubscribed) Data() (object, previous any) { return e.Contact, nil }
+
+// Concerns returns the contact.
+func (e ContactSubscribed) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
+
+// ContactUnsubscribed is the event contact.unsubscribed.
+type ContactUnsubscribed struct{ Contact Contact }
+
+// Type returns the event type.
+func (ContactUnsubscribed) Type() string { return "contact.unsubscribed" }
+
+// Data returns the contact.
+func (e ContactUnsubscribed) Data() (object, previous any) { return e.Contact, nil }
+
+// Concerns returns the contact.
+func (e ContactUnsubscribed) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
+
 // ContactRestored is the event contact.restored.
 type ContactRestored struct{ Contact Contact }
 

@@ -25,8 +25,8 @@ func ptr[T any](v T) *T { return &v }
 var (
 	sampleContact = Contact{
 		ID: sampleID(2), Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace", Phone: ptr("+441632960000"),
-		JobTitle: ptr("Analyst"), Source: ptr("website"), TimeZone: ptr("Europe/London"), CompanyID: ptr(sampleID(3)),
-		Stage: "lead", Tag: []string{"newsletter"}, Segment: []string{"customers-uk"},
+		JobTitle: ptr("Analyst"), Source: ptr("website"), TimeZone: ptr("Europe/London"), Country: ptr("GB"),
+		CompanyID: ptr(sampleID(3)), Stage: "lead", Tag: []string{"newsletter"}, Segment: []string{"customers-uk"},
 		Attributes: map[string]any{"seats": 25},
 		LeadScore:  42.17, Score: ContactScore{Probability: 0.4217, Confidence: "prior", ModelVersion: "prior-1"},
 		OwnerID: ptr(sampleID(4)), CreatedAt: sampleTime, UpdatedAt: sampleTime,

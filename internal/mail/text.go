@@ -37,6 +37,14 @@ func Invite(to, base, token, org string) Message {
 // InviteLink returns the URL that accepts an invitation.
 func InviteLink(base, token string) string { return link(base, invitePage, token) }
 
+// ConfirmConsent returns the mail that asks a contact of an org to confirm the consent to get its mails. target is the
+// page that confirms it.
+func ConfirmConsent(to, org, target string) Message {
+	return compose(to, "Please confirm that “"+quote(org)+"” may write to you",
+		"“"+quote(org)+"” was asked to write to this address. Confirm that you want its mails.",
+		"Confirm", target, "If you did not ask for this, do nothing: you will get no mails.")
+}
+
 func link(base, page, token string) string { return base + page + "?token=" + url.QueryEscape(token) }
 
 // compose renders the text and the HTML. The only untrusted input is org names, which quote makes safe.

@@ -12,10 +12,9 @@ import (
 
 // contactFields and companyFields are the merge fields of a contact and of its company.
 var (
-	contactFields = []string{
-		"id", "email", "first_name", "last_name", "phone", "job_title", "source", "time_zone", "stage", "tag",
-		"attributes", "lead_score", "created_at",
-	}
+	contactFields = slices.Concat(contacts.TextNames(), []string{
+		"id", "email", "first_name", "last_name", "stage", "tag", "attributes", "lead_score", "created_at",
+	})
 	companyFields = []string{"id", "name", "domain", "website", "industry", "size", "phone", "created_at"}
 	otherFields   = []string{"sender.name", "org.name", "unsubscribe_url", "preferences_url"}
 	alwaysThere   = []string{"id", "email", "first_name", "last_name", "stage", "lead_score", "created_at"}

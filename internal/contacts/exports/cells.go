@@ -83,6 +83,12 @@ func cell(c *contacts.Contact, field string) string {
 			}
 			return ""
 		}
+		if part := contacts.ConsentNamed(field); part != nil {
+			if c.Consent == nil {
+				return ""
+			}
+			return part.Of(c.Consent)
+		}
 		switch v := c.Attributes[strings.TrimPrefix(field, attribute)].(type) {
 		case string:
 			return v
@@ -120,6 +126,9 @@ func value(c *contacts.Contact, field string) any {
 	}
 	if t := contacts.TextNamed(field); t != nil {
 		return *t.Of(c)
+	}
+	if part := contacts.ConsentNamed(field); part != nil && (c.Consent == nil || part.Of(c.Consent) == "") {
+		return nil
 	}
 	return cell(c, field)
 }

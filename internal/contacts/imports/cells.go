@@ -61,6 +61,11 @@ func (r *reader) set(u *contacts.Upsert, field, cell string) {
 			*t.In(&u.Patch) = wire.Some(cell)
 			return
 		}
+		if part := contacts.ConsentNamed(field); part != nil {
+			u.Consent.Set = true
+			*part.In(&u.Consent.Value) = wire.Some(cell)
+			return
+		}
 		key := strings.TrimPrefix(field, attribute)
 		if !u.Attributes.Set {
 			u.Attributes = wire.Some(map[string]any{})

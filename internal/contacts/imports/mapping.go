@@ -23,7 +23,7 @@ type Column struct {
 const attribute = "attributes."
 
 // fields lists the built-in fields that a column can be mapped to.
-var fields = slices.Concat([]string{"id", "email", "first_name", "last_name"}, contacts.TextNames(), []string{
+var fields = slices.Concat([]string{"id", "email", "first_name", "last_name"}, contacts.TextNames(), contacts.ConsentNames(), []string{
 	"company_id", "owner_id", "stage", "tag", "segment", "created_at",
 })
 

@@ -29,11 +29,13 @@ type batchCall struct {
 // newBatch returns a batcher that executes each batch with do.
 func newBatch(do func(context.Context, []*batchCall) error) *batch.Batcher[*batchCall] {
 	return batch.New(batch.Options[*batchCall]{
-		Interval: batch.Interval, FlushSize: batch.FlushSize, Most: batchSize, Queued: batchSize, Timeout: batchTimeout,
+		Interval: batch.Interval, FlushSize: batch.FlushSize, Most: batchSize, Queued: batchSize,
+		Timeout: batchTimeout,
 		Send: func(ctx context.Context, load []*batchCall) error {
 			// Sort by key, so that concurrent statements lock rows in the same order and cannot deadlock.
 			slices.SortFunc(load, func(a, b *batchCall) int {
-				return cmp.Or(bytes.Compare(a.claim.Org[:], b.claim.Org[:]), bytes.Compare(a.claim.ID[:], b.claim.ID[:]))
+				return cmp.Or(bytes.Compare(a.claim.Org[:], b.claim.Org[:]),
+					bytes.Compare(a.claim.ID[:], b.claim.ID[:]))
 			})
 			return do(ctx, load)
 		},

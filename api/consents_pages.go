@@ -1,0 +1,118 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"html/template"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+
+	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/api/pages"
+	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/templates"
+)
+
+// linkPage is a page that a link of a mail leads to: GET asks, POST acts.
+type linkPage struct {
+	noun, path, purpose, title string
+	ask, done                  branding.Page
+	act                        func(context.Context, *postgres.Tx, templates.Link) error
+	writes                     []string
+}
+
+// oneClick is the field that a POST must have (RFC 8058, 3.1), with the value One-Click. Our own form sends it too.
+const oneClick = "List-Unsubscribe"
+
+// question returns a page with a button.
+func question(title, text, button string) branding.Page {
+	return branding.Page{
+		Title: title, Form: true,
+		Body: template.HTML("<h1>" + title + "</h1>\n<p>" + text + "</p>\n" + //nolint:gosec // constants
+			`<form method="post"><input type="hidden" name="` + oneClick + `" value="One-Click">` +
+			"<button>" + button + "</button></form>\n"),
+	}
+}
+
+var (
+	unsubscribeQuestion = question("Unsubscribe", "Do you want no more mails?", "Unsubscribe")
+	unsubscribed        = pages.Message("Unsubscribed", "You get no more mails.")
+	subscribeQuestion   = question("Confirm", "Please confirm that you want to get mails.", "Confirm")
+	subscribed          = pages.Message("Confirmed", "Thank you. You get mails from now on.")
+)
+
+type linkIn struct {
+	Token string `path:"token" maxLength:"200" doc:"Token of the link"`
+}
+
+type linkForm struct {
+	linkIn
+	Type    string `header:"Content-Type" hidden:"true"`
+	RawBody []byte
+}
+
+func (a *App) mountLinkPage(p linkPage) {
+	httpx.Route(a.Server, httpx.Op{
+		ID:     p.noun + ".show",
+		Method: http.MethodGet, Path: p.path + "{token}", Need: httpx.Public, Tag: consentsTag,
+		Title: "Show " + p.title, Gives: []string{"text/html"},
+	}, func(ctx context.Context, in *linkIn) (*pageOut, error) {
+		return a.linkShown(ctx, in.Token, p.ask)
+	})
+	httpx.Route(a.Server, httpx.Op{
+		ID:     p.noun + ".confirm",
+		Method: http.MethodPost, Path: p.path + "{token}", Need: httpx.Public, Signed: true, Tag: consentsTag,
+		Title: "Act as " + p.title + " says", Gives: []string{"text/html"}, MaxBody: formBytes, Writes: p.writes,
+	}, func(ctx context.Context, in *linkForm) (*pageOut, error) {
+		if !isOneClick(in.Type, in.RawBody) {
+			return a.linkShown(ctx, in.Token, p.ask)
+		}
+		if err := a.follow(ctx, in.Token, p); err != nil {
+			return nil, err
+		}
+		return a.linkShown(ctx, in.Token, p.done)
+	})
+}
+
+// isOneClick reports whether a form, in either of the two encodings, has the field of RFC 8058.
+func isOneClick(mediaType string, body []byte) bool {
+	kind, parameters, err := mime.ParseMediaType(mediaType)
+	if err == nil && kind == "multipart/form-data" {
+		form, err := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]).ReadForm(formBytes)
+		return err == nil && len(form.Value[oneClick]) == 1 && form.Value[oneClick][0] == "One-Click"
+	}
+	form, err := url.ParseQuery(string(body))
+	return err == nil && form.Get(oneClick) == "One-Click"
+}
+
+// follow acts on a token. An unknown one changes nothing and is no error, so that nobody learns which tokens exist.
+func (a *App) follow(ctx context.Context, token string, p linkPage) error {
+	l, ok := templates.ParseLink(token)
+	if !ok {
+		return nil
+	}
+	return a.DB.Tx(ctx, l.Org, func(tx *postgres.Tx) error {
+		known, err := l.Verify(ctx, tx, a.Box, p.purpose, token)
+		if err != nil || !known {
+			return err
+		}
+		return p.act(ctx, tx, l)
+	})
+}
+
+// linkShown returns a page in the brand of the org that the token names: the page is the same for an unknown token.
+func (a *App) linkShown(ctx context.Context, token string, page branding.Page) (*pageOut, error) {
+	l, ok := templates.ParseLink(token)
+	if !ok {
+		l.Org = id.ID{}
+	}
+	out := &pageOut{Kind: "text/html; charset=utf-8"}
+	shown := a.pages.BrandOf(ctx, l.Org)
+	var err error
+	out.Body, out.Policy, err = shown.Render(page)
+	return out, err
+}
