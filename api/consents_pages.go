@@ -45,12 +45,13 @@ var (
 	subscribed          = pages.Message("Confirmed", "Thank you. You get mails from now on.")
 )
 
-type linkIn struct {
+// LinkToken is the path parameter of a page that a mail links to.
+type LinkToken struct {
 	Token string `path:"token" maxLength:"200" doc:"Token of the link"`
 }
 
 type linkForm struct {
-	linkIn
+	LinkToken
 	Type    string `header:"Content-Type" hidden:"true"`
 	RawBody []byte
 }
@@ -60,7 +61,7 @@ func (a *App) mountLinkPage(p linkPage) {
 		ID:     p.noun + ".show",
 		Method: http.MethodGet, Path: p.path + "{token}", Need: httpx.Public, Tag: consentsTag,
 		Title: "Show " + p.title, Gives: []string{"text/html"},
-	}, func(ctx context.Context, in *linkIn) (*pageOut, error) {
+	}, func(ctx context.Context, in *LinkToken) (*pageOut, error) {
 		return a.linkShown(ctx, in.Token, p.ask)
 	})
 	httpx.Route(a.Server, httpx.Op{
