@@ -59,7 +59,7 @@ func TestOnlyAPressedButtonUnsubscribes(t *testing.T) {
 			t.Fatalf("%v\n%s", page.Header, page.Body)
 		}
 	}
-	s.pressed(mail.UnsubscribeURL, "").want(t, 200, "")
+	s.pressed(mail.UnsubscribeURL, "other=1").want(t, 200, "")
 	other := s.signup()
 	theirs := other.rendered(other.contact("eve@acme.example").ID, compose.Source{Text: "x"})
 	forged := strings.TrimPrefix(mail.UnsubscribeURL, "/t/u/")[:76] + "AAAA"
