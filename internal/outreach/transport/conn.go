@@ -91,9 +91,6 @@ func (c *Conn) dot(w *smtp.DataCommand, marked time.Time) Result {
 	return r
 }
 
-// Reusable reports whether another mail can be sent on the connection.
-func (c *Conn) Reusable() bool { return !c.broken }
-
 // Close ends the session.
 func (c *Conn) Close() error {
 	if c.broken {
