@@ -73,7 +73,7 @@ func TestAnErrorAboutOneOfASmallSetListsTheSet(t *testing.T) {
 		{"a parameter", "GET", contactsPath + "?stages=lead", "", 400, " stage, "},
 		{
 			"a filter's field", "GET", contactsPath + `?filter={"field":"age","op":"eq","value":1}`, "", 400,
-			"one of: company_id, created_at, email,",
+			"one of: company_id, consent_basis, consent_confirmed_at,",
 		},
 		{
 			"a filter's op", "GET", contactsPath + `?filter={"field":"email","op":"like","value":""}`, "", 400,

@@ -50,16 +50,16 @@ func (a *App) mountConsents() {
 	}
 }
 
-type consentRequested struct {
-	Body struct {
-		Status string `json:"status" enum:"queued" doc:"The mail is going to be sent"`
-	}
+type consentRequest struct{ Body requestedConsent }
+
+type requestedConsent struct {
+	Status string `json:"status" enum:"queued" doc:"The mail is going to be sent"`
 }
 
 // requestConsent stores that a consent was asked for, and sends the mail with the link that confirms it.
-func (a *App) requestConsent(ctx context.Context, in *ContactID) (*consentRequested, error) {
+func (a *App) requestConsent(ctx context.Context, in *ContactID) (*consentRequest, error) {
 	rate := a.rate(ctx)
-	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*consentRequested, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*consentRequest, error) {
 		row, err := contacts.Get(ctx, tx, in.ID, false)
 		if err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func (a *App) requestConsent(ctx context.Context, in *ContactID) (*consentReques
 	})
 }
 
-func (a *App) mailConsent(ctx context.Context, tx *postgres.Tx, contact id.ID, to string) (*consentRequested, error) {
+func (a *App) mailConsent(ctx context.Context, tx *postgres.Tx, contact id.ID, to string) (*consentRequest, error) {
 	pair, err := orgkey.Of(ctx, tx, a.Box)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (a *App) mailConsent(ctx context.Context, tx *postgres.Tx, contact id.ID, t
 		return nil, err
 	}
 	token := templates.Link{Org: tx.Org(), Contact: contact}.Token(pair.Org, templates.Subscribe)
-	out := &consentRequested{}
+	out := &consentRequest{}
 	out.Body.Status = "queued"
 	return out, a.post(ctx, tx, mail.ConfirmConsent(to, home.Name, a.PublicURL+templates.SubscribePath+token))
 }

@@ -68,6 +68,7 @@ func (a *App) mountLinkPage(p linkPage) {
 		ID:     p.noun + ".confirm",
 		Method: http.MethodPost, Path: p.path + "{token}", Need: httpx.Public, Signed: true, Tag: consentsTag,
 		Title: "Act as " + p.title + " says", Gives: []string{"text/html"}, MaxBody: formBytes, Writes: p.writes,
+		Takes: []string{"application/x-www-form-urlencoded", "multipart/form-data"},
 	}, func(ctx context.Context, in *linkForm) (*pageOut, error) {
 		if !isOneClick(in.Type, in.RawBody) {
 			return a.linkShown(ctx, in.Token, p.ask)

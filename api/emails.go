@@ -57,10 +57,10 @@ func (a *App) mountEmails() {
 // shownEmail is an email with its content.
 type shownEmail struct {
 	emails.Email
-	From        *string                 `json:"from" doc:"Address of the sender; null once the content was deleted"`
-	HTML        *string                 `json:"html" doc:"HTML part; null: none, or the content was deleted"`
-	Text        *string                 `json:"text" doc:"Text part; null: none, or the content was deleted"`
-	Attachments []emails.AttachmentInfo `json:"attachments" doc:"Files of the email"`
+	From        *string                    `json:"from" doc:"Address of the sender; null once the content was deleted"`
+	HTML        *string                    `json:"html" doc:"HTML part; null: none, or the content was deleted"`
+	Text        *string                    `json:"text" doc:"Text part; null: none, or the content was deleted"`
+	Attachments []emails.AttachmentSummary `json:"attachments" doc:"Files of the email"`
 }
 
 type emailAnswer struct {
@@ -77,7 +77,7 @@ type emailCreated struct {
 type emailList struct{ Body httpx.List[emails.Email] }
 
 func showEmail(f *emails.Full) shownEmail {
-	out := shownEmail{Email: f.Email, Attachments: []emails.AttachmentInfo{}}
+	out := shownEmail{Email: f.Email, Attachments: []emails.AttachmentSummary{}}
 	if c := f.Content; c != nil {
 		out.From, out.HTML, out.Text, out.Attachments = &c.From, c.HTML, c.Text, c.Attachments
 	}
@@ -172,7 +172,7 @@ func orMailbox(given *bool, otherwise bool) bool {
 
 type emailQuery struct {
 	httpx.PageInput
-	Status      string    `query:"status" doc:"Only emails with this status; several, separated by commas, mean any of them"`
+	Status      string    `query:"status" doc:"Only emails with one of these statuses, separated by commas"`
 	ContactID   string    `query:"contact_id" format:"uuid" doc:"Only emails to this contact"`
 	MailboxID   string    `query:"mailbox_id" format:"uuid" doc:"Only emails from this mailbox"`
 	EnrolmentID string    `query:"enrolment_id" format:"uuid" doc:"Only emails of this enrolment"`

@@ -75,7 +75,8 @@ func TestAnEmailIsCreatedShownListedAndCancelled(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	c.do(http.MethodPost, one+"/resolve", `{"outcome":"sent"}`).want(t, 409, "not_unknown")
-	c.exec(`UPDATE email SET status = 'transmitting', marked_at = now() WHERE org_id = $1 AND id = '`+second.ID+`'`, c.Org)
+	c.exec(`UPDATE email SET status = 'transmitting', marked_at = now() WHERE org_id = $1 AND id = '`+second.ID+`'`,
+		c.Org)
 	c.do(http.MethodPost, emailsPath+"/"+second.ID+"/cancel", nil).want(t, 409, "too_late")
 }
 

@@ -20,4 +20,8 @@ func (r *recorder) tellOfSuppressions(c *caller) {
 	r.Helper()
 	r.call(c, "suppressions.create", `{"email":"eve@example.com","purpose":"marketing","reason":"unsubscribe"}`)
 	r.call(c, "suppressions.list", nil)
+	const kind, body = "application/x-www-form-urlencoded", `"List-Unsubscribe=One-Click"`
+	const token = "a-token-of-a-mail"
+	r.record("unsubscription.confirm", kind, body, r.pressed("/t/u/"+token, oneClick))
+	r.record("subscription.confirm", kind, body, r.pressed("/t/s/"+token, oneClick))
 }

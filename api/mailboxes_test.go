@@ -78,22 +78,22 @@ func TestAMailboxOfNoPublicServerIsRefused(t *testing.T) {
 	t.Parallel()
 	ada := start(t, unlimited).signup()
 	for body, code := range map[string]string{
-		`{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"10.0.0.1"}}`:                       "host_not_allowed",
-		`{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"localhost"}}`:                      "host_not_allowed",
-		`{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"0x7f.1"}}`:                         "host_not_allowed",
-		`{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"s.example.com","port":22}}`:        "port_not_allowed",
-		`{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"s.example.com","tls":"none"}}`:     "validation_failed",
-		`{"kind":"smtp","from_email":"a@example.com"}`:                                                  "validation_failed",
-		`{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"a b"}}`:                            "validation_failed",
-		`{"kind":"sandbox","from_email":"a@example.com","smtp":{"host":"s.example.com"}}`:               "validation_failed",
-		`{"kind":"google","from_email":"a@example.com"}`:                                                "validation_failed",
-		`{"kind":"sandbox","from_email":"a@b@example.com"}`:                                             "validation_failed",
-		`{"kind":"sandbox","from_email":"a@example.com","from_name":"x\r\nBcc: b@example.com"}`:         "validation_failed",
-		`{"kind":"sandbox","from_email":"a@example.com","daily_cap":0}`:                                 "validation_failed",
-		`{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"s.example.com"},"daily_cap":null}`: "validation_failed",
-		`{"kind":"sandbox","from_email":"a@example.com","gap_seconds":{"min":9,"max":3}}`:               "validation_failed",
-		`{"kind":"sandbox","from_email":"a@example.com","time_zone":"Mars/Olympus"}`:                    "validation_failed",
-		`{"kind":"carrier_pigeon","from_email":"a@example.com"}`:                                        "validation_failed",
+		`{"kind":"smtp","from_email":"a@x.example","smtp":{"host":"10.0.0.1"}}`:                   "host_not_allowed",
+		`{"kind":"smtp","from_email":"a@x.example","smtp":{"host":"localhost"}}`:                  "host_not_allowed",
+		`{"kind":"smtp","from_email":"a@x.example","smtp":{"host":"0x7f.1"}}`:                     "host_not_allowed",
+		`{"kind":"smtp","from_email":"a@x.example","smtp":{"host":"s.example","port":22}}`:        "port_not_allowed",
+		`{"kind":"smtp","from_email":"a@x.example","smtp":{"host":"s.example","tls":"none"}}`:     "validation_failed",
+		`{"kind":"smtp","from_email":"a@x.example"}`:                                              "validation_failed",
+		`{"kind":"smtp","from_email":"a@x.example","smtp":{"host":"a b"}}`:                        "validation_failed",
+		`{"kind":"sandbox","from_email":"a@x.example","smtp":{"host":"s.example"}}`:               "validation_failed",
+		`{"kind":"google","from_email":"a@x.example"}`:                                            "validation_failed",
+		`{"kind":"sandbox","from_email":"a@b@example.com"}`:                                       "validation_failed",
+		`{"kind":"sandbox","from_email":"a@x.example","from_name":"x\r\nBcc: b@example.com"}`:     "validation_failed",
+		`{"kind":"sandbox","from_email":"a@x.example","daily_cap":0}`:                             "validation_failed",
+		`{"kind":"smtp","from_email":"a@x.example","smtp":{"host":"s.example"},"daily_cap":null}`: "validation_failed",
+		`{"kind":"sandbox","from_email":"a@x.example","gap_seconds":{"min":9,"max":3}}`:           "validation_failed",
+		`{"kind":"sandbox","from_email":"a@x.example","time_zone":"Mars/Olympus"}`:                "validation_failed",
+		`{"kind":"carrier_pigeon","from_email":"a@x.example"}`:                                    "validation_failed",
 	} {
 		if got := ada.do("POST", boxesPath, body); got.Status != 422 || !strings.Contains(string(got.Body), code) {
 			t.Errorf("%s: %d %s, want 422 %s", body, got.Status, got.Body, code)

@@ -42,7 +42,7 @@ type createSuppressionRequest struct {
 	Domain  *string `json:"domain,omitempty" doc:"Domain, with every address of it"`
 	Purpose *string `json:"purpose,omitempty" doc:"marketing, or all, which is the default"`
 	Reason  *string `json:"reason,omitempty" doc:"unsubscribe, complaint, hard_bounce or manual, which is the default"`
-	Note    *string `json:"note,omitempty" doc:"Free text, up to 500 characters"`
+	Note    *string `json:"note,omitempty" doc:"What a person adds about the reason, up to 500 characters"`
 }
 
 // parse validates the request.

@@ -94,8 +94,19 @@ func (s *service) example(r api.Route, n int) any {
 		delete(o, "blocks")
 		o["text"] = "Good day"
 	}
-	if o, ok := body.(map[string]any); ok && r.Method == "POST" && r.Path == "/api/v1/crm/notes" {
+	o, ok := body.(map[string]any)
+	if !ok || r.Method != "POST" {
+		return body
+	}
+	switch r.Path {
+	case "/api/v1/crm/notes":
 		o["company_id"] = id.New().String() // a note needs a subject
+	case suppressionsPath:
+		o["domain"] = fmt.Sprintf("suppressed%d.example", n) // or an email
+	case boxesPath:
+		o["kind"] = "sandbox" // the others need a server or an account
+	case emailsPath: // without a template
+		o["subject"], o["text"] = "Hello", "Good day"
 	}
 	return body
 }
@@ -103,6 +114,7 @@ func (s *service) example(r api.Route, n int) any {
 // wellKnown returns values of fields with rules that a schema cannot express.
 var wellKnown = map[string]func(n int) any{
 	"email":      func(n int) any { return fmt.Sprintf("person%d@example.test", n) },
+	"from_email": func(n int) any { return fmt.Sprintf("sender%d@example.test", n) },
 	"url":        func(n int) any { return fmt.Sprintf("https://93.184.216.34/hook%d", n) },
 	"password":   func(n int) any { return fmt.Sprintf("correct horse %d battery", n) },
 	"events":     func(int) any { return []any{"*"} },

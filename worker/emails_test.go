@@ -84,7 +84,7 @@ func openMailer(t *testing.T) *mailer {
 }
 
 // send creates n emails to fresh contacts, and their jobs. The addresses are prefix0@example.com and so on.
-func (p *mailer) send(prefix string, n int) (ids []id.ID) {
+func (p *mailer) send(prefix string, n int) {
 	p.t.Helper()
 	ctx := p.t.Context()
 	err := p.db.App.Tx(ctx, p.org, func(tx *postgres.Tx) error {
@@ -104,7 +104,6 @@ func (p *mailer) send(prefix string, n int) (ids []id.ID) {
 			if err != nil {
 				return err
 			}
-			ids = append(ids, full.ID)
 			if err := emailsend.Kind.Add(ctx, tx, emailsend.Args{Email: full.ID},
 				queue.ConcurrencyKey(p.mailbox)); err != nil {
 				return err
@@ -115,7 +114,6 @@ func (p *mailer) send(prefix string, n int) (ids []id.ID) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return ids
 }
 
 func kill(cmd *exec.Cmd) {
@@ -210,12 +208,12 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 		"when the body begins":        {stage: 2, want: "sent"},
 		"before the mark takes the mailbox": {
 			locked: `SELECT FROM mailbox FOR UPDATE`,
-			until:  `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%mailbox%FOR UPDATE%' AND wait_event_type = 'Lock')`,
+			until:  waiting("mailbox%FOR UPDATE"),
 			want:   "sent",
 		},
 		"before the mark is committed": {
 			locked: `LOCK TABLE email_month IN SHARE MODE`,
-			until:  `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%emails_take%' AND wait_event_type = 'Lock')`,
+			until:  waiting("emails_take"),
 			want:   "sent",
 		},
 		"after the dot, which the server loses": {
@@ -226,9 +224,9 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 			want: "unknown",
 		},
 		"after the reply, before the outcome": {
-			locked: `LOCK TABLE event IN SHARE MODE`, until: `SELECT status = 'transmitting' AND EXISTS (
-				SELECT FROM pg_stat_activity WHERE query LIKE '%INSERT INTO event%' AND wait_event_type = 'Lock') FROM email`,
-			want: "unknown",
+			locked: `LOCK TABLE event IN SHARE MODE`,
+			until:  `SELECT status = 'transmitting' AND (` + waiting("INSERT INTO event") + `) FROM email`,
+			want:   "unknown",
 		},
 		"after the outcome": {until: `SELECT status = 'sent' FROM email`, want: "sent"},
 	} {
@@ -295,8 +293,8 @@ func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
 	kills := 0
 	workers := [2]*exec.Cmd{p.process(posting), p.process(posting)}
 	for p.number(`SELECT count(*) FROM job WHERE kind LIKE 'email.send%'`) > *mails/10 && kills < *mails/10 {
-		p.number(`SELECT 1 FROM pg_sleep($1)`, 0.1+rand.Float64()*0.5) //nolint:gosec // moments of kills
-		which := rand.IntN(2)                                          //nolint:gosec // likewise
+		p.number(`SELECT 1 FROM pg_sleep($1)`, 0.1+rand.Float64()*0.5)
+		which := rand.IntN(2)
 		kill(workers[which])
 		kills++
 		workers[which] = p.process(posting)
@@ -309,4 +307,10 @@ func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
 	if n := p.number(`SELECT count(*) FROM email`); n != *mails {
 		t.Errorf("%d emails", n)
 	}
+}
+
+// waiting returns a query that reports whether a session waits for a lock in a statement like the given one.
+func waiting(statement string) string {
+	return `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%` + statement +
+		`%' AND wait_event_type = 'Lock')`
 }

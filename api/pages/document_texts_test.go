@@ -22,4 +22,5 @@ var texts = []string{
 	"refresh_token", "remove[]", "request_id", "response_body", "secret", "segment[]", "size", "source", "src", "stage",
 	"state", "subject", "subscription_id", "subtitle", "summary", "tag", "tag[]", "text", "time_zone", "title",
 	"to", "token", "unit", "upgrade_to", "user_agent", "value", "values[]", "version", "website", "x",
+	"?status", "AttachmentSummary.type", "EmailAttachment.type", "by", "content", "from_name", "imap.host", "imap.username", "lift_reason", "message_id", "note", "result", "signature_html", "smtp.host", "smtp.username", "smtp_reply", "status_reason", "step", "variant",
 }

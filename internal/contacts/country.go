@@ -1,6 +1,9 @@
 package contacts
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // countries has the codes of ISO 3166-1 alpha-2 that are officially assigned.
 const countries = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT " +
@@ -14,5 +17,5 @@ const countries = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE B
 // country returns the code of a country in upper case, and whether it is assigned.
 func country(s string) (string, bool) {
 	s = strings.ToUpper(strings.TrimSpace(s))
-	return s, len(s) == 2 && !strings.Contains(s, " ") && strings.Contains(" "+countries+" ", " "+s+" ")
+	return s, slices.Contains(strings.Fields(countries), s)
 }

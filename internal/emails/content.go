@@ -52,7 +52,7 @@ func (c *content) mail(e *Email, attachments []compose.Attachment) *compose.Mail
 
 // shown returns what the API shows of c.
 func (c *content) shown(attachments []compose.Attachment) *Content {
-	out := &Content{From: c.fromEmail, Attachments: []AttachmentInfo{}}
+	out := &Content{From: c.fromEmail, Attachments: []AttachmentSummary{}}
 	if c.html != "" {
 		out.HTML = &c.html
 	}
@@ -60,7 +60,7 @@ func (c *content) shown(attachments []compose.Attachment) *Content {
 		out.Text = &c.text
 	}
 	for _, a := range attachments {
-		out.Attachments = append(out.Attachments, AttachmentInfo{a.Name, a.Type, len(a.Content)})
+		out.Attachments = append(out.Attachments, AttachmentSummary{a.Name, a.Type, len(a.Content)})
 	}
 	return out
 }

@@ -45,11 +45,11 @@ type Full struct {
 type Content struct {
 	From        string
 	HTML, Text  *string
-	Attachments []AttachmentInfo
+	Attachments []AttachmentSummary
 }
 
-// AttachmentInfo describes an attachment.
-type AttachmentInfo struct {
+// AttachmentSummary describes an attachment.
+type AttachmentSummary struct {
 	Name string `json:"name" doc:"Name of the file"`
 	Type string `json:"type" doc:"Media type of the file"`
 	Size int    `json:"size" doc:"Size of the file in bytes"`

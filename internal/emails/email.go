@@ -86,7 +86,8 @@ func (Email) Descriptions() map[string]string {
 		"in_reply_to_email_id": "The email that this one answers; null: none",
 		"enrolment_id":         "The enrolment that sent it; null: no sequence did",
 		"broadcast_id":         "The broadcast that sent it; null: none did",
-		"purpose":              "marketing: an unsubscription stops the email; personal: only suppressions of all mail do",
+		"purpose": "marketing: an unsubscription stops the email; personal: only a suppression of all mail " +
+			"does",
 		"status": "unknown: the server's answer to the mail was not received, so it may have been sent; it is not sent " +
 			"again by itself",
 		"status_reason": "Why it has the status, for programs, such as suppressed or rejected; null: no special reason",

@@ -37,8 +37,8 @@ func TestAnEmailIsPlannedMarkedAndSentOnce(t *testing.T) {
 	}
 }
 
-func refusal(err error) *emails.Refusal {
-	r, _ := errors.AsType[*emails.Refusal](err)
+func refusal(err error) *emails.RefusedError {
+	r, _ := errors.AsType[*emails.RefusedError](err)
 	return r
 }
 

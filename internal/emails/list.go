@@ -104,7 +104,7 @@ func WithContent(ctx context.Context, tx *postgres.Tx, r Row) (*Full, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list attachments: %w", err)
 	}
-	if out.Content.Attachments, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AttachmentInfo]); err != nil {
+	if out.Content.Attachments, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AttachmentSummary]); err != nil {
 		return nil, fmt.Errorf("list attachments: %w", err)
 	}
 	return out, nil

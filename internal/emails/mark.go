@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/suppression"
 )
 
-// A Refusal is a mark that was not given. The email is certainly not sent by this run.
-type Refusal struct {
+// RefusedError is a mark that was not given. The email is certainly not sent by this run.
+type RefusedError struct {
 	// Settled reports that the run is over: the email was cancelled, or belongs to another run. Otherwise it waits.
 	Settled bool
 	Reason  string
@@ -22,7 +22,7 @@ type Refusal struct {
 	WholeMailbox bool
 }
 
-func (r *Refusal) Error() string { return "email not marked: " + r.Reason }
+func (r *RefusedError) Error() string { return "email not marked: " + r.Reason }
 
 // markSQL is the compare-and-set of the mark, with what may have stopped the email since it was taken.
 var markSQL = `
@@ -40,21 +40,21 @@ const writable = `o.paused_at IS NULL AND (o.writes_until IS NULL OR o.writes_un
 var errTaken = errors.New("the plan's emails of the month are used up")
 
 // Mark commits that the email is being transmitted. After a nil error the final dot may be written, and must be within a
-// minute. A *Refusal says why the mark was not given. After any other error the dot must not be written either: whether
+// minute. A *RefusedError says why the mark was not given. After any other error the dot must not be written either: whether
 // the mark was committed is not known, and the outcome Unmarked takes it back.
 //
 // take counts the email in the quota of its org, in the same transaction; nil counts nothing.
 func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime []byte,
 	take func(context.Context, *postgres.Tx) (bool, error),
 ) error {
-	var refused *Refusal
+	var refused *RefusedError
 	err := db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
 		refused, err = o.mark(ctx, tx, mime, take)
 		return err
 	})
 	if errors.Is(err, errTaken) {
 		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) error { return o.cancel(ctx, tx, PlanLimit) })
-		refused = &Refusal{Settled: true, Reason: PlanLimit}
+		refused = &RefusedError{Settled: true, Reason: PlanLimit}
 	}
 	switch {
 	case err != nil:
@@ -67,7 +67,7 @@ func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime [
 
 func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	take func(context.Context, *postgres.Tx) (bool, error),
-) (*Refusal, error) {
+) (*RefusedError, error) {
 	o.keys.Guard(tx)
 	slot, err := mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
 	if err != nil {
@@ -101,8 +101,8 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 
 // wait returns the refusal of a mailbox without a free slot. Emails that wait for a known time are due from then on, so
 // that the wait does not make them late.
-func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *Refusal {
-	r := &Refusal{Reason: slot.Reason, At: slot.At, WholeMailbox: slot.Reason != mailboxes.ByGap &&
+func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
+	r := &RefusedError{Reason: slot.Reason, At: slot.At, WholeMailbox: slot.Reason != mailboxes.ByGap &&
 		slot.Reason != mailboxes.ByRamp}
 	switch {
 	case slot.At.IsZero():
@@ -117,7 +117,7 @@ func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *Refusal {
 }
 
 // stop finds out why the mark was refused, and cancels the email unless another run has it.
-func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*Refusal, error) {
+func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
 	var own, writes, live bool
 	err := tx.QueryRow(ctx, `
 		SELECT e.status = 'planned' AND e.fence IS NOT DISTINCT FROM $3,
@@ -125,7 +125,7 @@ func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*Refusal, error) 
 			EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id AND c.archived_at IS NULL)
 		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), o.ID, o.Fence}, &own, &writes, &live)
 	if postgres.None(err) || err == nil && !own {
-		return &Refusal{Settled: true, Reason: "the email is settled, or another run has it"}, nil
+		return &RefusedError{Settled: true, Reason: "the email is settled, or another run has it"}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read why the mark is refused: %w", err)
@@ -137,5 +137,5 @@ func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*Refusal, error) 
 	case !live:
 		reason = ContactArchived
 	}
-	return &Refusal{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
+	return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
 }

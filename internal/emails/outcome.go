@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -110,7 +111,7 @@ func (o *Outgoing) event(status, reason string, reply transport.Reply) events.Em
 	if code := reply.Enhanced; code != "" {
 		e.Code = &code
 	} else if reply.Code != 0 {
-		e.Code = new(fmt.Sprint(reply.Code))
+		e.Code = new(strconv.Itoa(reply.Code))
 	}
 	return e
 }

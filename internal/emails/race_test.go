@@ -36,7 +36,7 @@ func TestASuppressionThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 			first bool // the suppression was committed while the mark was not
 			err   error
 		)
-		head := time.Duration(rand.IntN(1200)) * time.Microsecond //nolint:gosec // to see both orders
+		head := time.Duration(rand.IntN(1200)) * time.Microsecond // to see both orders
 		begin := make(chan struct{})
 		both.Go(func() {
 			<-begin
@@ -103,7 +103,9 @@ func TestNoMoreMailsThanTheCapAreMarkedInAny24Hours(t *testing.T) {
 					mu.Lock()
 					log = append(log, time.Now().Add(passed))
 					mu.Unlock()
-					if err := o.tx(func(tx *postgres.Tx) error { return out.Accept(t.Context(), tx, accepted) }); err != nil {
+					if err := o.tx(func(tx *postgres.Tx) error {
+						return out.Accept(t.Context(), tx, accepted)
+					}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -111,7 +113,7 @@ func TestNoMoreMailsThanTheCapAreMarkedInAny24Hours(t *testing.T) {
 		}
 		all.Wait()
 		queue = nil
-		d := step + time.Duration(rand.IntN(60))*time.Minute //nolint:gosec // uneven steps
+		d := step + time.Duration(rand.IntN(60))*time.Minute
 		o.passes(d)
 		passed += d
 	}

@@ -11,8 +11,8 @@ import (
 // SandboxAddress is the address of the sandbox mailbox that `funnelwork up` creates.
 const SandboxAddress = "hello@sandbox.localhost"
 
-// SeedSandbox creates the sandbox mailbox of tx's org, active and without a cap, unless the org has or had a mailbox with
-// its address.
+// SeedSandbox creates the sandbox mailbox of tx's org, active and without a cap, unless the org has or had a mailbox
+// with its address.
 func (s *Service) SeedSandbox(ctx context.Context, tx *postgres.Tx) error {
 	var known bool
 	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM mailbox WHERE org_id = $1 AND from_folded = $2)`,

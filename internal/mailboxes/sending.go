@@ -42,7 +42,8 @@ func (s *Sending) MaySend(now time.Time) bool {
 	return s.Status == Active || s.Status == Held && s.HeldUntil != nil && !now.Before(*s.HeldUntil)
 }
 
-// ForSending returns a live mailbox of the org of tx with its password. The error is a not_found fault if there is none.
+// ForSending returns a live mailbox of the org of tx with its password. The error is a not_found fault if there is
+// none.
 func (s *Service) ForSending(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (*Sending, error) {
 	m := &Sending{ID: mailbox}
 	var sealed []byte

@@ -34,8 +34,8 @@ SELECT status, held_until, daily_cap, gap_min, gap_max, next_slot_at, ramp_start
 	ramp_start, 0), clock_timestamp()
 FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`
 
-// TakeSlot decides within the transaction of a mark whether the mailbox may send one more mail now. With a cap, a gap or
-// a ramp it locks the mailbox's row until the end of tx, so the caller must be quick, must lock the row of the mail
+// TakeSlot decides within the transaction of a mark whether the mailbox may send one more mail now. With a cap, a gap
+// or a ramp it locks the mailbox's row until the end of tx, so the caller must be quick, must lock the row of the mail
 // after it, and must set marked_at of the mail to clock_timestamp() in the same transaction. automated is true for mails
 // of sequences and broadcasts; gap and ramp hold only those.
 func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated bool) (Slot, error) {

@@ -9,8 +9,8 @@
 // # What outlives the contact
 //
 // A suppression is found by HMAC(org key, folded address or domain). When a contact is purged, the address goes and the
-// hash stays, so no import brings the person back. The rows of the zero org are the platform's: they are hashed with the
-// platform's key, every org obeys them, and no org can change them.
+// hash stays, so no import brings the person back. The rows of the zero org are the platform's: they are hashed with
+// the platform's key, every org obeys them, and no org can change them.
 //
 // # The order of a suppression and of a mail
 //

@@ -78,7 +78,7 @@ func lockOf(org id.ID, hash []byte) int64 { return lockOfPart(org, hash[0]%parts
 
 func lockOfPart(org id.ID, part byte) int64 {
 	sum := sha256.Sum256(append([]byte("suppression/"+org.String()+"/"), part))
-	return int64(binary.BigEndian.Uint64(sum[:])) //nolint:gosec // any 64 bits are a lock
+	return int64(binary.BigEndian.Uint64(sum[:])) // any 64 bits are a lock
 }
 
 // Fold returns the form in which an address is hashed, and that of its domain: lower case, and the domain in its ASCII

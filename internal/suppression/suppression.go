@@ -42,7 +42,7 @@ type Suppression struct {
 	Purpose    string     `json:"purpose" enum:"marketing,all"`
 	Reason     string     `json:"reason" enum:"unsubscribe,complaint,hard_bounce,manual" doc:"Why it is suppressed"`
 	Source     string     `json:"source" doc:"What created it, such as api, import or bounce"`
-	Note       string     `json:"note" doc:"Free text"`
+	Note       string     `json:"note" doc:"What a person added about the reason"`
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time" doc:"When it was created"`
 	LiftedAt   *wire.Time `json:"lifted_at" format:"date-time" doc:"When it was lifted; null: it is in force"`
 	LiftReason *string    `json:"lift_reason" doc:"Why it was lifted; null: it is in force"`

@@ -127,9 +127,9 @@ func (p *post) status(email id.ID) (s string) {
 	return s
 }
 
-func (p *post) count(sql string, args ...any) (n int) {
+func (p *post) count(sql string) (n int) {
 	p.Helper()
-	p.scan(`SELECT count(*) FROM `+sql, &n, args...)
+	p.scan(`SELECT count(*) FROM `+sql, &n)
 	return n
 }
 

@@ -55,7 +55,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		if m.HeldUntil != nil && m.Status == mailboxes.Held {
 			at = *m.HeldUntil
 		}
-		return wait(run, o, &emails.Refusal{Reason: m.Status, At: at, WholeMailbox: true})
+		return wait(run, o, &emails.RefusedError{Reason: m.Status, At: at, WholeMailbox: true})
 	}
 	mime, err := o.MIME(ctx, j.DB)
 	if err != nil {
@@ -201,7 +201,7 @@ func doubt(run *queue.Run[Args], o *emails.Outgoing, reason string) {
 
 // refused ends a run whose mark was not given. The final dot was not written, so nothing was sent.
 func (j Job) refused(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, err error) error {
-	r, ok := errors.AsType[*emails.Refusal](err)
+	r, ok := errors.AsType[*emails.RefusedError](err)
 	switch {
 	case ok && r.Settled:
 		return nil
@@ -209,20 +209,20 @@ func (j Job) refused(ctx context.Context, run *queue.Run[Args], o *emails.Outgoi
 		return wait(run, o, r)
 	}
 	// The mark may have been committed although its answer was lost. This run knows that no dot followed.
-	back := func(_ context.Context, tx *postgres.Tx) error {
+	back := func(tx *postgres.Tx) error {
 		o.Unmarked(tx, transport.Reply{})
 		return nil
 	}
 	now, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if j.DB.Tx(now, run.Org, func(tx *postgres.Tx) error { return back(now, tx) }) != nil {
-		run.Effect(back)
+	if j.DB.Tx(now, run.Org, back) != nil {
+		run.Effect(func(_ context.Context, tx *postgres.Tx) error { return back(tx) })
 	}
 	return err
 }
 
 // wait puts the email off until its mailbox may send it. No attempt is spent.
-func wait(run *queue.Run[Args], o *emails.Outgoing, r *emails.Refusal) error {
+func wait(run *queue.Run[Args], o *emails.Outgoing, r *emails.RefusedError) error {
 	d := recheck
 	if !r.At.IsZero() {
 		d = max(time.Until(r.At), time.Second)

@@ -42,11 +42,18 @@ func TestWhatBecomesOfAnEmailFollowsFromTheServersAnswer(t *testing.T) {
 			smtpd.Fault{At: smtpd.Rcpt, Code: 421, Class: smtp.EnhancedCode{4, 7, 0}},
 			want{Status: "planned", Postponed: true},
 		},
-		"dies in the body":   {smtpd.Fault{At: smtpd.Body, Hang: true}, want{Status: "planned", Retried: true}},
-		"4yz after the dot":  {smtpd.Fault{At: smtpd.Dot, Code: 451}, want{Status: "planned", Retried: true}},
-		"5yz after the dot":  {smtpd.Fault{At: smtpd.Dot, Code: 554}, want{Status: "failed rejected", Events: "email.failed"}},
-		"accepts and drops":  {smtpd.Fault{At: smtpd.Dot, Hang: true, Accept: true}, want{"unknown no_reply", 1, false, false, 1, "email.unknown", 0}},
-		"drops with the dot": {smtpd.Fault{At: smtpd.Dot, Hang: true}, want{"unknown no_reply", 0, false, false, 1, "email.unknown", 0}},
+		"dies in the body":  {smtpd.Fault{At: smtpd.Body, Hang: true}, want{Status: "planned", Retried: true}},
+		"4yz after the dot": {smtpd.Fault{At: smtpd.Dot, Code: 451}, want{Status: "planned", Retried: true}},
+		"5yz after the dot": {
+			smtpd.Fault{At: smtpd.Dot, Code: 554}, want{Status: "failed rejected", Events: "email.failed"},
+		},
+		"accepts and drops": {
+			smtpd.Fault{At: smtpd.Dot, Hang: true, Accept: true},
+			want{"unknown no_reply", 1, false, false, 1, "email.unknown", 0},
+		},
+		"drops with the dot": {
+			smtpd.Fault{At: smtpd.Dot, Hang: true}, want{"unknown no_reply", 0, false, false, 1, "email.unknown", 0},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

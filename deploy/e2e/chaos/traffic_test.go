@@ -135,8 +135,8 @@ func quantile(v []time.Duration, q float64) time.Duration {
 	return v[min(len(v)-1, int(q*float64(len(v))))]
 }
 
-// settled waits until no job is open and checks all contacts: each exists once, its change was scored by one job with its effects
-// once, and was delivered at least once under one key.
+// settled waits until no job is open and checks all contacts: each exists once, its change was scored by one job with its
+// effects once, and was delivered at least once under one key.
 func (f *traffic) settled(limit time.Duration) {
 	h := f.h
 	h.t.Helper()

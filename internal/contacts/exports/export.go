@@ -88,9 +88,10 @@ func (e *Export) Show(base string, org id.ID, now time.Time) {
 }
 
 // usual lists the default columns; custom fields follow them.
-var usual = slices.Concat([]string{"id", "email", "first_name", "last_name"}, contacts.TextNames(), contacts.ConsentNames(), []string{
-	"company_id", "owner_id", "stage", "tag", "segment", "lead_score", "created_at", "updated_at",
-})
+var usual = slices.Concat([]string{"id", "email", "first_name", "last_name"}, contacts.TextNames(),
+	contacts.ConsentNames(), []string{
+		"company_id", "owner_id", "stage", "tag", "segment", "lead_score", "created_at", "updated_at",
+	})
 
 // Wanted holds the parameters of a requested export.
 type Wanted struct {

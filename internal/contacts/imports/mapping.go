@@ -23,9 +23,10 @@ type Column struct {
 const attribute = "attributes."
 
 // fields lists the built-in fields that a column can be mapped to.
-var fields = slices.Concat([]string{"id", "email", "first_name", "last_name"}, contacts.TextNames(), contacts.ConsentNames(), []string{
-	"company_id", "owner_id", "stage", "tag", "segment", "created_at",
-})
+var fields = slices.Concat([]string{"id", "email", "first_name", "last_name"}, contacts.TextNames(),
+	contacts.ConsentNames(), []string{
+		"company_id", "owner_id", "stage", "tag", "segment", "created_at",
+	})
 
 // ignored lists export columns that an import cannot set. id is ignored unless the mapping names it, because the file
 // may come from another org with unknown ids.

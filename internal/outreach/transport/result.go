@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/emersion/go-smtp"
@@ -45,7 +46,7 @@ func (r Reply) String() string {
 	if r.Code == 0 {
 		return r.Text
 	}
-	parts := []string{fmt.Sprint(r.Code)}
+	parts := []string{strconv.Itoa(r.Code)}
 	if r.Enhanced != "" {
 		parts = append(parts, r.Enhanced)
 	}

@@ -25,7 +25,7 @@ const (
 // millions of rows.
 
 // ByKeySQL keeps them from scanning an empty table from end to end, to go on doing so when it is full.
-const ByKeySQL = `SELECT set_config('enable_seqscan', 'off', true)`
+const ByKeySQL = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`
 
 // anyPlanSQL, later in the transaction, ends what ByKeySQL excludes.
 const anyPlanSQL = "RESET enable_seqscan"
@@ -39,7 +39,7 @@ const ByKeysSQL = ByKeySQL + `, set_config('plan_cache_mode', 'force_generic_pla
 const InOrderSQL = ByKeySQL + `, set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
 	set_config('enable_incremental_sort', 'off', true)`
 
-// AsyncCommitSQL, after one of these, also makes the commit asynchronous. It is for transactions that record temporary
+// AsyncCommitSQL after one of these also makes the commit asynchronous. It is for transactions that record temporary
 // ownership: wake_at recovers what a crash of Postgres loses, and the fence admits only the last claim.
 const AsyncCommitSQL = ", set_config('synchronous_commit', 'off', true)"
 

@@ -129,10 +129,10 @@ func (l *Store) vacuum(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, vacuumMost)
 	defer cancel()
 	err := l.System.Maintain(ctx, vacuumSQL)
-	switch code := postgres.Code(err); {
-	case code == lockNotAvailable:
+	switch postgres.Code(err) {
+	case lockNotAvailable:
 		return nil
-	case code == "01000": // a warning without a code of its own
+	case "01000": // a warning without a code of its own
 		return errors.Join(ErrNotOwner, err)
 	}
 	return err

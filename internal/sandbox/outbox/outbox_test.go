@@ -23,7 +23,7 @@ func TestTheSandboxTakesMailAndActsByTheLocalPart(t *testing.T) {
 	t.Parallel()
 	db, box, org := testkit.DB(t), testkit.Box(t), id.New()
 	server := outbox.New(db.App, box)
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:usetesting // ends after the test's connections
+	ctx, cancel := context.WithCancel(context.Background()) // ends after the test's connections
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx) }()
 	t.Cleanup(func() {

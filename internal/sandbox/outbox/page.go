@@ -122,8 +122,8 @@ type header struct {
 }
 
 func (p *Page) serveMail(w http.ResponseWriter, r *http.Request, name, part string) error {
-	i, err := id.Parse(name)
-	if err != nil || part != "" && part != "html" {
+	i, noID := id.Parse(name)
+	if noID != nil || part != "" && part != "html" {
 		http.NotFound(w, r)
 		return nil
 	}
@@ -165,9 +165,9 @@ func (p *Page) view(ctx context.Context, k kept) (*mailView, error) {
 	if err != nil {
 		return nil, err
 	}
-	envelope, err := enmime.ReadEnvelope(bytes.NewReader(raw))
-	if err != nil { // the source is shown all the same
-		v.Text = "The mail cannot be read: " + err.Error()
+	envelope, unread := enmime.ReadEnvelope(bytes.NewReader(raw))
+	if unread != nil { // the source is shown all the same
+		v.Text = "The mail cannot be read: " + unread.Error()
 		return v, nil
 	}
 	v.Subject, v.Text, v.HTML = envelope.GetHeader("Subject"), envelope.Text, envelope.HTML
