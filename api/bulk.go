@@ -157,7 +157,8 @@ func (b *bulkActionInput) vetted(ctx context.Context, tx *postgres.Tx) (bulk.Act
 	if b.Patch != nil {
 		p := b.Patch.patch()
 		if p.Consent.Set {
-			return out, fault.Invalid(path+"patch/consent", "not_allowed", "A consent is given by one person at a time.")
+			return out, fault.Invalid(path+"patch/consent", "not_allowed",
+				"A consent is given by one person at a time.")
 		}
 		if err := contacts.ValidatePatch(ctx, tx, &p, path+"patch/"); err != nil {
 			return out, err

@@ -57,7 +57,7 @@ func (r *recorder) tellOfTemplates(c *caller, contact string) {
 		c,
 		"templates.create",
 		`{"name":"Welcome","subject":"Welcome, {{ contact.first_name }}","blocks":[{"type":"text",`+
-			`"text":"Hi {{ contact.first_name }},\n\nthank you for asking about {{ contact.source | default: \"us\" }}."`+
+			`"text":"Hi {{ contact.first_name }},\n\nthanks for asking about {{ contact.source | default: \"us\" }}."`+
 			`},`+
 			`{"type":"button","text":"See the looms","url":"https://looms.example/tour"},`+
 			`{"type":"footer","html":"<a href=\"{{ unsubscribe_url }}\">Unsubscribe</a>"}]}`,

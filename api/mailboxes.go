@@ -121,7 +121,10 @@ func (listMailboxesIn) Descriptions() map[string]string {
 	return map[string]string{"count": "Add total, the number of mailboxes; both values count exactly"}
 }
 
-func (a *App) listMailboxes(ctx context.Context, in *listMailboxesIn) (*struct{ Body httpx.List[MailboxState] }, error) {
+func (a *App) listMailboxes(ctx context.Context, in *listMailboxesIn) (*struct {
+	Body httpx.List[MailboxState]
+}, error,
+) {
 	after, err := httpx.After[record.Position](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err

@@ -99,7 +99,8 @@ func TestAMailboxOfNoPublicServerIsRefused(t *testing.T) {
 			t.Errorf("%s: %d %s, want 422 %s", body, got.Status, got.Body, code)
 		}
 	}
-	imap := `{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"s.example.com"},"imap":{"host":"i.example.com"%s}}`
+	imap := `{"kind":"smtp","from_email":"a@example.com","smtp":{"host":"s.example.com"},` +
+		`"imap":{"host":"i.example.com"%s}}`
 	ada.do("POST", boxesPath, strings.Replace(imap, "%s", `,"port":587`, 1)).want(t, 422, "port_not_allowed")
 	ada.do("POST", boxesPath, strings.Replace(imap, "%s", "", 1)).want(t, 201, "")
 }

@@ -27,7 +27,8 @@ func TestASuppressionIsMadeFoundAndLiftedWithAReason(t *testing.T) {
 		"?domain=xn--bcher-kva.example&count=exact": `"total":1`, "?purpose=all&count=exact": `"total":1`,
 		"?lifted=true&count=exact": `"total":0`, "?count=exact": `"total":2`,
 	} {
-		if got := ada.do("GET", suppressionsPath+query, nil).want(t, 200, ""); !strings.Contains(string(got.Body), want) {
+		got := ada.do("GET", suppressionsPath+query, nil).want(t, 200, "")
+		if !strings.Contains(string(got.Body), want) {
 			t.Errorf("%s: %s, want %s", query, got.Body, want)
 		}
 	}

@@ -287,7 +287,7 @@ func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
 	}
 	p.server.Fail(func(string) smtpd.Fault { // it takes its time, so that kills meet mails
 		replies := make(chan struct{})
-		time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, func() { close(replies) }) //nolint:gosec // see above
+		time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, func() { close(replies) })
 		return smtpd.Fault{Wait: replies}
 	})
 	kills := 0

@@ -48,7 +48,7 @@ func (p *process) serve(ln net.Listener) {
 	if p.RateLimit == "on" {
 		d.Limits = limits.New(limits.Options{Redis: p.requests, Log: p.log, Metrics: limits.NewMetrics(p.metrics)})
 		p.atEnd(func(context.Context) error {
-			d.Limits.Close() //nolint:contextcheck // it bounds itself
+			d.Limits.Close() // it bounds itself
 			return nil
 		})
 	}

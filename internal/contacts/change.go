@@ -25,8 +25,8 @@ func (c *Change) Changed() bool { return len(c.Previous) > 0 }
 func (c *Change) Before() *Contact { return &c.before }
 
 // Create queues a new contact made from p and scored by rate, and the record of its first score. It returns the contact
-// as it will be stored, without a read. An invalid p is a validation fault at once. A taken address is a TakenError when
-// the transaction is sent.
+// as it will be stored, without a read. An invalid p is a validation fault at once. A taken address is a TakenError
+// when the transaction is sent.
 func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 	now := wire.Now()
 	c := Contact{

@@ -11,8 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/suppression"
 )
 
-// lateAfter is how long after it was due an email may still be sent: what a restored backup or a long outage brings back
-// must not go out days later.
+// lateAfter is how long after it was due an email may still be sent: what a restored backup or a long outage brings
+// back must not go out days later.
 const lateAfter = 24 * time.Hour
 
 // Outgoing is an email that a run has taken.

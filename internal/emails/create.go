@@ -55,8 +55,9 @@ type AttachmentSummary struct {
 	Size int    `json:"size" doc:"Size of the file in bytes"`
 }
 
-// Create inserts an email with the status planned, or scheduled if its time has not come. The caller enqueues its job in
-// the same transaction. A fault says why the email cannot be sent: suppressed, mailbox_not_active, or an invalid field.
+// Create inserts an email with the status planned, or scheduled if its time has not come. The caller enqueues its job
+// in the same transaction. A fault says why the email cannot be sent: suppressed, mailbox_not_active, or an invalid
+// field.
 func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, error) {
 	now := wire.Now()
 	if !n.Mailbox.MaySend(now.Time) {
@@ -118,8 +119,8 @@ func (n *New) email(key orgkey.Key, now wire.Time) Email {
 	return e
 }
 
-// MessageID returns the Message-ID of an email of the org whose key is given, without angle brackets. Nobody outside can
-// guess it, and it tells nothing of the email.
+// MessageID returns the Message-ID of an email of the org whose key is given, without angle brackets. Nobody outside
+// can guess it, and it tells nothing of the email.
 func MessageID(key orgkey.Key, email id.ID, domain string) string {
 	sum := key.Hash("email.message_id", email.String())[:20] // 160 bits, so that most fit a line of the header
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum)) + "@" + domain

@@ -88,8 +88,8 @@ func (Email) Descriptions() map[string]string {
 		"broadcast_id":         "The broadcast that sent it; null: none did",
 		"purpose": "marketing: an unsubscription stops the email; personal: only a suppression of all mail " +
 			"does",
-		"status": "unknown: the server's answer to the mail was not received, so it may have been sent; it is not sent " +
-			"again by itself",
+		"status": "unknown: the server's answer to the mail was not received, so it may have been sent; it is " +
+			"not sent again by itself",
 		"status_reason": "Why it has the status, for programs, such as suppressed or rejected; null: no special reason",
 		"marked_at":     "When its transmission could no longer be stopped; null: nothing was transmitted",
 	}
@@ -103,7 +103,7 @@ type Tracking struct {
 
 // Facts is what became of an email after it was sent.
 type Facts struct {
-	DeliveredAt   *wire.Time `json:"delivered_at" format:"date-time" doc:"When delivery was confirmed; null: it was not"`
+	DeliveredAt   *wire.Time `json:"delivered_at" format:"date-time" doc:"When its delivery was confirmed, or null"`
 	Bounced       *string    `json:"bounced" enum:"hard,soft" doc:"hard: no such address; soft: temporary; null: no"`
 	ComplainedAt  *wire.Time `json:"complained_at" format:"date-time" doc:"When it was reported as spam; null: never"`
 	RepliedAt     *wire.Time `json:"replied_at" format:"date-time" doc:"When a person replied; null: never"`
@@ -162,7 +162,8 @@ func scan(row pgx.CollectableRow) (r Row, err error) {
 	return r, err
 }
 
-// DefaultResolveAfter is how long after its mark a person may resolve an unknown email, unless a setting says otherwise.
+// DefaultResolveAfter is how long after its mark a person may resolve an unknown email, unless a setting says
+// otherwise.
 const DefaultResolveAfter = 15 * time.Minute
 
 // Service creates and sends emails. It is safe for concurrent use.

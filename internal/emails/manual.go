@@ -43,8 +43,8 @@ func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 	return r, nil
 }
 
-// Resolve settles an unknown email by the word of a person, who knows whether the mail was sent. It is never sent again:
-// an email that was not sent has failed, and can be written anew. by is the person, "user/<id>".
+// Resolve settles an unknown email by the word of a person, who knows whether the mail was sent. It is never sent
+// again: an email that was not sent has failed, and can be written anew. by is the person, "user/<id>".
 func (s *Service) Resolve(ctx context.Context, tx *postgres.Tx, i id.ID, sent bool, by string) (Row, error) {
 	r, err := lock(ctx, tx, i)
 	if err != nil {
@@ -55,7 +55,8 @@ func (s *Service) Resolve(ctx context.Context, tx *postgres.Tx, i id.ID, sent bo
 	}
 	now := wire.Now()
 	if wait := s.tooEarly(&r, now.Time); wait > 0 {
-		f := fault.New(fault.TooEarly, "The server may still answer, or evidence may be found. Resolve the email later.")
+		f := fault.New(fault.TooEarly,
+			"The server may still answer, or evidence may be found. Resolve the email later.")
 		f.RetryAfter = wait
 		return r, f
 	}

@@ -39,9 +39,9 @@ const writable = `o.paused_at IS NULL AND (o.writes_until IS NULL OR o.writes_un
 // errTaken rolls back a mark whose plan has no email left.
 var errTaken = errors.New("the plan's emails of the month are used up")
 
-// Mark commits that the email is being transmitted. After a nil error the final dot may be written, and must be within a
-// minute. A *RefusedError says why the mark was not given. After any other error the dot must not be written either: whether
-// the mark was committed is not known, and the outcome Unmarked takes it back.
+// Mark commits that the email is being transmitted. After a nil error the final dot may be written, and must be within
+// a minute. A *RefusedError says why the mark was not given. After any other error the dot must not be written either:
+// whether the mark was committed is not known, and the outcome Unmarked takes it back.
 //
 // take counts the email in the quota of its org, in the same transaction; nil counts nothing.
 func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime []byte,

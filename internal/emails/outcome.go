@@ -31,8 +31,8 @@ func (o *Outgoing) Unmarked(tx *postgres.Tx, reply transport.Reply) {
 		tx.Org(), o.ID, o.Fence, reply.String())
 }
 
-// Fail records that the mail was certainly not sent and will not be. A refusal of the recipient's address suppresses the
-// address.
+// Fail records that the mail was certainly not sent and will not be. A refusal of the recipient's address suppresses
+// the address.
 func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason string, r *transport.Result) error {
 	hard := r.Stage == transport.Rcpt && isHard(r.Reply.Enhanced)
 	var bounced *string

@@ -23,7 +23,7 @@ type Mailbox struct {
 	TimeZone        *string         `json:"time_zone" doc:"IANA name; null: the organization's"`
 	Tracking        MailTracking    `json:"tracking" doc:"What is tracked in its automated mail"`
 	SignatureHTML   string          `json:"signature_html" doc:"Signature; may be empty"`
-	OwnerID         *id.ID          `json:"owner_id" format:"uuid" nullable:"true" doc:"User it belongs to; null: nobody"`
+	OwnerID         *id.ID          `json:"owner_id" format:"uuid" nullable:"true" doc:"User it belongs to, or null"`
 	Status          string          `json:"status" enum:"unverified,active,held,disabled" doc:"Whether it sends"`
 	StatusReason    *string         `json:"status_reason" doc:"Why it has the status; null: no special reason"`
 	HeldUntil       *wire.Time      `json:"held_until" format:"date-time"`

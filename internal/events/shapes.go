@@ -68,7 +68,7 @@ type Tagging struct {
 // Email is one message to or from a contact.
 type Email struct {
 	ID           id.ID           `json:"id" format:"uuid" doc:"ID of the message"`
-	ContactID    *id.ID          `json:"contact_id" format:"uuid" doc:"ID of the contact; null: no contact has the address"`
+	ContactID    *id.ID          `json:"contact_id" format:"uuid" doc:"ID of the contact; null: the address is unknown"`
 	MailboxID    id.ID           `json:"mailbox_id" format:"uuid" doc:"Mailbox that sent or received the message"`
 	Subject      string          `json:"subject" doc:"Subject of the message"`
 	URL          *string         `json:"url" doc:"the link that was clicked"`
@@ -82,7 +82,7 @@ type Email struct {
 	Step         *string         `json:"step" doc:"Key of the sequence's step; null: of no sequence"`
 	Variant      *string         `json:"variant" doc:"Key of the variant of an A/B test; null: none"`
 	BroadcastID  *id.ID          `json:"broadcast_id" format:"uuid" doc:"Broadcast that sent it; null: none did"`
-	Purpose      *string         `json:"purpose" enum:"personal,marketing" doc:"Purpose of a sent message; null: received"`
+	Purpose      *string         `json:"purpose" enum:"personal,marketing" doc:"Purpose; null: a received message"`
 	Status       string          `json:"status" doc:"Status of the email after the event; empty: received"`
 	StatusReason *string         `json:"status_reason" doc:"Why it has the status; null: no special reason"`
 	Evidence     []EmailEvidence `json:"evidence" doc:"What was found out about an email whose fate was unknown"`

@@ -40,7 +40,8 @@ type stored struct {
 }
 
 const columns = `id, name, kind, from_email, from_folded, from_domain, from_name, reply_to, smtp_host, smtp_port,
-	smtp_tls, smtp_username, smtp_password, imap_host, imap_port, imap_tls, imap_username, imap_password, social_account_id,
+	smtp_tls, smtp_username, smtp_password, imap_host, imap_port, imap_tls, imap_username, imap_password,
+	social_account_id,
 	daily_cap, gap_min, gap_max, rate_per_second, ramp_start, ramp_step, time_zone, track_opens, track_clicks,
 	signature_html, owner_id, status, status_reason, held_until, verified_at, next_slot_at, check_id, checked_at,
 	check_requested_at, sent_proof, auth_refusals, health_sent, health_bounced, health_complained, spf, dkim, dmarc,

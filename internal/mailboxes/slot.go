@@ -36,8 +36,8 @@ FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`
 
 // TakeSlot decides within the transaction of a mark whether the mailbox may send one more mail now. With a cap, a gap
 // or a ramp it locks the mailbox's row until the end of tx, so the caller must be quick, must lock the row of the mail
-// after it, and must set marked_at of the mail to clock_timestamp() in the same transaction. automated is true for mails
-// of sequences and broadcasts; gap and ramp hold only those.
+// after it, and must set marked_at of the mail to clock_timestamp() in the same transaction. automated is true for
+// mails of sequences and broadcasts; gap and ramp hold only those.
 func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated bool) (Slot, error) {
 	g, err := lockGate(ctx, tx, mailbox)
 	if postgres.None(err) {

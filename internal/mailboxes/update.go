@@ -90,7 +90,8 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, m *stored) error {
 	}
 	var one int
 	err := tx.QueryRow(ctx, `UPDATE mailbox SET (`+editable+`) = ROW(`+editableArgs+`), status = $31,
-		status_reason = $32, held_until = $33, verified_at = $34, sent_proof = $35, auth_refusals = $36, check_requested_at = $37,
+		status_reason = $32, held_until = $33, verified_at = $34, sent_proof = $35, auth_refusals = $36,
+		check_requested_at = $37,
 		check_id = $38, spf = $39, dkim = $40, dmarc = $41, domain_checked_at = $42, updated_at = $43, edit = edit + 1
 		WHERE org_id = $1 AND id = $2 RETURNING 1`,
 		append(m.args(tx.Org()), m.Status, m.reason, m.HeldUntil, m.verified, m.SentProof, m.authRefusals, m.requested,

@@ -85,7 +85,8 @@ const (
 		smtp_username, smtp_password, imap_host, imap_port, imap_tls, imap_username, imap_password, social_account_id,
 		daily_cap, gap_min, gap_max, rate_per_second, ramp_start, ramp_step, time_zone, track_opens, track_clicks,
 		signature_html, owner_id`
-	editableArgs = `$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+	editableArgs = `$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+		$24,
 		$25, $26, $27, $28, $29, $30`
 )
 

@@ -74,7 +74,8 @@ func (p *post) write(to string) id.ID {
 	p.Helper()
 	contact := id.New()
 	p.exec(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
-		created_at, updated_at) VALUES ($1, $2, $3, lower($3), 'Ada', 'L', 'l', 'lead', now(), now())`, p.org, contact, to)
+		created_at, updated_at) VALUES ($1, $2, $3, lower($3), 'Ada', 'L', 'l', 'lead', now(), now())`, p.org, contact,
+		to)
 	var email id.ID
 	err := p.App.Tx(p.Context(), p.org, func(tx *postgres.Tx) error {
 		m, err := p.emails.Mailboxes.ForSending(p.Context(), tx, p.mailbox)

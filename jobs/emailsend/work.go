@@ -209,14 +209,17 @@ func (j Job) refused(ctx context.Context, run *queue.Run[Args], o *emails.Outgoi
 		return wait(run, o, r)
 	}
 	// The mark may have been committed although its answer was lost. This run knows that no dot followed.
-	back := func(tx *postgres.Tx) error {
-		o.Unmarked(tx, transport.Reply{})
-		return nil
-	}
+	back := func(tx *postgres.Tx) { o.Unmarked(tx, transport.Reply{}) }
 	now, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if j.DB.Tx(now, run.Org, back) != nil {
-		run.Effect(func(_ context.Context, tx *postgres.Tx) error { return back(tx) })
+	if j.DB.Tx(now, run.Org, func(tx *postgres.Tx) error {
+		back(tx)
+		return nil
+	}) != nil {
+		run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+			back(tx)
+			return nil
+		})
 	}
 	return err
 }

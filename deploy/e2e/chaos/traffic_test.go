@@ -14,8 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// traffic is clients that create contacts and change each once, each under an idempotency key with retries until the API
-// confirms it. A confirmed contact, and the scoring job of its change, must not be lost.
+// traffic is clients that create contacts and change each once, each under an idempotency key with retries until the
+// API confirms it. A confirmed contact, and the scoring job of its change, must not be lost.
 type traffic struct {
 	h       *house
 	apis    []string
@@ -135,8 +135,8 @@ func quantile(v []time.Duration, q float64) time.Duration {
 	return v[min(len(v)-1, int(q*float64(len(v))))]
 }
 
-// settled waits until no job is open and checks all contacts: each exists once, its change was scored by one job with its
-// effects once, and was delivered at least once under one key.
+// settled waits until no job is open and checks all contacts: each exists once, its change was scored by one job with
+// its effects once, and was delivered at least once under one key.
 func (f *traffic) settled(limit time.Duration) {
 	h := f.h
 	h.t.Helper()

@@ -195,7 +195,8 @@ func TestLintFindsWhatIsLikelyToGoWrong(t *testing.T) {
 			"text_missing /text, subject_too_long /subject, too_large /html",
 		},
 		"picture": {
-			compose.Source{HTML: `<img src="https://x.example/a.png"><a href="https://x.example/?a=1&amp;amp;b=2">x</a>` +
+			compose.Source{HTML: `<img src="https://x.example/a.png">` +
+				`<a href="https://x.example/?a=1&amp;amp;b=2">x</a>` +
 				`{{ unsubscribe_url }}<script></script>`},
 			"text_missing /text, subject_missing /subject, escaped_ampersand /html, image_only /html, " +
 				"markup_removed /html",

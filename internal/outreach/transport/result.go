@@ -58,8 +58,8 @@ type Result struct {
 	Outcome Outcome
 	Stage   Stage
 	Reply   Reply
-	// Hold reports that the server turned away the mailbox and not this mail: 421, 4.7.x, or a refused sign-in. No other
-	// mail of the mailbox should be tried for a while.
+	// Hold reports that the server turned away the mailbox and not this mail: 421, 4.7.x, or a refused sign-in. No
+	// other mail of the mailbox should be tried for a while.
 	Hold bool
 	// Err is the error of mark, or of the connection. It is nil after a reply.
 	Err error

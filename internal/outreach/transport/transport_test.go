@@ -108,7 +108,8 @@ func TestTheOutcomeFollowsFromTheStageAndTheReply(t *testing.T) {
 				d.DotTimeout = 100 * time.Millisecond
 			}
 			marked := 0
-			r := connect(t, d, s).Send(t.Context(), transport.Envelope{From: "a@shop.example", To: "b@acme.example"}, body,
+			to := transport.Envelope{From: "a@shop.example", To: "b@acme.example"}
+			r := connect(t, d, s).Send(t.Context(), to, body,
 				marks(&marked))
 			got := want{r.Outcome, r.Stage, r.Reply.String(), r.Hold, marked, len(s.Accepted())}
 			if r.Outcome == transport.Sent {
@@ -172,7 +173,8 @@ func TestARefusedSignInHoldsTheMailbox(t *testing.T) {
 	s := smtpd.Start(t, func(s *smtpd.Server, _ *smtp.Server) { s.User, s.Password = "ada", "secret" })
 	_, r := private().Connect(t.Context(),
 		transport.Server{Host: s.Host, Port: s.Port, TLS: transport.Plain, Username: "ada", Password: "wrong"})
-	if r == nil || r.Outcome != transport.NotSentTemporary || r.Stage != transport.Auth || !r.Hold || r.Reply.Code != 535 {
+	if r == nil || r.Outcome != transport.NotSentTemporary || r.Stage != transport.Auth || !r.Hold ||
+		r.Reply.Code != 535 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -213,7 +213,8 @@ func (k *keyed) try(table string) {
 func (k *keyed) call(c keyedCall) int {
 	k.Helper()
 	job := id.New()
-	k.exec("INSERT INTO job (org_id, id, kind, args, lane, max_attempts) VALUES ($1, $2, 'test.one', '{}', 'default', 3)",
+	k.exec("INSERT INTO job (org_id, id, kind, args, lane, max_attempts) "+
+		"VALUES ($1, $2, 'test.one', '{}', 'default', 3)",
 		k.org, job)
 	k.exec("UPDATE job SET "+c.row+" WHERE org_id = $1 AND id = $2", k.org, job)
 	var run *queue.Claimed

@@ -14,8 +14,8 @@ import (
 // BatchCompleter collects the claims of many runs and sends them to Postgres in one statement. It does the same with
 // completions that have no effects. Runs that are done and share their effects (Claimed.EffectBatch) are completed in
 // one transaction. Requests that arrive while a statement of the same sort is in flight share the next one, as
-// batch.Batcher describes; a lone request is sent at once. There is one statement of each sort at a time: two would make
-// batches half as large and each job about a tenth more expensive.
+// batch.Batcher describes; a lone request is sent at once. There is one statement of each sort at a time: two would
+// make batches half as large and each job about a tenth more expensive.
 //
 // Each claim and each completion succeeds or fails on its own, by the same predicates as in Store. A request that the
 // shared statement did not complete, because its row was locked or nothing matched, is tried once more by itself, so

@@ -126,7 +126,8 @@ func (l *Store) Extend(ctx context.Context, runs []*queue.Claimed) (map[id.ID]bo
 	if err := l.extendAll(ctx, runs, held); err != nil {
 		return nil, err
 	}
-	// extendSQL misses a row that the relay moves at the same time. Only a statement by key finds the row's new version.
+	// extendSQL misses a row that the relay moves at the same time. Only a statement by key finds the row's new
+	// version.
 	for _, c := range runs {
 		if held[c.Owner()] {
 			continue

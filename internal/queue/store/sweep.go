@@ -17,7 +17,8 @@ const (
 	relisted = 9_000
 )
 
-const newestDeadSQL = `SELECT org_id, id, dispatch FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT $2`
+const newestDeadSQL = `
+SELECT org_id, id, dispatch FROM job WHERE lane = $1 AND state = 'dead' ORDER BY id DESC LIMIT $2`
 
 const relistSQL = `
 UPDATE job SET wake_at = now()

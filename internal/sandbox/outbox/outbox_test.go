@@ -94,7 +94,8 @@ func TestTheSandboxTakesMailAndActsByTheLocalPart(t *testing.T) {
 		}
 	}
 	html := get(list.Data[0].ID + "/html")
-	if policy := html.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "sandbox; default-src 'none'") {
+	policy := html.Header().Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "sandbox; default-src 'none'") {
 		t.Errorf("the HTML has the policy %q", policy)
 	}
 }
