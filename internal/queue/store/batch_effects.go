@@ -13,8 +13,8 @@ import (
 // endSQL is sent before completions that share a transaction. The lock timeout keeps one locked row from delaying the
 // others; that run is then completed alone.
 // The join types are for the writers' statements.
-const endSQL = ByKeysSQL + `, set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-	set_config('lock_timeout', '200ms', true)`
+const endSQL = ByKeysSQL + `, set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),
+	set_config('enable_mergejoin', 'off', true), set_config('lock_timeout', '200ms', true)`
 
 // endAll is T8 for many runs and their effects in one transaction. It checks the fences first: as the System role it
 // deletes the rows of the runs that still hold their jobs, of all orgs in one statement, which also locks them. Then it

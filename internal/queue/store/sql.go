@@ -36,7 +36,8 @@ const ByKeysSQL = ByKeySQL + `, set_config('plan_cache_mode', 'force_generic_pla
 
 // InOrderSQL is for statements that read the first rows in the order of an index. They read neither all rows that fit,
 // to sort them, nor bitmaps of entries, which do not remember what they found dead.
-const InOrderSQL = ByKeySQL + `, set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+const InOrderSQL = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
 	set_config('enable_incremental_sort', 'off', true)`
 
 // AsyncCommitSQL after one of these also makes the commit asynchronous. It is for transactions that record temporary
