@@ -18,19 +18,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
-// Key is a key of an org. fmt, slog and encoding/json cannot show it.
-type Key struct{ bytes []byte }
-
-// Format hides the key under every verb.
-func (Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[secret]")) }
+// Key is a key of an org. fmt, slog and encoding/json show at most the address of its bytes.
+type Key struct{ bytes *[]byte }
 
 // IsZero reports whether k is no key: the platform has none as long as it has hashed nothing.
-func (k Key) IsZero() bool { return len(k.bytes) == 0 }
+func (k Key) IsZero() bool { return k.bytes == nil }
 
 // Hash returns the HMAC-SHA256 of text, 32 bytes. Hashes of different purposes are unrelated. The zero Key must not be
 // used.
 func (k Key) Hash(purpose, text string) []byte {
-	h := hmac.New(sha256.New, k.bytes)
+	h := hmac.New(sha256.New, *k.bytes)
 	_, _ = h.Write([]byte(purpose + "\x00" + text)) // never fails
 	return h.Sum(nil)
 }
@@ -74,10 +71,10 @@ func read(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (p Pair, err
 			return err
 		}
 		if org.IsZero() {
-			p.Platform = Key{plain}
+			p.Platform = Key{&plain}
 		}
 		if org == tx.Org() {
-			p.Org = Key{plain}
+			p.Org = Key{&plain}
 		}
 		return nil
 	})
