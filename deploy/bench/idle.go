@@ -69,7 +69,8 @@ func (x *exchange) pickups(ctx context.Context, api *process) error {
 		if _, err := cl.post(crowd.caller(0), newMark()); err != nil {
 			return err
 		}
-		if err := errors.Join(x.receiver.await(ctx, i+1), pause(ctx, 200*time.Millisecond+rand.N(200*time.Millisecond))); err != nil {
+		apart := 200*time.Millisecond + rand.N(200*time.Millisecond)
+		if err := errors.Join(x.receiver.await(ctx, i+1), pause(ctx, apart)); err != nil {
 			return err
 		}
 	}

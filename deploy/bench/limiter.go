@@ -44,7 +44,7 @@ func limiter(ctx context.Context, log *slog.Logger) error {
 	defer func() { _ = ourClient.Close() }()
 	peer := redis_rate.NewLimiter(peerClient)
 	ours := limits.New(limits.Options{Redis: ourClient, Log: log})
-	defer ours.Close() //nolint:contextcheck // it bounds itself
+	defer ours.Close() // it bounds itself
 
 	names := make([]string, subjects)
 	for i := range names {
