@@ -150,7 +150,7 @@ func (a *App) subscribe(ctx context.Context, tx *postgres.Tx, l templates.Link) 
 	return events.Announce(ctx, tx, events.ContactSubscribed{Contact: ch.Contact})
 }
 
-// ignoreMissing returns nil for a not_found fault: the contact was purged or archived, so nobody writes to it.
+// ignoreMissing returns nil for a not_found fault: a purged or archived contact gets no mail.
 func ignoreMissing(err error) error {
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code == fault.NotFound {
 		return nil

@@ -34,7 +34,7 @@ func newPollSuppressor(l *redisHealth, t *prefetch, idle *idleLanes) *pollSuppre
 	return &pollSuppressor{link: l, takes: t, idle: idle, empty: map[queue.Lane]time.Time{}}
 }
 
-// poll completes polls that need no look-up, and records the results of the others.
+// poll completes polls that need no look-up, and records the results of the remaining polls.
 func (p *pollSuppressor) poll(ctx context.Context, ask *asynqx.Poll) error {
 	lane := queue.Lane(ask.Queue)
 	message, found, wait := p.takes.pop(lane)

@@ -2,7 +2,7 @@ package asynqx
 
 import "strings"
 
-// IsIncomplete reports whether err says that a task's hash is in a state whose set does not list the task. No process
+// IsIncomplete reports whether err means that a task's hash is in a state whose set does not list the task. No process
 // can run or delete such an entry.
 func IsIncomplete(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "not found in zset")

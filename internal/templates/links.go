@@ -18,7 +18,7 @@ type Link struct {
 	Email   id.ID // the mail; zero for a system mail
 }
 
-// Purposes of tokens: a token of one is unknown to the others.
+// Purposes of tokens. A token of one purpose is unknown for any other purpose.
 const (
 	Unsubscribe = "link.unsubscribe"
 	Subscribe   = "link.subscribe" // confirms a consent
@@ -48,7 +48,7 @@ func (l Link) bytes() []byte {
 	return append(b, l.Email[:]...)
 }
 
-// ParseLink returns what a token says that it stands for. The caller must check it with Link.Verify in a transaction of
+// ParseLink returns the link that a token names. The caller must check it with Link.Verify in a transaction of
 // that org. It returns false for a text that is no token.
 func ParseLink(token string) (l Link, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)

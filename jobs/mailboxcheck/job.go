@@ -1,6 +1,6 @@
 // Package mailboxcheck tests a mailbox: it sends a mail from it to itself and looks up the records of its domain.
 //
-// A run that dies is repeated, and then sends another test mail, which harms nobody. A failed test does not fail the
+// A run that dies is repeated, and then sends a second test mail, which is harmless. A failed test does not fail the
 // job: the mailbox shows the reason, and a person asks for the next test.
 package mailboxcheck
 
