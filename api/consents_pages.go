@@ -91,7 +91,8 @@ func isOneClick(mediaType string, body []byte) bool {
 	return err == nil && form.Get(oneClick) == "One-Click"
 }
 
-// follow acts on a token. An unknown one changes nothing and is no error, so that the response does not tell which tokens exist.
+// follow acts on a token. An unknown one changes nothing and is no error, so that the response does not tell which
+// tokens exist.
 func (a *App) follow(ctx context.Context, token string, p linkPage) error {
 	l, ok := templates.ParseLink(token)
 	if !ok {
