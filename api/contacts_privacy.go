@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
@@ -41,6 +42,7 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 			if err := a.suppressions().Erase(ctx, tx, row.Email); err != nil {
 				return nil, err
 			}
+			inbound.Erase(tx, one, row.Email)
 			if err := erase(ctx, tx, one); err != nil {
 				return nil, err
 			}
@@ -90,6 +92,8 @@ type contactDataExport struct {
 	Merges   []merge.Merge   `json:"merges" doc:"Merges in which it survived or was merged"`
 	Deals    []deals.Deal    `json:"deals" doc:"Including archived ones, as are notes and tasks"`
 	Emails   []shownEmail    `json:"emails" doc:"Emails to it with their content, oldest first"`
+	// Messages are those that came in.
+	Messages []inbound.Message `json:"messages" doc:"Mails from it, and reports about emails to it, oldest first"`
 	activities.About
 }
 
@@ -124,6 +128,14 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		out.Body.Emails = make([]shownEmail, len(sent))
 		for i, f := range sent {
 			out.Body.Emails[i] = showEmail(f)
+		}
+		received, err := inbound.Held(ctx, tx, in.ID)
+		if err != nil {
+			return err
+		}
+		out.Body.Messages = make([]inbound.Message, len(received))
+		for i := range received {
+			out.Body.Messages[i] = received[i].Message
 		}
 		out.Body.About, err = activities.Held(ctx, tx, in.ID)
 		return err

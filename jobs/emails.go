@@ -6,6 +6,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -15,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
+	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 )
 
@@ -32,6 +34,9 @@ func emailHandlers(d *Deps) []queue.Handler {
 		mailboxcheck.Job{
 			DB: d.App, Mailboxes: boxes, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate},
 			Sandbox: sandboxOf(d.Outbox), Records: d.Domains.CheckMail,
+		}.Handler(),
+		inboundmail.Job{
+			Inbound: &inbound.Service{Box: d.Box, Suppressions: &suppression.Service{Box: d.Box}},
 		}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Resend: resend}.Handler(),
 	}

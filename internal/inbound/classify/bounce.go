@@ -86,7 +86,7 @@ func returned(m *parse.Mail, r *Result) bool {
 	if bounceSubject.MatchString(subject) {
 		points++
 	}
-	if bounceText.MatchString(lower) {
+	if points > 0 && bounceText.MatchString(lower) {
 		points++
 	}
 	if points < 2 || !quotesServer(m, text, lower) && !fromDaemon(m) {
@@ -152,11 +152,14 @@ var (
 	coded     = regexp.MustCompile(`(?:\(#?|#|\s|^|')([45]\.\d{1,3}\.\d{1,3})\b`)
 )
 
+// maxNotice is how many bytes of a notice are read.
+const maxNotice = 8 << 10
+
 // notice returns the text of the notice, without the mail that is returned below it.
 func notice(m *parse.Mail) string {
 	text := m.Text
-	if len(text) > 32<<10 {
-		text = text[:32<<10]
+	if len(text) > maxNotice {
+		text = strings.ToValidUTF8(text[:maxNotice], "")
 	}
 	if at := below.FindStringIndex(text); at != nil && at[0] > 0 {
 		text = text[:at[0]]

@@ -129,3 +129,10 @@ func unique(all []string, limit int) []string {
 	}
 	return out
 }
+
+// MessageID returns the Message-ID of a mail, without angle brackets, or "". It reads the header alone.
+func MessageID(raw []byte) string {
+	r := reader{mail: &Mail{}}
+	h, _ := r.split(raw[:min(len(raw), maxHeader)])
+	return h.MessageID()
+}
