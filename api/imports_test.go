@@ -64,10 +64,12 @@ func (c *caller) send(headers []string, parts ...string) answer {
 func (s *service) workFiles() {
 	s.Helper()
 	job := contactimport.Job{Plans: entitlementsync.Standard(), Model: s.App.Scores.In, Log: testkit.Log(s)}
-	handlers := []queue.Handler{
-		job.Handler(), contactimportundo.Job{Import: job}.Handler(),
-		contactexport.Job{Log: testkit.Log(s)}.Handler(),
-	}
+	s.workRows(job.Handler(), contactimportundo.Job{Import: job}.Handler(), contactexport.Job{Log: testkit.Log(s)}.Handler())
+}
+
+// workRows runs the jobs of kinds whose effects are rows until none are left.
+func (s *service) workRows(handlers ...queue.Handler) {
+	s.Helper()
 	for ran := true; ran; {
 		ran = false
 		for _, h := range handlers {

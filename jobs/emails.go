@@ -6,7 +6,6 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -35,9 +34,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 			DB: d.App, Mailboxes: boxes, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate},
 			Sandbox: sandboxOf(d.Outbox), Records: d.Domains.CheckMail,
 		}.Handler(),
-		inboundmail.Job{
-			Inbound: &inbound.Service{Box: d.Box, Suppressions: &suppression.Service{Box: d.Box}},
-		}.Handler(),
+		inboundmail.Job{Inbound: inboundmail.Intake(d.App, d.Box)}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Resend: resend}.Handler(),
 	}
 }

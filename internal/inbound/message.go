@@ -50,11 +50,14 @@ type Message struct {
 	Text        string       `json:"text" doc:"Text of the mail; made from the HTML if it has no text part"`
 	HTML        *string      `json:"html"`
 	ReplyText   string       `json:"reply_text" doc:"Text without the quoted mail and the signature"`
-	Class       *string      `json:"class" nullable:"true"`
-	ClassBy     *string      `json:"class_by" nullable:"true"`
-	Match       *string      `json:"match" nullable:"true"`
-	Bounce      *Bounce      `json:"bounce" nullable:"true" doc:"What a bounce says; null: it is none"`
-	BackOn      *string      `json:"back_on" format:"date" nullable:"true"`
+	Class       *string      `json:"class" enum:"human,auto_reply,bounce,complaint,unsubscribe_request,list,delivery_report,unknown"`
+	ClassBy     *string      `json:"class_by" enum:"rule,person"`
+	Match       *string      `json:"match" enum:"token,references,sender,none"`
+	Bounce      *string      `json:"bounce" enum:"hard,soft,delayed,policy"`
+	Code        *string      `json:"code" doc:"Enhanced status code or reply code of a bounce; null: none"`
+	Recipient   *string      `json:"recipient" doc:"Address that a report is about; null: it is no report, or not said"`
+	Diagnostic  *string      `json:"diagnostic" doc:"Reply of the server that a bounce quotes; null: none"`
+	BackOn      *string      `json:"back_on" format:"date"`
 	Attachments []Attachment `json:"attachments" doc:"Files of the mail, which are not kept"`
 	ReceivedAt  wire.Time    `json:"received_at" format:"date-time" doc:"When it was received, or sent"`
 }
@@ -65,27 +68,12 @@ func (Message) Descriptions() map[string]string {
 		"contact_id": "Contact who wrote it, or to whom it was sent; null: no contact has the address",
 		"email_id":   "The email that it answers or tells about; of an outgoing message, its email; null: none",
 		"html":       "HTML of the mail without scripts, styles and pictures; null: it has none",
-		"class": "human, auto_reply, bounce, complaint, unsubscribe_request, list, delivery_report or unknown; null: " +
-			"an outgoing message",
-		"class_by": "rule, or person for a class that was corrected; null: an outgoing message",
-		"match":    "How its email was found: token, references, sender or none; null: an outgoing message",
-		"back_on":  "Day on which the person is back, as an automatic reply says; null: it does not say",
-	}
-}
-
-// Bounce is what a bounce says.
-type Bounce struct {
-	Kind       string  `json:"kind" enum:"hard,soft,delayed,policy"`
-	Code       *string `json:"code" doc:"Enhanced status code, or the server's reply code; null: not said"`
-	Recipient  *string `json:"recipient" doc:"Address that the mail was not delivered to; null: not said"`
-	Diagnostic *string `json:"diagnostic" doc:"Reply of the server; null: not said"`
-}
-
-// Descriptions implements wire.Describer.
-func (Bounce) Descriptions() map[string]string {
-	return map[string]string{
-		"kind": "hard: no such address; soft: a full mailbox or another temporary failure; delayed: not delivered yet; " +
-			"policy: the mail or its sender was refused",
+		"class":      "What the mail is; null: an outgoing message",
+		"class_by":   "Who gave it its class: person for one that was corrected; null: an outgoing message",
+		"match":      "How the email was found that it answers or tells about; null: an outgoing message",
+		"bounce": "hard: no such address; soft: a full mailbox or another temporary failure; delayed: not delivered " +
+			"yet; policy: the mail or its sender was refused; null: no bounce",
+		"back_on": "Day on which the person is back, as an automatic reply says; null: it does not say",
 	}
 }
 
@@ -117,9 +105,7 @@ func scan(row pgx.CollectableRow) (v Versioned, err error) {
 		&m.Subject, &m.Text, &m.HTML, &m.ReplyText, &class, &by, &match, &bounce, &code, &recipient, &diagnosticText,
 		&back, &m.Attachments, &m.ReceivedAt, &v.Edit)
 	m.Direction, m.Class, m.ClassBy, m.Match = In, &class, &by, &match
-	if bounce != "" {
-		m.Bounce = &Bounce{bounce, orNull(code), orNull(recipient), orNull(diagnosticText)}
-	}
+	m.Bounce, m.Code, m.Recipient, m.Diagnostic = orNull(bounce), orNull(code), orNull(recipient), orNull(diagnosticText)
 	if back != nil {
 		m.BackOn = new(back.Format(time.DateOnly))
 	}

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/suppression"
 )
 
 // Args identifies the message.
@@ -19,7 +22,12 @@ type Args struct {
 // Kind processes one message. A mail that cannot be read does not exist, so a failure is one of the database.
 var Kind = queue.Define[Args]("inbound.mail", queue.Options{MaxAttempts: 12, Timeout: time.Minute})
 
-// Enqueue adds the job of a message.
-func Enqueue(ctx context.Context, tx *postgres.Tx, message id.ID) error {
-	return Kind.Add(ctx, tx, Args{Message: message})
+// Intake returns the service that takes mails and enqueues their jobs. db has the App role.
+func Intake(db *postgres.DB, box *secret.Sealer) *inbound.Service {
+	return &inbound.Service{
+		DB: db, Box: box, Suppressions: &suppression.Service{Box: box},
+		Enqueue: func(ctx context.Context, tx *postgres.Tx, message id.ID) error {
+			return Kind.Add(ctx, tx, Args{Message: message})
+		},
+	}
 }
