@@ -52,9 +52,11 @@ func (in *incomingMail) check() error {
 
 type mailReceipt struct {
 	Status int
-	Body   struct {
-		ID id.ID `json:"id" format:"uuid" doc:"ID of the message, which is readable once it was processed"`
-	}
+	Body   storedMail
+}
+
+type storedMail struct {
+	ID id.ID `json:"id" format:"uuid" doc:"ID of the message, which is readable once it was processed"`
 }
 
 // receiveEmail stores a mail. It accepts any bytes: what is no mail becomes a message of the class unknown.

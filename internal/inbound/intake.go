@@ -74,21 +74,19 @@ func (s *Service) RouteOf(ctx context.Context, token string) (Route, error) {
 	return r, nil
 }
 
-// RouteFrom returns the route of a mail to an address that a live mailbox of the org sends from.
-func (s *Service) RouteFrom(ctx context.Context, org id.ID, address string) (Route, error) {
+// FromSandbox takes a mail with which a recipient of the sandbox answers the mailbox with an address.
+func (s *Service) FromSandbox(ctx context.Context, org id.ID, to string, raw []byte) error {
 	r := Route{Org: org}
-	folded, _ := suppression.Fold(address)
+	folded, _ := suppression.Fold(to)
 	err := s.DB.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT id FROM mailbox WHERE org_id = $1 AND from_folded = $2 AND archived_at IS NULL`,
 			[]any{tx.Org(), folded}, &r.Mailbox)
 	})
-	if postgres.None(err) {
-		return r, fault.New(fault.NotFound, "There is no such mailbox.")
-	}
 	if err != nil {
-		return r, fmt.Errorf("find mailbox: %w", err)
+		return fmt.Errorf("find mailbox: %w", err)
 	}
-	return r, nil
+	_, _, err = s.Intake(ctx, r, raw, Sandbox)
+	return err
 }
 
 // Intake commits a mail and its job. It returns the message's id, and whether the mail is new.
