@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/tracking"
 )
 
 // purgeContact also erases the contacts that were merged into this one, since they are the same person.
@@ -66,6 +67,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	deals.Erase(tx, i)
 	activities.Erase(tx, i)
 	outbox.Erase(tx, i)
+	tracking.Erase(tx, i)
 	emails.Erase(tx, i)
 	return nil
 }

@@ -85,6 +85,7 @@ func (c *caller) filled() found {
 	known["/api/v1/crm/pipelines/{id}"] = "/api/v1/crm/pipelines/" + c.first("/api/v1/crm/pipelines")
 	known["/api/v1/crm/pipelines/{id}/board"] = known["/api/v1/crm/pipelines/{id}"] + "/board"
 	known["/api/v1/jobs/{id}"] = "/api/v1/jobs/" + c.first("/api/v1/jobs")
+	known["/t/o/{token}"], known["/t/c/{token}"] = "/t/o/preview", "/t/c/preview"
 	known["/t/u/{token}"], known["/t/s/{token}"] = "/t/u/preview", "/t/s/preview"
 	known["/api/v1/search"] = "/api/v1/search?q=ada"
 	for _, family := range []string{"facebook", "instagram"} {
