@@ -28,7 +28,7 @@ func (a *App) mountTracking() {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "email_links.follow",
 		Method: http.MethodGet, Path: links.ClickPath + "{token}", Need: httpx.Public, Signed: true, AnyQuery: true,
-		Tag: tag, Title: "Follow a link of an email", Status: http.StatusFound, Gives: []string{"text/html"},
+		Tag: tag, Title: "Follow a link of an email", Status: http.StatusFound,
 		May: []int{http.StatusNotFound, http.StatusServiceUnavailable},
 	}, a.followLink)
 }

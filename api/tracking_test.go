@@ -9,30 +9,35 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
+// addressIn returns the path of the first of our addresses below path in an HTML document.
+func (c *caller) addressIn(document, path string) string {
+	c.Helper()
+	_, rest, ok := strings.Cut(document, c.Deps.PublicURL+path)
+	if !ok {
+		c.Fatalf("no %s in %s", path, document)
+	}
+	token, _, _ := strings.Cut(rest, `"`)
+	return path + token
+}
+
 func TestATrackedEmailOpensAndLeadsToItsTargets(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
 	c := s.signup()
 	var contact, box struct{ ID string }
-	c.do("POST", "/api/v1/crm/contacts", `{"email":"ada@example.com"}`).want(t, 201, "").into(t, &contact)
+	c.do("POST", "/api/v1/crm/contacts", `{"email":"ada@example.com","first_name":"Ada","last_name":"L"}`).
+		want(t, 201, "").into(t, &contact)
 	c.do("POST", "/api/v1/mailboxes", `{"kind":"sandbox","from_email":"hello@shop.example"}`).want(t, 201, "").
 		into(t, &box)
 	var mail struct{ HTML string }
 	c.do("POST", "/api/v1/crm/emails", `{"contact_id":"`+contact.ID+`","mailbox_id":"`+box.ID+`","subject":"Hello",`+
 		`"html":"<p><a href=\"https://shop.example/a?b=1&amp;c=2\">Look</a></p>","tracking":{"opens":true,"clicks":true}}`).
 		want(t, 201, "").into(t, &mail)
-	address := func(path string) string {
-		_, rest, ok := strings.Cut(mail.HTML, s.Deps.PublicURL+path)
-		if !ok {
-			t.Fatalf("no %s in %s", path, mail.HTML)
-		}
-		return path + rest[:strings.Index(rest, `"`)]
-	}
-	pixel := c.do("GET", address("/t/o/")+"?utm_source=x", nil).want(t, 200, "")
+	pixel := c.do("GET", c.addressIn(mail.HTML, "/t/o/")+"?utm_source=x", nil).want(t, 200, "")
 	if pixel.Header.Get("Content-Type") != "image/gif" || pixel.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("pixel: %v", pixel.Header)
 	}
-	link := address("/t/c/")
+	link := c.addressIn(mail.HTML, "/t/c/")
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		got := c.do(method, link+"?fbclid=y", nil).want(t, 302, "")
 		if got.Header.Get("Location") != "https://shop.example/a?b=1&c=2" {
@@ -43,7 +48,7 @@ func TestATrackedEmailOpensAndLeadsToItsTargets(t *testing.T) {
 		t.Errorf("a link's token as a pixel: %q", got)
 	}
 	for _, wrong := range []string{
-		"/t/c/" + strings.TrimPrefix(address("/t/o/"), "/t/o/"), // the pixel's token
+		"/t/c/" + strings.TrimPrefix(c.addressIn(mail.HTML, "/t/o/"), "/t/o/"), // the pixel's token
 		link[:len(link)-1] + "_", "/t/c/x",
 	} {
 		got := c.do("GET", wrong, nil).want(t, 404, "not_found")
