@@ -29,7 +29,9 @@ func TestAMailIsFoundInTheFolderOfSentMail(t *testing.T) {
 		folder string
 		marked bool
 	}{
-		"marked": {"Archive/Out", true}, "usual name": {"Sent Items", false}, "below another": {"INBOX/Gesendet", false},
+		"marked":        {"Archive/Out", true},
+		"usual name":    {"Sent Items", false},
+		"below another": {"INBOX/Gesendet", false},
 	} {
 		s := imapd.Start(t, c.folder, c.marked)
 		conn, err := connect(t, serverOf(s))
