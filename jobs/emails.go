@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
+	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
 
 // emailHandlers returns the handlers of the kinds that send the orgs' emails.
@@ -34,6 +35,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 			Sandbox: sandboxOf(d.Outbox), Records: d.Domains.CheckMail,
 		}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Resend: resend}.Handler(),
+		suppressionimport.Job{Suppressions: &suppression.Service{Box: d.Box}, Log: d.Log}.Handler(),
 	}
 }
 
