@@ -97,8 +97,8 @@ func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*contactBatch
 	})
 }
 
-// announceBatch announces each changed contact once, records the scores of the new ones, and enqueues scoring of the
-// others if the change affects the score.
+// announceBatch announces each changed contact once, and enqueues scoring of the altered ones if the change affects the
+// score. A new contact has no history from which the scoring job could refine its score.
 func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contacts.Change) error {
 	var score []id.ID
 	for i := range made {
@@ -106,7 +106,6 @@ func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contact
 			return err
 		}
 	}
-	contacts.RecordScores(tx, made)
 	for i := range altered {
 		if err := contacts.Announce(ctx, tx, &altered[i]); err != nil {
 			return err

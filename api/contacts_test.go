@@ -91,10 +91,8 @@ func TestANewContactHasTheScoreOfTheModelInUse(t *testing.T) {
 		t.Errorf("%d scoring jobs", n)
 	}
 	rows, err := testkit.Pgx(t, ada.DB.URL).Query(t.Context(), `
-		SELECT h.version FROM score_history h JOIN contact c ON c.org_id = h.org_id AND c.id = h.contact_id
-		JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id AND s.version = h.version
-			AND s.score = h.score
-		WHERE h.org_id = $1 ORDER BY c.email`, ada.Org)
+		SELECT s.version FROM contact_score s JOIN contact c ON c.org_id = s.org_id AND c.id = s.contact_id
+		WHERE s.org_id = $1 AND s.first_version IS NULL ORDER BY c.email`, ada.Org)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func TestAnImportWhoseWorkerIsKilledWorksEachRowOnce(t *testing.T) {
 			WHERE type = 'contact.created'`,
 		"counted":         `SELECT rows_created FROM contact_import`,
 		"effects":         `SELECT count(*) FROM contact_import_effect WHERE act = 'created'`,
-		"recorded scores": `SELECT count(*) FROM score_history`,
+		"recorded scores": `SELECT count(*) FROM contact_score WHERE first_version IS NULL`,
 	} {
 		if n := h.count(sql); n != rows {
 			t.Errorf("%d %s, want %d", n, what, rows)

@@ -98,6 +98,13 @@ func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 	h := Held{Contact: r.Contact}
 	rows, err := tx.Query(ctx,
 		`SELECT recorded_at, score, probability, version FROM score_history WHERE org_id = $1 AND contact_id = $2
+			UNION ALL
+			SELECT c.created_at, coalesce(s.first_score, s.score), coalesce(s.first_probability, s.probability),
+				coalesce(s.first_version, s.version)
+			FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id
+			WHERE c.org_id = $1 AND c.id = $2 AND s.first_version IS DISTINCT FROM ''
+				AND NOT EXISTS (SELECT FROM score_history h WHERE h.org_id = $1 AND h.contact_id = $2
+					AND h.recorded_at <= c.created_at)
 			ORDER BY recorded_at`, tx.Org(), i)
 	if err != nil {
 		return Held{}, fmt.Errorf("read score history: %w", err)

@@ -12,9 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// RecordScores records the first scores of contacts that a batch has created; Create does so itself. A new contact has
-// no history from which the scoring job could refine its score, so it needs no job if the model that scored it is in
-// use at the commit.
+// RecordScores records the scores of changes at the times of the changes. It is for history that is written afterwards:
+// the first score of a contact is recorded in its row of contact_score, and later ones by Rescore and RecordChanged.
 func RecordScores(tx *postgres.Tx, made []Change) {
 	if len(made) == 0 {
 		return
@@ -32,7 +31,7 @@ func RecordScores(tx *postgres.Tx, made []Change) {
 		tx.Org(), ids, at, score, probability, version)
 }
 
-// RecordChanged is RecordScores for changed contacts with a changed score; their rows hold the new score already. Like
+// RecordChanged records the scores of changed contacts with a changed score; their rows hold the new score already. Like
 // Rescore, it returns the changes to announce.
 func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change,
 	moved func(told, now float64) bool,

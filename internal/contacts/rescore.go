@@ -24,19 +24,22 @@ var (
 
 const refreshSQL = `
 UPDATE contact_score s SET score = n.score, probability = n.probability, version = $2, confidence = $3,
-	announced = n.announced, scored_at = $4, computed = computed + n.step
+	announced = n.announced, scored_at = $4, computed = computed + n.step,
+	` + keepFirst + `
 FROM unnest($5::uuid[], $6::float8[], $7::float8[], $8::float8[], $9::int[]) AS n (contact_id, score, probability,
 announced, step)
 WHERE s.org_id = $1 AND s.contact_id = n.contact_id`
 
-// recordSQL skips scores that equal the last recorded one of their contact.
+// recordSQL skips scores that equal the last recorded one of their contact, which may be the first.
 const recordSQL = `
 INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
 SELECT $1, n.contact_id, $3, n.score, n.probability, $2
 FROM unnest($4::uuid[], $5::float8[], $6::float8[]) AS n (contact_id, score, probability)
+JOIN contact_score s ON s.org_id = $1 AND s.contact_id = n.contact_id
 LEFT JOIN LATERAL (SELECT h.score, h.version FROM score_history h WHERE h.org_id = $1
 AND h.contact_id = n.contact_id ORDER BY h.recorded_at DESC LIMIT 1) AS last ON true
-WHERE last.score IS DISTINCT FROM n.score OR last.version IS DISTINCT FROM $2
+WHERE coalesce(last.score, s.first_score, s.score) <> n.score
+OR coalesce(last.version, s.first_version, s.version) <> $2
 ON CONFLICT DO NOTHING`
 
 // Rescore is the background scoring of contacts. It scores the live contacts with rate and stores the results, records

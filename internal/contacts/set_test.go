@@ -118,13 +118,6 @@ func TestManyAreMadeAsOneIs(t *testing.T) {
 	} {
 		if err := db.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
 			contacts.MakeSegments(tx, keys)
-			if org == all { // a creation of a single contact records its score, too
-				var rows []contacts.Change
-				for _, c := range made {
-					rows = append(rows, contacts.Change{Row: contacts.Row{Contact: *c}})
-				}
-				defer contacts.RecordScores(tx, rows)
-			}
 			return insert(tx, made)
 		}); err != nil {
 			t.Fatal(err)

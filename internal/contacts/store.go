@@ -12,7 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// insertSQL inserts a new contact, its score with the first record of it, and its words. $1 is the org, $2 the id; the
+// insertSQL inserts a new contact, its score, which is the first record of it, and its words. $1 is the org, $2 the id; the
 // columns end with the time of the score and the words.
 var insertSQL = func() string {
 	n := len(contactColumns) + 1
@@ -26,9 +26,6 @@ WITH made AS (
 	INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
 	scored_at)
 	VALUES ($1, $2, ` + numbered(n+1, 4) + fmt.Sprintf(", $%d, ", n+1) + numbered(n+5, 2) + `)
-	RETURNING org_id, contact_id, scored_at, score, probability, version
-), recorded AS (
-	INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version) SELECT * FROM rated
 )
 INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest(` + numbered(n+7, 1) + `::text[]) w`
 }()
@@ -73,8 +70,14 @@ UPDATE contact SET ` + joinColumns(updatedColumns, func(i int, c *contactColumn)
 }) + `, edit = edit + 1
 WHERE org_id = $1 AND id = $2`
 
+// keepFirst keeps the first record of a score that a statement replaces: see the migration.
+const keepFirst = `first_score = coalesce(s.first_score, s.score),
+	first_probability = coalesce(s.first_probability, s.probability),
+	first_version = coalesce(s.first_version, s.version)`
+
 const updateScoreSQL = `
-UPDATE contact_score SET score = $3, probability = $4, version = $5, confidence = $6, segments = $7, scored_at = $8
+UPDATE contact_score s SET score = $3, probability = $4, version = $5, confidence = $6, segments = $7, scored_at = $8,
+	` + keepFirst + `
 WHERE org_id = $1 AND contact_id = $2`
 
 // update queues the update of the stored row was, which the transaction has locked, to c.

@@ -21,7 +21,8 @@ WHERE c.org_id = $1 AND c.id = u.id`
 
 const updateScoresSQL = `
 UPDATE contact_score s SET score = u.score, probability = u.probability, version = u.version, confidence =
-u.confidence, segments = u.segments::text[], scored_at = u.scored_at
+u.confidence, segments = u.segments::text[], scored_at = u.scored_at,
+	` + keepFirst + `
 FROM ` + rated + `
 WHERE s.org_id = $1 AND s.contact_id = u.id`
 

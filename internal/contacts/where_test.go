@@ -351,7 +351,10 @@ func wirely(c *contacts.Contact) func(field string) any {
 // the test's own evaluator.
 func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
 	t.Parallel()
-	const filters, atOnce = 10_200, 60
+	filters, atOnce := 10_200, 60
+	if testing.Short() { // with the race detector
+		filters = 600
+	}
 	s, seed := open(t), rand.Uint64()
 	d := dice{rand.New(rand.NewPCG(seed, 0))}
 	t.Logf("seed %d", seed)
@@ -447,8 +450,8 @@ func TestTenThousandFiltersMeanTheSameInSQLAndInMemory(t *testing.T) {
 			}
 		}
 	}
-	if share := float64(found) / float64(asked*len(rows)); asked < 10_000 || share < .2 || share > .8 {
-		t.Errorf("%d filters with a share of %.2f of the rows, want at least 10000 and 0.2 to 0.8", asked, share)
+	if share := float64(found) / float64(asked*len(rows)); asked < filters*50/51 || share < .2 || share > .8 {
+		t.Errorf("%d filters of %d with a share of %.2f of the rows, want 0.2 to 0.8", asked, filters, share)
 	}
 }
 

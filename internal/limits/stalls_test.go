@@ -340,7 +340,10 @@ func (w *world) lose() {
 
 func TestWhateverBefallsRedisNoProcessAdmitsTooMany(t *testing.T) {
 	t.Parallel()
-	from := *seed
+	from, faults := *seed, *stalls
+	if testing.Short() { // with the race detector
+		faults = 24
+	}
 	if from == 0 {
 		from = rand.Uint64()
 	}
@@ -349,7 +352,7 @@ func TestWhateverBefallsRedisNoProcessAdmitsTooMany(t *testing.T) {
 			t.Parallel()
 			t.Logf("seed %d", from)
 			w := newWorld(t, rand.New(rand.NewPCG(from, uint64(processes))), processes)
-			for n := range *stalls {
+			for n := range faults {
 				w.befall()
 				if n%6 != 0 {
 					continue

@@ -371,11 +371,10 @@ func TestAnImportWritesWhatTheBatchWrites(t *testing.T) {
 		u.Attributes = wire.Some(map[string]any{"size": float64(f[5][0] - '0')})
 		if err := d.App.Tx(t.Context(), other, func(tx *postgres.Tx) error {
 			how := contacts.Batch{Rate: scoring.Shipped().Rate}
-			out, made, _, err := how.Upsert(t.Context(), tx, []contacts.Upsert{u})
+			out, _, _, err := how.Upsert(t.Context(), tx, []contacts.Upsert{u})
 			if err == nil && out[0].Fault != nil {
 				err = out[0].Fault
 			}
-			contacts.RecordScores(tx, made)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -383,7 +382,6 @@ func TestAnImportWritesWhatTheBatchWrites(t *testing.T) {
 	}
 	for _, table := range []string{
 		"contact", "contact_score", "contact_word", "contact_tag", "contact_attribute",
-		"score_history",
 	} {
 		key := "contact_id"
 		if table == "contact" {
@@ -637,8 +635,8 @@ func TestEachContactIsToldOnceUnlessEventsAreSuppressed(t *testing.T) {
 	if i.RowsCreated != 1 || i.RowsUpdated != 1 {
 		t.Errorf("%s; want 1 created, 1 updated", counts(i))
 	}
-	if d.one(`SELECT count(*) FROM score_history`) != "502" {
-		t.Error("scores are not recorded")
+	if got := d.one(`SELECT count(*) FROM contact_score WHERE first_version IS NULL`); got != "502" {
+		t.Errorf("%s contacts have their first scores, want 502", got)
 	}
 	if got := d.one(`SELECT count(*) FROM job WHERE kind = 'lead.score'`); got != "0" {
 		t.Errorf("%s jobs of the default lane", got)

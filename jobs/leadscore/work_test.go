@@ -74,7 +74,12 @@ func (d *desk) get(i id.ID) (row contacts.Row) {
 func (d *desk) told() (n int) {
 	return d.one(`SELECT count(*) FROM event WHERE type = 'contact.score_changed'`)
 }
-func (d *desk) recorded() (n int) { return d.one(`SELECT count(*) FROM score_history`) }
+
+// recorded counts first records, which are in contact_score, and later ones.
+func (d *desk) recorded() (n int) {
+	return d.one(`SELECT (SELECT count(*) FROM contact_score WHERE first_version IS DISTINCT FROM '') +
+		(SELECT count(*) FROM score_history)`)
+}
 
 func (d *desk) one(sql string) (n int) {
 	d.t.Helper()
@@ -142,6 +147,51 @@ func TestANewModelMovesTheSecondPartOfTheETagAlone(t *testing.T) {
 		if d.told() != step.told || d.recorded() != step.recorded {
 			t.Errorf("step %d: %d events, %d records; want %d and %d", i, d.told(), d.recorded(), step.told,
 				step.recorded)
+		}
+	}
+}
+
+func TestTheFirstScoreIsExportedWhateverReplacesIt(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	untouched, edited, bulk, rescored := d.create("a@acme.example"), d.create("b@acme.example"),
+		d.create("c@acme.example"), d.create("d@acme.example")
+	opportunity := contacts.Patch{Stage: wire.Some("opportunity")}
+	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		if _, err := contacts.Update(t.Context(), tx, edited.ID, nil, &opportunity,
+			scoring.Shipped().Rate); err != nil {
+			return err
+		}
+		changed, _, err := contacts.BulkUpdate(t.Context(), tx, []id.ID{bulk.ID}, contacts.Live,
+			func(*contacts.Contact) contacts.Patch { return opportunity }, scoring.Shipped().Rate)
+		if err != nil {
+			return err
+		}
+		return leadscore.Settle(t.Context(), tx, changed)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.run(scoring.Prior(), edited.ID)
+	for range 2 {
+		d.run(shifted("m2", 0.1), rescored.ID)
+	}
+	for made, want := range map[*contacts.Row]int{&untouched: 1, &edited: 2, &bulk: 2, &rescored: 2} {
+		var held contacts.Held
+		if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) (err error) {
+			held, err = contacts.Export(t.Context(), tx, made.ID)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		first, last := held.ScoreHistory[0], held.ScoreHistory[len(held.ScoreHistory)-1]
+		if len(held.ScoreHistory) != want || first != (contacts.RecordedScore{
+			RecordedAt: made.CreatedAt, LeadScore: made.LeadScore, Probability: made.Score.Probability,
+			ModelVersion: made.Score.ModelVersion,
+		}) {
+			t.Errorf("%s: records %+v, want %d after that of its creation", made.Email, held.ScoreHistory, want-1)
+		}
+		if now := d.get(made.ID); last.LeadScore != now.LeadScore || last.ModelVersion != now.Score.ModelVersion {
+			t.Errorf("%s: last record %+v, score %v", made.Email, last, now.LeadScore)
 		}
 	}
 }

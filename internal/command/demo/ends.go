@@ -114,6 +114,5 @@ func (f *filler) followUp(ctx context.Context, tx *postgres.Tx) error {
 	if err != nil {
 		return err
 	}
-	contacts.RecordScores(tx, changed)
 	return contacts.AnnounceAll(ctx, tx, changed)
 }

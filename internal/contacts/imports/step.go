@@ -209,7 +209,6 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	if i.DryRun {
 		return Done{}, nil
 	}
-	contacts.RecordScores(tx, made)
 	return Done{Changed: changed}, i.tell(ctx, tx, made, changed)
 }
 

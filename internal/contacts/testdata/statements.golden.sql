@@ -16,9 +16,6 @@ WITH made AS (
 	INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
 	scored_at)
 	VALUES ($1, $2, $28, $29, $30, $31, $28, $32, $33)
-	RETURNING org_id, contact_id, scored_at, score, probability, version
-), recorded AS (
-	INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version) SELECT * FROM rated
 )
 INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest($34::text[]) w;
 
