@@ -18,6 +18,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
+	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
+	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
 
@@ -39,6 +41,8 @@ func emailHandlers(d *Deps) []queue.Handler {
 			DB: d.App, Mailboxes: boxes, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate},
 			Sandbox: sandboxOf(d.Outbox), Sent: sent.Has, Records: d.Domains.CheckMail,
 		}.Handler(),
+		mailboxdomains.Job{System: d.System, Records: d.Domains.CheckMail}.Handler(),
+		mailboxsweep.Job{App: d.App, System: d.System}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: resend}.Handler(),
 		suppressionimport.Job{Suppressions: &suppression.Service{Box: d.Box}, Log: d.Log}.Handler(),
 	}
