@@ -47,8 +47,13 @@ var errTaken = errors.New("the plan's emails of the month are used up")
 func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime []byte,
 	take func(context.Context, *postgres.Tx) (bool, error),
 ) error {
-	var refused *RefusedError
-	err := db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
+	refused, err := o.awaitRate(ctx, db)
+	if err != nil {
+		return err
+	} else if refused != nil {
+		return refused
+	}
+	err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
 		refused, err = o.mark(ctx, tx, mime, take)
 		return err
 	})
@@ -63,6 +68,28 @@ func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime [
 		return refused
 	}
 	return nil
+}
+
+// awaitRate waits for the next moment of a mailbox with a rate.
+func (o *Outgoing) awaitRate(ctx context.Context, db *postgres.DB) (*RefusedError, error) {
+	if o.Mailbox.RatePerSecond == nil {
+		return nil, nil
+	}
+	slot, err := mailboxes.TakeRate(ctx, db, o.Org, o.MailboxID)
+	if err != nil {
+		return nil, err
+	}
+	if !slot.Free {
+		return &RefusedError{Reason: slot.Reason, At: slot.At}, nil
+	}
+	moment := time.NewTimer(time.Until(slot.At))
+	defer moment.Stop()
+	select {
+	case <-moment.C:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the rate of the mailbox: %w", ctx.Err())
+	}
 }
 
 func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,

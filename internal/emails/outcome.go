@@ -8,6 +8,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -32,12 +33,18 @@ func (o *Outgoing) Unmarked(tx *postgres.Tx, reply transport.Reply) {
 }
 
 // Fail records that the mail was certainly not sent and will not be. A refusal of the recipient's address suppresses
-// the address.
+// the address, and counts for the mailbox's health.
 func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason string, r *transport.Result) error {
 	hard := r.Stage == transport.Rcpt && isHard(r.Reply.Enhanced)
 	var bounced *string
 	if hard {
 		bounced = new("hard")
+		if err := mailboxes.Judge(ctx, tx, o.MailboxID, func() error {
+			o.failed(tx, reason, r.Reply, bounced)
+			return nil
+		}); err != nil {
+			return err
+		}
 		if _, _, err := s.Suppressions.Add(ctx, tx, suppression.New{
 			Email: o.To, Purpose: suppression.All, Reason: suppression.HardBounce, Source: "bounce",
 			Note: r.Reply.String(),
@@ -45,13 +52,21 @@ func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason
 			return err
 		}
 	}
-	tx.Queue(`UPDATE email SET status = 'failed', status_reason = $4, smtp_reply = coalesce(nullif($5, ''), smtp_reply),
-			bounced = $6, marked_at = NULL, computed = computed + 1
-		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status IN ('planned', 'transmitting')`, tx.Org(), o.ID,
-		o.Fence, reason, r.Reply.String(), bounced)
+	if !hard {
+		o.failed(tx, reason, r.Reply, nil)
+	}
 	e := o.event(Failed, reason, r.Reply)
 	e.BounceKind = bounced
 	return events.Announce(ctx, tx, events.EmailFailed{Email: e})
+}
+
+// failed queues the status of an email that failed. bounced is "hard", or nil.
+func (o *Outgoing) failed(tx *postgres.Tx, reason string, reply transport.Reply, bounced *string) {
+	tx.Queue(`UPDATE email SET status = 'failed', status_reason = $4, smtp_reply = coalesce(nullif($5, ''), smtp_reply),
+			bounced = $6, marked_at = NULL, computed = computed + 1,
+			refused_at = CASE WHEN $6 = 'hard' THEN clock_timestamp() END
+		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status IN ('planned', 'transmitting')`, tx.Org(), o.ID,
+		o.Fence, reason, reply.String(), bounced)
 }
 
 // isHard reports whether an enhanced status code means that the address does not exist (RFC 3463, RFC 7505).

@@ -126,3 +126,38 @@ func TestNoMoreMailsThanTheCapAreMarkedInAny24Hours(t *testing.T) {
 		t.Errorf("only %d mails were marked, want at least %d", len(log), want)
 	}
 }
+
+// TestTheRateOfARelayHoldsUnderSeveralWorkers lets 8 workers mark emails of a relay. Any window of a second has at most
+// the rate of marks.
+func TestTheRateOfARelayHoldsUnderSeveralWorkers(t *testing.T) {
+	t.Parallel()
+	const rate, workers, each = 20, 8, 6
+	o := open(t)
+	o.exec(`UPDATE mailbox SET kind = 'smtp', daily_cap = NULL, rate_per_second = $1, gap_min = 0, gap_max = 0`, rate)
+	all := make([]*emails.Outgoing, workers*each)
+	for i := range all {
+		all[i] = o.begun(o.written(nil))
+	}
+	var done sync.WaitGroup
+	for w := range workers {
+		done.Go(func() {
+			for _, out := range all[w*each : (w+1)*each] {
+				if err := o.mark(out); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done.Wait()
+	var marks int
+	var least time.Duration // between a mark and the one that is rate marks later
+	err := o.sql.QueryRow(t.Context(), `SELECT count(*), min(d) FROM (
+		SELECT marked_at - lag(marked_at, $1) OVER (ORDER BY marked_at) AS d FROM email) x`, rate).Scan(&marks, &least)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if marks != workers*each || least < time.Second {
+		t.Errorf("%d marks, of which %d lie within %s", marks, rate+1, least)
+	}
+	t.Logf("%d marks, the closest %d within %s", marks, rate+1, least)
+}

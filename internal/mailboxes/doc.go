@@ -13,10 +13,16 @@
 // daily_cap bounds the mails in any 24 hours, exactly: TakeSlot locks the mailbox's row, so marks of one mailbox come
 // one after the other, and refuses one if the cap-th newest mark is younger than 24 hours and a minute. The minute is
 // what may lie between a mark and its final dot; with it the bound holds for the times at which the server takes the
-// mails, too. A mailbox without a cap is a relay, bound by rate_per_second alone, and its row is only read. gap and
-// ramp hold automated mail back, never a one-to-one mail.
+// mails, too. A mailbox without a cap is a relay, bound by rate_per_second alone: TakeRate reserves moments that lie
+// evenly apart, and TakeSlot only reads its row. gap and ramp hold automated mail back, never a one-to-one mail.
 //
 // The marks are the rows of the table email with a marked_at.
+//
+// # Health
+//
+// Judge counts the bounces and complaints of the last 200 mails whenever one of them is known, and the sweep repeats it
+// every quarter of an hour. It halves the ramp of a mailbox that does badly and disables one that does worse. When a
+// person resumes that mailbox, counting begins anew.
 //
 // # Secrets
 //

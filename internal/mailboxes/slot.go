@@ -27,8 +27,8 @@ const (
 	ByRamp = "ramp"
 )
 
-// takeSQL locks the row only if a count must not change until the commit. The marks are read after the lock, by the
-// next statement, whose snapshot is later.
+// takeSQL reads what decides. With a cap, a gap or a ramp the row is read again with a lock: their counts must not
+// change until the commit. The marks are read after the lock, by the next statement, whose snapshot is later.
 const takeSQL = `
 SELECT status, held_until, daily_cap, gap_min, gap_max, next_slot_at, ramp_start IS NOT NULL, coalesce(ramp_allowed,
 	ramp_start, 0), clock_timestamp()
@@ -37,9 +37,12 @@ FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`
 // TakeSlot decides within the transaction of a mark whether the mailbox may send one more mail now. With a cap, a gap
 // or a ramp it locks the mailbox's row until the end of tx, so the caller must be quick, must lock the row of the mail
 // after it, and must set marked_at of the mail to clock_timestamp() in the same transaction. automated is true for
-// mails of sequences and broadcasts; gap and ramp hold only those.
+// mails of sequences and broadcasts; gap and ramp hold only those. rate_per_second is TakeRate's.
 func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated bool) (Slot, error) {
-	g, err := lockGate(ctx, tx, mailbox)
+	g, err := readGate(ctx, tx, mailbox, "")
+	if err == nil && g.counts(automated) {
+		g, err = readGate(ctx, tx, mailbox, " FOR UPDATE")
+	}
 	if postgres.None(err) {
 		return Slot{Reason: Disabled}, nil
 	}
@@ -79,9 +82,15 @@ type gate struct {
 	now            time.Time
 }
 
-func lockGate(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (g gate, err error) {
-	return g, tx.QueryRow(ctx, takeSQL+` FOR UPDATE`, []any{tx.Org(), mailbox}, &g.status, &g.heldUntil, &g.cap,
-		&g.gapMin, &g.gapMax, &g.nextSlot, &g.ramped, &g.allowed, &g.now)
+func readGate(ctx context.Context, tx *postgres.Tx, mailbox id.ID, lock string) (g gate, err error) {
+	err = tx.QueryRow(ctx, takeSQL+lock, []any{tx.Org(), mailbox}, &g.status, &g.heldUntil, &g.cap, &g.gapMin,
+		&g.gapMax, &g.nextSlot, &g.ramped, &g.allowed, &g.now)
+	return g, err
+}
+
+// counts reports whether the slot depends on the mails that were marked before.
+func (g *gate) counts(automated bool) bool {
+	return g.cap != nil || automated && (g.ramped || g.gapMax > 0)
 }
 
 // stopped returns the slot of a mailbox that does not send in its state.

@@ -29,8 +29,8 @@ func (s *Service) Hold(ctx context.Context, tx *postgres.Tx, mailbox id.ID, unti
 }
 
 // Resume ends the hold of a mailbox, or makes one that was disabled active again if it was tested before; otherwise it
-// becomes unverified. An active mailbox is returned unchanged. The error is a mailbox_not_active fault for an
-// unverified one, which needs a test.
+// becomes unverified. The mails that it was disabled for do not count any more. An active mailbox is returned
+// unchanged. The error is a mailbox_not_active fault for an unverified one, which needs a test.
 func (s *Service) Resume(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (Versioned, error) {
 	row, err := lock(ctx, tx, mailbox, nil)
 	if err != nil {
@@ -43,13 +43,24 @@ func (s *Service) Resume(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (V
 	case m.Status == Unverified:
 		return Versioned{}, notActive(m.Status)
 	case m.Status == Disabled && m.verified == nil && m.Kind != Sandbox:
+		forgetHealth(tx, m)
 		m.Status = Unverified
+	case m.Status == Disabled:
+		forgetHealth(tx, m)
+		m.Status = Active
 	default:
 		m.Status = Active
 	}
 	m.reason, m.HeldUntil, m.authRefusals = "", nil, 0
 	setState(tx, m)
 	return versioned(&row), nil
+}
+
+// forgetHealth queues that the mails up to now do not count for the health of a locked mailbox.
+func forgetHealth(tx *postgres.Tx, m *stored) {
+	m.sent, m.bounced, m.complained = 0, 0, 0
+	tx.Queue(`UPDATE mailbox SET health_since = now(), health_sent = 0, health_bounced = 0, health_complained = 0
+		WHERE org_id = $1 AND id = $2`, tx.Org(), m.ID)
 }
 
 func notActive(status string) *fault.Fault {

@@ -9,6 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/record"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -50,7 +51,17 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ma
 	}
 	m.UpdatedAt = wire.Now()
 	row.Edit++
-	return versioned(&row), true, s.write(ctx, tx, m)
+	if err := s.write(ctx, tx, m); err != nil {
+		return v, false, err
+	}
+	if !sameNumber(m.RatePerSecond, was.RatePerSecond) {
+		queue.SetKeyRate(tx, m.ID, m.RatePerSecond)
+	}
+	if !sameNumber(m.rampStart, was.rampStart) { // the ramp begins anew
+		tx.Queue(`UPDATE mailbox SET ramp_allowed = NULL, ramp_on = NULL, ramp_halved_on = NULL
+			WHERE org_id = $1 AND id = $2`, tx.Org(), m.ID)
+	}
+	return versioned(&row), true, nil
 }
 
 // lock returns a live mailbox with its row locked until the end of tx.
@@ -72,6 +83,8 @@ type connection struct {
 func (m *stored) connection() connection {
 	return connection{m.smtp, m.imap, m.smtpUser, m.imapUser, m.folded}
 }
+
+func sameNumber(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func same(a, b *id.ID) bool { return a == b || a != nil && b != nil && *a == *b }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/record"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -47,6 +48,9 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, p *Patch, account
 	token, hash := newToken(tx.Org())
 	if err := s.insert(ctx, tx, &m, hash); err != nil {
 		return Versioned{}, "", err
+	}
+	if m.RatePerSecond != nil {
+		queue.SetKeyRate(tx, m.ID, m.RatePerSecond)
 	}
 	return versioned(&record.Row[stored]{Value: m, Edit: 1}), token, nil
 }

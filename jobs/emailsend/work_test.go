@@ -126,3 +126,26 @@ func TestAMailboxThatMayNotSendPostponesItsEmails(t *testing.T) {
 		t.Errorf("above the cap: %v, %d accepted", err, len(p.server.Accepted()))
 	}
 }
+
+func TestAMailboxWhoseMailsBounceIsDisabled(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	p.server.Fail(func(string) smtpd.Fault {
+		return smtpd.Fault{At: smtpd.Rcpt, Code: 550, Class: smtp.EnhancedCode{5, 1, 1}}
+	})
+	for _, to := range []string{"a@example.com", "b@example.com", "c@example.com", "d@example.com"} {
+		if n := p.count(`mailbox WHERE status = 'disabled'`); n != 0 {
+			t.Fatalf("disabled before %s", to)
+		}
+		if err := p.run(t.Context(), p.write(to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := p.count(`mailbox WHERE status = 'disabled' AND status_reason = 'bounce_rate' AND health_bounced = 4`)
+	if n != 1 {
+		t.Error("four of four mails bounced, and the mailbox still sends")
+	}
+	if n := p.count(`event WHERE type = 'mailbox.disabled'`); n != 1 {
+		t.Errorf("announced %d times", n)
+	}
+}
