@@ -84,8 +84,8 @@ type linkOut struct {
 
 var noLink = pages.Message("Link not found", "This link leads nowhere. It may be incomplete.")
 
-// followLink redirects to the target of a link, which is looked up by the link's number. If there is none, browsers get a
-// page and programs a problem.
+// followLink redirects to the target of a link, which is looked up by the link's number. If there is none, browsers get
+// a page and programs a problem.
 func (a *App) followLink(ctx context.Context, in *visitIn) (*linkOut, error) {
 	out := &linkOut{Status: http.StatusFound, Cache: "no-store"}
 	var err error
