@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/tracking"
 )
 
 // purgeContact also erases the contacts that were merged into this one, since they are the same person.
@@ -68,6 +69,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	deals.Erase(tx, i)
 	activities.Erase(tx, i)
 	outbox.Erase(tx, i)
+	tracking.Erase(tx, i)
 	emails.Erase(tx, i)
 	return nil
 }
@@ -94,6 +96,7 @@ type contactDataExport struct {
 	Emails   []shownEmail    `json:"emails" doc:"Emails to it with their content, oldest first"`
 	// Messages are those that came in.
 	Messages []inbound.Message `json:"messages" doc:"Mails from it, and reports about emails to it, oldest first"`
+	Facts    []tracking.Fact   `json:"email_facts" doc:"Opens and clicks of its emails, oldest first"`
 	activities.About
 }
 
@@ -136,6 +139,9 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		out.Body.Messages = make([]inbound.Message, len(received))
 		for i := range received {
 			out.Body.Messages[i] = received[i].Message
+		}
+		if out.Body.Facts, err = tracking.Held(ctx, tx, in.ID); err != nil {
+			return err
 		}
 		out.Body.About, err = activities.Held(ctx, tx, in.ID)
 		return err

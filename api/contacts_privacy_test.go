@@ -18,7 +18,8 @@ var holding = map[string]string{
 	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased,
 	"contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
-	"deal": erased, "note": erased, "task": erased, "email": erased, "message": erased, "thread": erased,
+	"deal": erased, "note": erased, "task": erased, "email": erased, "email_fact": erased, "message": erased,
+	"thread":       erased,
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_duplicate":     erased,
 	"contact_import_effect": erased, "word_index_mark": erased,
@@ -131,6 +132,9 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.exec(`INSERT INTO thread (org_id, id, mailbox_id, contact_id, subject, incoming, unread, last_message_at,
 		created_at) SELECT org_id, thread_id, mailbox_id, contact_id, 'secretive', 1, true, now(), now()
 		FROM email WHERE contact_id = $1`, c.ID)
+	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
+		SELECT org_id, gen_random_uuid(), id, contact_id, 'opened', false, '{}', now() FROM email
+		WHERE contact_id = $1`, c.ID)
 	ada.exec(`INSERT INTO contact_import_effect (org_id, import_id, contact_id, act, was_edit, edit, before)
 		SELECT org_id, gen_random_uuid(), id, 'updated', 1, 2, to_jsonb(c) FROM contact c WHERE id = $1`, c.ID)
 	ada.exec(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
@@ -149,6 +153,7 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		Notes, Tasks []activity
 		Emails       []email
 		Messages     []mailShown
+		EmailFacts   []any `json:"email_facts"`
 	}
 	ada.do(http.MethodGet, contactsPath+"/"+c.ID+"/data-export", nil).want(t, 200, "").into(t, &held)
 	if held.Contact.Email != "secretive@acme.example" {
@@ -161,10 +166,10 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		t.Errorf("the first event is %s, the second has the stage %s; want contact.created, sql", held.Events[0].Type,
 			held.Events[1].Data.Object.Stage)
 	}
-	type counts struct{ Scores, Merges, Deals, Notes, Tasks, Emails, Messages int }
-	if diff := cmp.Diff(counts{2, 2, 1, 2, 1, 1, 1}, counts{ // scores: the first one and that of the test
+	type counts struct{ Scores, Merges, Deals, Notes, Tasks, Emails, Messages, Facts int }
+	if diff := cmp.Diff(counts{2, 2, 1, 2, 1, 1, 1, 1}, counts{ // scores: the first one and that of the test
 		len(held.ScoreHistory), len(held.Merges), len(held.Deals), len(held.Notes), len(held.Tasks), len(held.Emails),
-		len(held.Messages),
+		len(held.Messages), len(held.EmailFacts),
 	}); diff != "" {
 		t.Errorf("counts (-want +got):\n%s\n%+v", diff, held)
 	}

@@ -1,5 +1,7 @@
 package api_test
 
+import "time"
+
 // tellOfMailboxes records mailboxes.
 func (r *recorder) tellOfMailboxes(c *caller) {
 	r.Helper()
@@ -11,7 +13,7 @@ func (r *recorder) tellOfMailboxes(c *caller) {
 	var sandbox struct{ ID string }
 	c.do("POST", "/api/v1/mailboxes", `{"kind":"sandbox","from_email":"hello@sandbox.localhost"}`).into(r, &sandbox)
 	r.call(c, "mailboxes.test", nil, box)
-	r.call(c, "mailboxes.hold", `{"until":"2030-01-15T09:30:00Z"}`, sandbox.ID)
+	r.call(c, "mailboxes.hold", `{"until":"`+r.began.Add(48*time.Hour).UTC().Format(time.RFC3339)+`"}`, sandbox.ID)
 	r.call(c, "mailboxes.resume", nil, sandbox.ID)
 }
 
@@ -20,6 +22,13 @@ func (r *recorder) tellOfSuppressions(c *caller) {
 	r.Helper()
 	r.call(c, "suppressions.create", `{"email":"eve@example.com","purpose":"marketing","reason":"unsubscribe"}`)
 	r.call(c, "suppressions.list", nil)
+	const file = "email,reason,note\ngone@example.com,hard_bounce,From our previous sender\nnobody,manual,\n"
+	sent := c.sendTo(suppressionImportsPath, nil, "file", file, "purpose", "all")
+	r.record("suppressions.import", "multipart/form-data", map[string]string{"file": file, "purpose": "all"}, sent)
+	var begun struct{ ID string }
+	sent.into(r, &begun)
+	r.workFiles()
+	r.call(c, "suppressions.get_import", nil, begun.ID)
 	const kind, body = "application/x-www-form-urlencoded", `"List-Unsubscribe=One-Click"`
 	const token = "a-token-of-a-mail"
 	r.record("unsubscription.confirm", kind, body, r.pressed("/t/u/"+token, oneClick))

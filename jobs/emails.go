@@ -7,6 +7,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/imap"
+	"github.com/funnelwork/funnelwork/internal/outreach/sentfolder"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -17,11 +19,17 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
+	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
+	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
+	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
 
 // emailHandlers returns the handlers of the kinds that send the orgs' emails.
 func emailHandlers(d *Deps) []queue.Handler {
 	boxes := &mailboxes.Service{Box: d.Box, AllowPrivate: d.MailPrivate}
+	sent := &sentfolder.Finder{
+		DB: d.App, Mailboxes: boxes, Dialer: &imap.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxSent(d.Outbox),
+	}
 	send := emailsend.Job{
 		DB: d.App, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxOf(d.Outbox),
 		Emails: &emails.Service{Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}},
@@ -32,10 +40,13 @@ func emailHandlers(d *Deps) []queue.Handler {
 		emailsendbulk.Handler(send),
 		mailboxcheck.Job{
 			DB: d.App, Mailboxes: boxes, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate},
-			Sandbox: sandboxOf(d.Outbox), Records: d.Domains.CheckMail,
+			Sandbox: sandboxOf(d.Outbox), Sent: sent.Has, Records: d.Domains.CheckMail,
 		}.Handler(),
 		inboundmail.Job{Inbound: inboundmail.Intake(d.App, d.Box)}.Handler(),
-		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Resend: resend}.Handler(),
+		mailboxdomains.Job{System: d.System, Records: d.Domains.CheckMail}.Handler(),
+		mailboxsweep.Job{App: d.App, System: d.System}.Handler(),
+		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: resend}.Handler(),
+		suppressionimport.Job{Suppressions: &suppression.Service{Box: d.Box}, Log: d.Log}.Handler(),
 	}
 }
 
@@ -45,6 +56,14 @@ func sandboxOf(s *outbox.Server) func(context.Context, id.ID) (net.Conn, error) 
 		return nil
 	}
 	return s.Dial
+}
+
+// sandboxSent returns the search for the mails that a sandbox has taken, or nil.
+func sandboxSent(s *outbox.Server) func(context.Context, id.ID, string) (bool, error) {
+	if s == nil {
+		return nil
+	}
+	return s.Has
 }
 
 // resend enqueues an email again, in the lane that it came from.

@@ -44,6 +44,9 @@ domain_feed (one boolean not null default true, version bigint not null default 
 email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
 email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null)
+email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, contact_id uuid, kind text not null, link smallint, machine boolean not null, why text[] not null, at timestamp with time zone not null)
+email_hit (org_id uuid not null, id uuid not null, email_id uuid not null, link smallint not null, at timestamp with time zone not null, signs integer not null, net bytea not null, judged boolean not null default false)
+email_link (org_id uuid not null, email_id uuid not null, n smallint not null, url text not null)
 email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
@@ -127,6 +130,9 @@ stripe_event (org_id uuid not null, id text not null, connect boolean not null, 
 stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean not null, status text not null, plan text not null, interval text not null, price_id text not null, item_id text not null, quantity bigint not null, overage_item_id text not null, overage_price_id text not null, overage_quantity bigint not null, period_start timestamp with time zone not null, period_end timestamp with time zone not null, cancel_at_period_end boolean not null, schedule_id text not null, pending_until timestamp with time zone, invoice_id text not null, read_at timestamp with time zone not null)
 subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
 suppression (org_id uuid not null, id uuid not null, kind text not null, hash bytea not null, address text, purpose text not null, reason text not null, source text not null default ''::text, note text not null default ''::text, created_at timestamp with time zone not null, created_by text not null default ''::text, lifted_at timestamp with time zone, lift_reason text not null default ''::text, lifted_by text not null default ''::text)
+suppression_import (org_id uuid not null, id uuid not null, status text not null, file_name text, columns jsonb not null default '[]'::jsonb, purpose text not null default ''::text, reason text not null default ''::text, blocks integer not null default 0, next_block integer not null default 0, rows_total integer not null default 0, rows_added integer not null default 0, rows_unchanged integer not null default 0, rows_failed integer not null default 0, error text, created_by text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, computed integer not null default 0)
+suppression_import_block (org_id uuid not null, import_id uuid not null, block integer not null, data bytea not null)
+suppression_import_error (org_id uuid not null, import_id uuid not null, row integer not null, code text not null, detail text not null, cells bytea not null)
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 task (org_id uuid not null, id uuid not null, title text not null, description text, status text not null, priority text not null, due_at timestamp with time zone, due_order timestamp with time zone not null default COALESCE(due_at, 'infinity'::timestamp with time zone), assignee_id uuid, contact_id uuid, company_id uuid, deal_id uuid, completed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 template (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, subject text not null, html text, text text, blocks json, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -250,6 +256,10 @@ email: email_purpose_check CHECK ((purpose = ANY (ARRAY['personal'::text, 'marke
 email: email_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'planned'::text, 'transmitting'::text, 'sent'::text, 'unknown'::text, 'failed'::text, 'cancelled'::text])))
 email_attachment: email_attachment_pkey PRIMARY KEY (org_id, email_id, n)
 email_content: email_content_pkey PRIMARY KEY (org_id, email_id)
+email_fact: email_fact_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'clicked'::text])))
+email_fact: email_fact_pkey PRIMARY KEY (org_id, id)
+email_hit: email_hit_pkey PRIMARY KEY (org_id, id)
+email_link: email_link_pkey PRIMARY KEY (org_id, email_id, n)
 email_month: email_month_pkey PRIMARY KEY (org_id, period, slot)
 email_month: email_month_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 event: event_pkey PRIMARY KEY (org_id, id)
@@ -393,6 +403,10 @@ subscription: subscription_status_check CHECK ((status = ANY (ARRAY['trialing'::
 suppression: suppression_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'domain'::text])))
 suppression: suppression_pkey PRIMARY KEY (org_id, id)
 suppression: suppression_purpose_check CHECK ((purpose = ANY (ARRAY['marketing'::text, 'all'::text])))
+suppression_import: suppression_import_pkey PRIMARY KEY (org_id, id)
+suppression_import: suppression_import_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'running'::text, 'completed'::text, 'failed'::text])))
+suppression_import_block: suppression_import_block_pkey PRIMARY KEY (org_id, import_id, block)
+suppression_import_error: suppression_import_error_pkey PRIMARY KEY (org_id, import_id, "row")
 system_mail: system_mail_pkey PRIMARY KEY (org_id, id)
 task: task_check CHECK (((completed_at IS NOT NULL) = (status = 'done'::text)))
 task: task_pkey PRIMARY KEY (org_id, id)
@@ -486,6 +500,11 @@ CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (stat
 CREATE INDEX email_broadcast ON public.email USING btree (org_id, broadcast_id, id) WHERE (broadcast_id IS NOT NULL)
 CREATE INDEX email_contact ON public.email USING btree (org_id, contact_id, id)
 CREATE INDEX email_content_age ON public.email_content USING btree (created_at)
+CREATE INDEX email_fact_contact ON public.email_fact USING btree (org_id, contact_id, at) WHERE (contact_id IS NOT NULL)
+CREATE INDEX email_fact_email ON public.email_fact USING btree (org_id, email_id, at)
+CREATE INDEX email_hit_email ON public.email_hit USING btree (org_id, email_id, at)
+CREATE INDEX email_hit_old ON public.email_hit USING btree (at) WHERE judged
+CREATE INDEX email_hit_open ON public.email_hit USING btree (org_id, at) WHERE (NOT judged)
 CREATE INDEX email_marked ON public.email USING btree (org_id, mailbox_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
@@ -557,6 +576,7 @@ CREATE INDEX stripe_event_age ON public.stripe_event USING btree (received_at)
 CREATE INDEX stripe_subscription_due ON public.stripe_subscription USING btree (period_end) WHERE live
 CREATE INDEX subscription_version ON public.subscription USING btree (plan_version)
 CREATE INDEX suppression_hash ON public.suppression USING btree (org_id, hash)
+CREATE INDEX suppression_import_age ON public.suppression_import USING btree (created_at)
 CREATE INDEX system_mail_age ON public.system_mail USING btree (created_at)
 CREATE INDEX task_archived ON public.task USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX task_archived_due ON public.task USING btree (org_id, due_order, id) WHERE (archived_at IS NOT NULL)
@@ -637,6 +657,9 @@ CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (stat
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
 CREATE UNIQUE INDEX email_attachment_pkey ON public.email_attachment USING btree (org_id, email_id, n)
 CREATE UNIQUE INDEX email_content_pkey ON public.email_content USING btree (org_id, email_id)
+CREATE UNIQUE INDEX email_fact_pkey ON public.email_fact USING btree (org_id, id)
+CREATE UNIQUE INDEX email_hit_pkey ON public.email_hit USING btree (org_id, id)
+CREATE UNIQUE INDEX email_link_pkey ON public.email_link USING btree (org_id, email_id, n)
 CREATE UNIQUE INDEX email_message ON public.email USING btree (org_id, message_hash)
 CREATE UNIQUE INDEX email_month_pkey ON public.email_month USING btree (org_id, period, slot)
 CREATE UNIQUE INDEX email_pkey ON public.email USING btree (org_id, id)
@@ -724,6 +747,9 @@ CREATE UNIQUE INDEX stripe_subscription_stripe_id_key ON public.stripe_subscript
 CREATE UNIQUE INDEX subscription_customer ON public.subscription USING btree (stripe_customer_id) WHERE (stripe_customer_id IS NOT NULL)
 CREATE UNIQUE INDEX subscription_pkey ON public.subscription USING btree (org_id)
 CREATE UNIQUE INDEX subscription_stripe ON public.subscription USING btree (stripe_subscription_id) WHERE (stripe_subscription_id IS NOT NULL)
+CREATE UNIQUE INDEX suppression_import_block_pkey ON public.suppression_import_block USING btree (org_id, import_id, block)
+CREATE UNIQUE INDEX suppression_import_error_pkey ON public.suppression_import_error USING btree (org_id, import_id, "row")
+CREATE UNIQUE INDEX suppression_import_pkey ON public.suppression_import USING btree (org_id, id)
 CREATE UNIQUE INDEX suppression_live ON public.suppression USING btree (org_id, hash, purpose) WHERE (lifted_at IS NULL)
 CREATE UNIQUE INDEX suppression_pkey ON public.suppression USING btree (org_id, id)
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
@@ -809,6 +835,11 @@ email_attachment: system for ALL to funnelwork_system using (true) check (true) 
 email_attachment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_content: system for ALL to funnelwork_system using (true) check (true) forced
 email_content: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_fact: system for ALL to funnelwork_system using (true) check (true) forced
+email_fact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_hit: system for ALL to funnelwork_system using (true) check (true) forced
+email_hit: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_link: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_month: system for ALL to funnelwork_system using (true) check (true) forced
 email_month: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
@@ -893,6 +924,12 @@ subscription: system for ALL to funnelwork_system using (true) check (true) forc
 subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 suppression: platform for SELECT to funnelwork_app using ((org_id = '00000000-0000-0000-0000-000000000000'::uuid)) check () forced
 suppression: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+suppression_import: system for ALL to funnelwork_system using (true) check (true) forced
+suppression_import: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+suppression_import_block: system for ALL to funnelwork_system using (true) check (true) forced
+suppression_import_block: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+suppression_import_error: system for ALL to funnelwork_system using (true) check (true) forced
+suppression_import_error: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 task: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1024,6 +1061,14 @@ email_attachment: funnelwork_system may DELETE, SELECT
 email_content: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_content: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_content: funnelwork_system may DELETE, SELECT
+email_fact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_fact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_fact: funnelwork_system may SELECT
+email_hit: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_hit: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_hit: funnelwork_system may DELETE, INSERT, SELECT
+email_link: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_link: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_month: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork_system may DELETE, SELECT
@@ -1189,6 +1234,15 @@ subscription: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 subscription: funnelwork_system may INSERT, SELECT, UPDATE
 suppression: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 suppression: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+suppression_import: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import: funnelwork_system may DELETE, SELECT
+suppression_import_block: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+suppression_import_block: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import_block: funnelwork_system may DELETE, SELECT
+suppression_import_error: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+suppression_import_error: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import_error: funnelwork_system may DELETE, SELECT
 system_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork_system may DELETE, INSERT, SELECT

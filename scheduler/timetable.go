@@ -14,6 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/billingprorationsync"
 	"github.com/funnelwork/funnelwork/jobs/contactindexsweep"
 	"github.com/funnelwork/funnelwork/jobs/domainsweep"
+	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
+	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
 	"github.com/funnelwork/funnelwork/jobs/platformretention"
 	"github.com/funnelwork/funnelwork/jobs/scoretrainnight"
@@ -82,6 +84,18 @@ func Timetable() []Entry {
 			Name: "domains", Every: 20 * time.Second, Past: 10 * time.Second, Missed: Skip,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 				return domainsweep.Kind.Add(ctx, tx, domainsweep.Args{}, dedupe)
+			},
+		},
+		{
+			Name: "mailboxes", Every: 10 * time.Second, Past: 2 * time.Second, Missed: Skip,
+			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+				return mailboxsweep.Kind.Add(ctx, tx, mailboxsweep.Args{}, dedupe)
+			},
+		},
+		{
+			Name: "sender-domains", Every: time.Minute, Past: 35 * time.Second, Missed: Skip,
+			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+				return mailboxdomains.Kind.Add(ctx, tx, mailboxdomains.Args{}, dedupe)
 			},
 		},
 		{

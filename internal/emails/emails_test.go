@@ -267,7 +267,7 @@ func TestASentFolderThatProvesItAllowsAResendAfterTwoAbsences(t *testing.T) {
 	o.must(func(tx *postgres.Tx) error { return out.Doubt(t.Context(), tx, emails.NoReply) })
 	search := func(found bool) (resend bool) {
 		o.must(func(tx *postgres.Tx) (err error) {
-			resend, err = emails.Searched(t.Context(), tx, email, found)
+			resend, err = emails.Searched(t.Context(), tx, email, found, true)
 			return err
 		})
 		return resend

@@ -40,10 +40,11 @@ func (r *Row) searches() []Evidence {
 	return slices.DeleteFunc(slices.Clone(r.Evidence), func(v Evidence) bool { return v.Kind != SentFolder })
 }
 
-// Searched records a search in the Sent folder of a mailbox whose folder proves what was sent. A mail that was found is
-// sent. A mail that was absent twice was not sent: the email is planned again, and resend is true; the caller enqueues
-// its job. It changes nothing if the email is not unknown any more.
-func Searched(ctx context.Context, tx *postgres.Tx, i id.ID, found bool) (resend bool, err error) {
+// Searched records a search in the Sent folder of the email's mailbox. A mail that was found is sent. A mail that was
+// absent twice was not sent, if proves reports that the folder has whatever the mailbox sends: the email is planned
+// again, and resend is true; the caller enqueues its job. Searched changes nothing if the email is not unknown any
+// more.
+func Searched(ctx context.Context, tx *postgres.Tx, i id.ID, found, proves bool) (resend bool, err error) {
 	r, err := lock(ctx, tx, i)
 	if err != nil || r.Status != Unknown {
 		return false, err
@@ -58,7 +59,7 @@ func Searched(ctx context.Context, tx *postgres.Tx, i id.ID, found bool) (resend
 	switch {
 	case found:
 		r.Status, r.StatusReason, r.SentAt = Sent, nil, r.MarkedAt
-	case last:
+	case last && proves:
 		r.Status, r.StatusReason = Planned, nil
 		tx.Queue(`UPDATE email SET marked_at = NULL, due_at = greatest(due_at, clock_timestamp())
 			WHERE org_id = $1 AND id = $2`, tx.Org(), i)

@@ -64,8 +64,8 @@ func (s *Service) ForSending(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	if m.Password, err = s.open(tx.Org(), mailbox, smtpPassword, sealed); err != nil {
 		return nil, err
 	}
-	if host, ok := ownServers[m.Kind]; ok {
-		m.Host, m.Port, m.TLS, m.Username = host.name, host.port, host.tls, m.FromEmail
+	if own, ok := ownServers[m.Kind]; ok {
+		m.Host, m.Port, m.TLS, m.Username = own.smtp.name, own.smtp.port, own.smtp.tls, m.FromEmail
 	}
 	return m, nil
 }
@@ -77,8 +77,8 @@ type server struct {
 	tls  string
 }
 
-// ownServers has the servers of the kinds that have one of their own.
-var ownServers = map[string]server{
-	Google:    {"smtp.gmail.com", 465, TLS},
-	Microsoft: {"smtp.office365.com", 587, StartTLS},
+// ownServers has the servers of the kinds that have some of their own.
+var ownServers = map[string]struct{ smtp, imap server }{
+	Google:    {server{"smtp.gmail.com", 465, TLS}, server{"imap.gmail.com", 993, TLS}},
+	Microsoft: {server{"smtp.office365.com", 587, StartTLS}, server{"outlook.office365.com", 993, TLS}},
 }

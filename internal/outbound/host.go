@@ -1,9 +1,14 @@
 package outbound
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"net/netip"
+	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // CheckHost checks, without a DNS look-up, whether a server of this name may be connected to. The addresses that it
@@ -31,3 +36,17 @@ func CheckHost(host string, allowPrivate bool) error {
 // AllowedAddress returns a function that reports whether a connection to an address is allowed, for callers that do not
 // use a Client. With allowPrivate, loopback and private networks are.
 func AllowedAddress(allowPrivate bool) func(netip.Addr) bool { return newGuard(allowPrivate).allows }
+
+// Dial connects by TCP to a server whose name was given by a user, within the timeout. The error wraps ErrNotAllowed if
+// the address that the name resolves to is not allowed.
+func Dial(ctx context.Context, timeout time.Duration, host string, port int, allowPrivate bool) (net.Conn, error) {
+	allowed := AllowedAddress(allowPrivate)
+	d := net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
+		a, err := netip.ParseAddrPort(address)
+		if err != nil || !allowed(a.Addr()) {
+			return fmt.Errorf("%w: its host is not public", ErrNotAllowed)
+		}
+		return nil
+	}}
+	return d.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+}

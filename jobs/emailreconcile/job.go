@@ -1,9 +1,11 @@
 // Package emailreconcile looks for evidence of an email whose fate is unknown.
 //
-// Evidence is the mail's Message-ID in the Sent folder of a mailbox that is known to file there what it sends
-// (sent_proof). A mail that is found was sent. A mail that is absent 15 and 30 minutes after its mark was not, and is
-// sent once more with the same Message-ID. Of any other mailbox there is no evidence to be had: the email stays unknown
-// until a person resolves it. Nothing is ever sent again without evidence.
+// Evidence is the mail's Message-ID in the Sent folder of its mailbox. A mail that is found was sent. A mail that is
+// absent 15 and 30 minutes after its mark from a mailbox that is known to file there what it sends (sent_proof) was
+// not, and is sent once more with the same Message-ID. Otherwise there is no evidence to be had: the email stays
+// unknown until a person resolves it. Nothing is ever sent again without evidence.
+//
+// A server that does not answer is asked again up to twenty times. A sign-in that is refused is not repeated.
 package emailreconcile
 
 import (

@@ -2,12 +2,14 @@ package emailreconcile
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/sentfolder"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -16,7 +18,8 @@ import (
 type Job struct {
 	DB        *postgres.DB // App role
 	Mailboxes *mailboxes.Service
-	// Search reports whether the Sent folder of a mailbox has a Message-ID. nil: there is no evidence to be had.
+	// Search reports whether the Sent folder of a mailbox has a Message-ID, as sentfolder.Finder does. nil: there is no
+	// evidence to be had.
 	Search func(ctx context.Context, org, mailbox id.ID, messageID string) (bool, error)
 	// Resend enqueues an email that was not sent.
 	Resend func(ctx context.Context, tx *postgres.Tx, r *emails.Row) error
@@ -25,7 +28,8 @@ type Job struct {
 // Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work searches the Sent folder if the time has come. It ends when the email is settled, or no evidence can be had.
+// Work searches the Sent folder if the time has come. It ends when the email is settled, or no evidence can be had; the
+// email then stays unknown until a person resolves it.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	var (
 		r       *emails.Row
@@ -36,14 +40,14 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		if r, readErr = emails.Doubtful(ctx, tx, run.Args.Email); readErr != nil || r == nil {
 			return readErr
 		}
-		m, err := j.Mailboxes.ForSending(ctx, tx, r.MailboxID)
+		m, err := j.Mailboxes.ForReading(ctx, tx, r.MailboxID)
 		if fault.Is(err, fault.NotFound) {
 			return nil
 		}
 		proves = err == nil && m.SentProof
 		return err
 	})
-	if err != nil || r == nil || !proves || j.Search == nil {
+	if err != nil || r == nil || j.Search == nil {
 		return err
 	}
 	at, last := r.NextSearch()
@@ -51,11 +55,14 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		return queue.Snooze(d)
 	}
 	found, err := j.Search(ctx, run.Org, r.MailboxID, r.MessageID)
+	if errors.Is(err, sentfolder.ErrUnreadable) || err != nil && run.Last() {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
-		resend, err := emails.Searched(ctx, tx, r.ID, found)
+		resend, err := emails.Searched(ctx, tx, r.ID, found, proves)
 		if err != nil || !resend {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
+	"github.com/funnelwork/funnelwork/internal/outreach/sentfolder"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -25,6 +26,10 @@ type Job struct {
 	Dialer    *transport.Dialer
 	// Sandbox connects to the server of sandbox mailboxes; nil: this process has none.
 	Sandbox func(ctx context.Context, org id.ID) (net.Conn, error)
+	// Sent reports whether the Sent folder of a mailbox has a mail. nil: nothing is proved.
+	Sent func(ctx context.Context, org, mailbox id.ID, messageID string) (bool, error)
+	// Pauses are made before each search of the Sent folder. nil: the usual ones.
+	Pauses []time.Duration
 	// Records looks up the records of a domain.
 	Records func(ctx context.Context, domain string) branding.MailRecords
 }
@@ -57,12 +62,46 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		return fmt.Errorf("test mailbox: %w", ctx.Err())
 	}
 	c.Failure, c.Refused = failure(result), result.Stage == transport.Auth && result.Reply.Code >= 500
+	if c.Failure == "" {
+		c.SentProof = j.proves(ctx, run.Org, m.ID, c.MessageID)
+	}
 	found := j.Records(ctx, m.FromDomain)
 	c.SPF, c.DKIM, c.DMARC = found.SPF, found.DKIM, found.DMARC
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 		return j.Mailboxes.Checked(ctx, tx, m.ID, &c)
 	})
 	return nil
+}
+
+// usualPauses give a server 20 seconds to file what it has accepted.
+var usualPauses = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 12 * time.Second}
+
+// searchTime bounds one search.
+const searchTime = 20 * time.Second
+
+// proves reports whether the test mail is found in the Sent folder. A folder that cannot be searched proves nothing.
+func (j Job) proves(ctx context.Context, org, mailbox id.ID, messageID string) bool {
+	if j.Sent == nil {
+		return false
+	}
+	pauses := j.Pauses
+	if pauses == nil {
+		pauses = usualPauses
+	}
+	for _, d := range pauses {
+		select {
+		case <-time.After(d):
+		case <-ctx.Done():
+			return false
+		}
+		limited, cancel := context.WithTimeout(ctx, searchTime)
+		found, err := j.Sent(limited, org, mailbox, messageID)
+		cancel()
+		if found || errors.Is(err, sentfolder.ErrUnreadable) {
+			return found
+		}
+	}
+	return false
 }
 
 // failure returns the reason that a mailbox shows for the result of its test; "": the server took the mail.

@@ -2,16 +2,21 @@ package mailboxcheck_test
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/imap"
+	"github.com/funnelwork/funnelwork/internal/outreach/sentfolder"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/imapd"
 	"github.com/funnelwork/funnelwork/internal/testkit/smtpd"
 	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
@@ -24,6 +29,7 @@ type bench struct {
 	*testing.T
 	db     *testkit.Database
 	server *smtpd.Server
+	imap   *imapd.Server
 	job    mailboxcheck.Job
 	org    id.ID
 	box    mailboxes.Versioned
@@ -33,10 +39,15 @@ func open(t *testing.T, password string) *bench {
 	t.Helper()
 	b := &bench{T: t, db: testkit.DB(t), org: id.New()}
 	b.server = smtpd.Start(t, func(s *smtpd.Server, _ *smtp.Server) { s.User, s.Password = "ada", "right" })
+	b.imap = imapd.Start(t, "Sent", false)
 	box := testkit.Box(t)
 	service := &mailboxes.Service{Box: box, AllowPrivate: true}
 	b.job = mailboxcheck.Job{
 		DB: b.db.App, Mailboxes: service, Dialer: &transport.Dialer{AllowPrivate: true},
+		Sent: (&sentfolder.Finder{
+			DB: b.db.App, Mailboxes: service, Dialer: &imap.Dialer{AllowPrivate: true},
+		}).Has,
+		Pauses: []time.Duration{0, time.Millisecond},
 		Records: func(context.Context, string) branding.MailRecords {
 			return branding.MailRecords{SPF: "pass", DKIM: "missing", DMARC: "unknown"}
 		},
@@ -51,6 +62,10 @@ func open(t *testing.T, password string) *bench {
 			SMTP: wire.Some(mailboxes.ServerPatch{
 				Host: wire.Some(b.server.Host), Port: wire.Some(b.server.Port), TLS: wire.Some(mailboxes.NoTLS),
 				Username: wire.Some("ada"), Password: wire.Some(secret.Text(password)),
+			}),
+			IMAP: wire.Some(mailboxes.ServerPatch{
+				Host: wire.Some(b.imap.Host), Port: wire.Some(b.imap.Port), TLS: wire.Some(mailboxes.NoTLS),
+				Username: wire.Some(imapd.User), Password: wire.Some(secret.Text(imapd.Password)),
 			}),
 		}, nil)
 		return err
@@ -92,6 +107,52 @@ func TestAMailboxWhoseTestMailIsTakenIsActive(t *testing.T) {
 	}
 	if got := b.server.Accepted(); len(got) != 1 || got[0].From != "ada@example.com" || got[0].To != got[0].From {
 		t.Errorf("the server took %+v", got)
+	}
+}
+
+// files makes the server file what it has accepted in the Sent folder before each search.
+func (b *bench) files() {
+	search, filed := b.job.Sent, 0
+	b.job.Sent = func(ctx context.Context, org, mailbox id.ID, messageID string) (bool, error) {
+		for _, a := range b.server.Accepted()[filed:] {
+			b.imap.File(b, strings.Trim(a.MessageID, "<>"))
+			filed++
+		}
+		return search(ctx, org, mailbox, messageID)
+	}
+}
+
+func TestATestMailInTheSentFolderIsTheSentProof(t *testing.T) {
+	t.Parallel()
+	b := open(t, "right")
+	if after := b.check(); after.Status != "active" || after.SentProof {
+		t.Errorf("the server files nothing: %+v", after.Mailbox)
+	}
+	if b.files(); !b.check().SentProof {
+		t.Error("the test mail is in the Sent folder, and nothing is proved")
+	}
+	sql := testkit.Pgx(t, b.db.URL)
+	var proved bool
+	if err := sql.QueryRow(t.Context(), `SELECT sent_proof FROM mailbox`).Scan(&proved); err != nil || !proved {
+		t.Errorf("stored %t, %v", proved, err)
+	}
+	if b.imap.Stop(); b.check().SentProof {
+		t.Error("a Sent folder that cannot be read proves something")
+	}
+}
+
+func TestARefusedSignInAtTheSentFolderProvesNothing(t *testing.T) {
+	t.Parallel()
+	b := open(t, "right")
+	b.files()
+	b.tx(func(tx *postgres.Tx) (err error) {
+		_, _, err = b.job.Mailboxes.Update(t.Context(), tx, b.box.ID, nil, &mailboxes.Patch{
+			IMAP: wire.Some(mailboxes.ServerPatch{Password: wire.Some(secret.Text("wrong"))}),
+		}, nil)
+		return err
+	})
+	if after := b.check(); after.Status != "active" || after.SentProof {
+		t.Errorf("%+v", after.Mailbox)
 	}
 }
 

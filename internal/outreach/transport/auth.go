@@ -14,7 +14,7 @@ var errNoMechanism = errors.New("the server offers no sign-in that can be used")
 func signIn(c *smtp.Client, s Server) error {
 	switch {
 	case s.AccessToken != "":
-		return c.Auth(&xoauth2{user: s.Username, token: s.AccessToken})
+		return c.Auth(XOAUTH2(s.Username, s.AccessToken))
 	case c.SupportsAuth(sasl.Plain):
 		return c.Auth(sasl.NewPlainClient("", s.Username, s.Password))
 	case c.SupportsAuth(sasl.Login):
@@ -23,8 +23,10 @@ func signIn(c *smtp.Client, s Server) error {
 	return errNoMechanism
 }
 
-// xoauth2 is the SASL mechanism XOAUTH2 of Google and Microsoft
-// (https://developers.google.com/workspace/gmail/imap/xoauth2-protocol). go-sasl has no client for it.
+// XOAUTH2 returns a client of the SASL mechanism of that name of Google and Microsoft
+// (https://developers.google.com/workspace/gmail/imap/xoauth2-protocol). go-sasl has none.
+func XOAUTH2(user, token string) sasl.Client { return &xoauth2{user: user, token: token} }
+
 type xoauth2 struct{ user, token string }
 
 func (x *xoauth2) Start() (mech string, initial []byte, err error) {

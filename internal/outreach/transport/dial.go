@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
-	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/emersion/go-smtp"
@@ -79,20 +76,12 @@ func (d *Dialer) Connect(ctx context.Context, s Server) (*Conn, *Result) {
 	if err := d.CheckAddress(s.Host, s.Port); err != nil {
 		return nil, &Result{Outcome: NotSentPermanent, Stage: Connect, Err: err}
 	}
-	allowed := outbound.AllowedAddress(d.AllowPrivate)
-	dialer := net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error {
-		a, err := netip.ParseAddrPort(address)
-		if err != nil || !allowed(a.Addr()) {
-			return ErrHost
-		}
-		return nil
-	}}
-	raw, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
-	if err != nil {
+	raw, err := outbound.Dial(ctx, connectTimeout, s.Host, s.Port, d.AllowPrivate)
+	switch {
+	case errors.Is(err, outbound.ErrNotAllowed):
+		return nil, &Result{Outcome: NotSentPermanent, Stage: Connect, Err: fmt.Errorf("%w: %w", ErrHost, err)}
+	case err != nil:
 		r := failed(Connect, err)
-		if errors.Is(err, ErrHost) {
-			r.Outcome = NotSentPermanent
-		}
 		return nil, &r
 	}
 	return d.Open(ctx, raw, s)

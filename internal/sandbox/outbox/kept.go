@@ -50,6 +50,18 @@ func (s *Server) keep(ctx context.Context, org id.ID, from, to string, raw []byt
 	return nil
 }
 
+// Has reports whether the server has taken a mail of an org with the Message-ID, which is given without angle brackets.
+func (s *Server) Has(ctx context.Context, org id.ID, messageID string) (found bool, err error) {
+	err = s.app.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sandbox_email WHERE org_id = $1 AND message_id = $2)`,
+			[]any{org, messageID}, &found)
+	})
+	if err != nil {
+		return false, fmt.Errorf("find mail: %w", err)
+	}
+	return found, nil
+}
+
 // Erase queues the deletion of the mails to a contact. Call it before emails.Erase.
 func Erase(tx *postgres.Tx, contact id.ID) {
 	tx.Queue(`DELETE FROM sandbox_email s USING email e WHERE e.org_id = $1 AND e.contact_id = $2 AND s.org_id = $1

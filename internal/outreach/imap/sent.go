@@ -1,0 +1,62 @@
+package imap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	goimap "github.com/emersion/go-imap/v2"
+)
+
+// sentNames has the usual names of the folder of sent mail, in lower case, for servers that mark none (RFC 6154).
+var sentNames = []string{
+	"sent", "sent items", "sent mail", "sent messages", "gesendet", "gesendete elemente", "gesendete objekte",
+	"envoyés", "éléments envoyés", "messages envoyés", "enviados", "elementos enviados", "posta inviata", "inviata",
+	"verzonden items", "verzonden", "wysłane", "elementy wysłane", "skickat", "sendt",
+}
+
+// Sent returns the name of the folder of sent mail. The error is ErrNoFolder if there is none.
+func (c *Conn) Sent() (string, error) {
+	var options *goimap.ListOptions
+	if c.client.Caps().Has(goimap.CapSpecialUse) {
+		options = &goimap.ListOptions{ReturnSpecialUse: true}
+	}
+	folders, err := c.client.List("", "*", options).Collect()
+	if err != nil {
+		return "", fmt.Errorf("list folders: %w", err)
+	}
+	best, rank := "", len(sentNames)
+	for _, f := range folders {
+		if slices.Contains(f.Attrs, goimap.MailboxAttrSent) {
+			return f.Mailbox, nil
+		}
+		if slices.Contains(f.Attrs, goimap.MailboxAttrNoSelect) {
+			continue
+		}
+		name := f.Mailbox
+		if f.Delim != 0 {
+			name = name[strings.LastIndex(name, string(f.Delim))+1:]
+		}
+		if i := slices.Index(sentNames, strings.ToLower(name)); i >= 0 && i < rank {
+			best, rank = f.Mailbox, i
+		}
+	}
+	if best == "" {
+		return "", ErrNoFolder
+	}
+	return best, nil
+}
+
+// Has reports whether a folder has a mail with the Message-ID, which is given without angle brackets.
+func (c *Conn) Has(folder, messageID string) (bool, error) {
+	if _, err := c.client.Select(folder, &goimap.SelectOptions{ReadOnly: true}).Wait(); err != nil {
+		return false, fmt.Errorf("examine folder: %w", err)
+	}
+	found, err := c.client.UIDSearch(&goimap.SearchCriteria{
+		Header: []goimap.SearchCriteriaHeaderField{{Key: "Message-ID", Value: messageID}},
+	}, nil).Wait()
+	if err != nil {
+		return false, fmt.Errorf("search folder: %w", err)
+	}
+	return len(found.AllUIDs()) > 0, nil
+}

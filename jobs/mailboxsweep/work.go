@@ -1,0 +1,46 @@
+package mailboxsweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+)
+
+// most is how many mailboxes one run processes; the next run continues.
+const most = 500
+
+// Job has the dependencies of the work.
+type Job struct{ App, System *postgres.DB }
+
+// Handler returns the kind's handler.
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// Work makes one sweep. A mailbox that a run has claimed and not counted is counted a quarter of an hour later. A
+// mailbox that fails does not delay the others.
+func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
+	var due []mailboxes.Due
+	err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
+		if _, err = mailboxes.EndHolds(ctx, tx, most); err != nil {
+			return err
+		}
+		due, err = mailboxes.ClaimHealth(ctx, tx, most)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, d := range due {
+		err := j.App.Tx(ctx, d.Org, func(tx *postgres.Tx) error { return mailboxes.Judge(ctx, tx, d.Mailbox, nil) })
+		if ctx.Err() != nil {
+			return fmt.Errorf("judge mailboxes: %w", ctx.Err())
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

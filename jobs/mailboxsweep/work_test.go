@@ -1,0 +1,69 @@
+package mailboxsweep_test
+
+import (
+	"testing"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
+)
+
+func TestASweepEndsHoldsAndCountsTheHealthOfEveryOrg(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	sql := testkit.Pgx(t, db.URL)
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := sql.Exec(t.Context(), query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	state := func(box id.ID) (s string) {
+		t.Helper()
+		if err := sql.QueryRow(t.Context(), `SELECT concat_ws(' ', status, nullif(status_reason, ''), health_bounced)
+			FROM mailbox WHERE id = $1`, box).Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	boxes := map[string]id.ID{}
+	for name, held := range map[string]string{
+		"over": `now() - interval '1 s'`, "for an hour": `now() + interval '1 hour'`, "for good": `NULL`,
+	} {
+		org := id.New()
+		boxes[name] = id.New()
+		exec(`INSERT INTO org (id, name) VALUES ($1, 'Test')`, org)
+		exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, status_reason,
+			held_until, created_at, updated_at) VALUES ($1, $2, 'Box', 'smtp', 'a@b.example', 'a@b.example',
+			'b.example', 'held', 'held_by_user', `+held+`, now(), now())`, org, boxes[name])
+		exec(`INSERT INTO email (org_id, id, mailbox_id, thread_id, purpose, subject, to_email, to_domain, message_id,
+				message_hash, status, due_at, marked_at, bounced, created_at, updated_at)
+			SELECT $1, g, $2, g, 'personal', 'x', 'x@x.example', 'x.example', g::text, uuid_send(g), 'sent', now(),
+				now() - interval '1 hour', 'hard', now(), now() FROM (SELECT gen_random_uuid() AS g) x`, org,
+			boxes[name])
+	}
+	sweep := func() {
+		t.Helper()
+		run := &queue.Run[mailboxsweep.Args]{Claimed: &queue.Claimed{ID: id.New()}}
+		if err := (mailboxsweep.Job{App: db.App, System: db.System}).Work(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep()
+	for name, want := range map[string]string{
+		"over": "active 1", "for an hour": "held held_by_user 1", "for good": "held held_by_user 1",
+	} {
+		if got := state(boxes[name]); got != want {
+			t.Errorf("held %s: %s, want %s", name, got, want)
+		}
+	}
+	exec(`UPDATE mailbox SET health_bounced = 7`)
+	if sweep(); state(boxes["over"]) != "active 7" {
+		t.Error("the health is counted again at once")
+	}
+	exec(`UPDATE mailbox SET health_at = now() - interval '16 minutes'`)
+	if sweep(); state(boxes["over"]) != "active 1" {
+		t.Error("the health is not counted again")
+	}
+}
