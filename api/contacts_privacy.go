@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/tracking"
 )
 
 // purgeContact also erases the contacts that were merged into this one, since they are the same person.
@@ -66,6 +67,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	deals.Erase(tx, i)
 	activities.Erase(tx, i)
 	outbox.Erase(tx, i)
+	tracking.Erase(tx, i)
 	emails.Erase(tx, i)
 	return nil
 }
@@ -90,6 +92,7 @@ type contactDataExport struct {
 	Merges   []merge.Merge   `json:"merges" doc:"Merges in which it survived or was merged"`
 	Deals    []deals.Deal    `json:"deals" doc:"Including archived ones, as are notes and tasks"`
 	Emails   []shownEmail    `json:"emails" doc:"Emails to it with their content, oldest first"`
+	Facts    []tracking.Fact `json:"email_facts" doc:"Opens and clicks of its emails, oldest first"`
 	activities.About
 }
 
@@ -124,6 +127,9 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		out.Body.Emails = make([]shownEmail, len(sent))
 		for i, f := range sent {
 			out.Body.Emails[i] = showEmail(f)
+		}
+		if out.Body.Facts, err = tracking.Held(ctx, tx, in.ID); err != nil {
+			return err
 		}
 		out.Body.About, err = activities.Held(ctx, tx, in.ID)
 		return err

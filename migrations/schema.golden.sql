@@ -44,6 +44,9 @@ domain_feed (one boolean not null default true, version bigint not null default 
 email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
 email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null)
+email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, contact_id uuid, kind text not null, link smallint, machine boolean not null, why text[] not null, at timestamp with time zone not null)
+email_hit (org_id uuid not null, id uuid not null, email_id uuid not null, link smallint not null, at timestamp with time zone not null, signs integer not null, net bytea not null, judged boolean not null default false)
+email_link (org_id uuid not null, email_id uuid not null, n smallint not null, url text not null)
 email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
@@ -254,6 +257,10 @@ email: email_purpose_check CHECK ((purpose = ANY (ARRAY['personal'::text, 'marke
 email: email_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'planned'::text, 'transmitting'::text, 'sent'::text, 'unknown'::text, 'failed'::text, 'cancelled'::text])))
 email_attachment: email_attachment_pkey PRIMARY KEY (org_id, email_id, n)
 email_content: email_content_pkey PRIMARY KEY (org_id, email_id)
+email_fact: email_fact_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'clicked'::text])))
+email_fact: email_fact_pkey PRIMARY KEY (org_id, id)
+email_hit: email_hit_pkey PRIMARY KEY (org_id, id)
+email_link: email_link_pkey PRIMARY KEY (org_id, email_id, n)
 email_month: email_month_pkey PRIMARY KEY (org_id, period, slot)
 email_month: email_month_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 event: event_pkey PRIMARY KEY (org_id, id)
@@ -491,6 +498,11 @@ CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (stat
 CREATE INDEX email_broadcast ON public.email USING btree (org_id, broadcast_id, id) WHERE (broadcast_id IS NOT NULL)
 CREATE INDEX email_contact ON public.email USING btree (org_id, contact_id, id)
 CREATE INDEX email_content_age ON public.email_content USING btree (created_at)
+CREATE INDEX email_fact_contact ON public.email_fact USING btree (org_id, contact_id, at) WHERE (contact_id IS NOT NULL)
+CREATE INDEX email_fact_email ON public.email_fact USING btree (org_id, email_id, at)
+CREATE INDEX email_hit_email ON public.email_hit USING btree (org_id, email_id, at)
+CREATE INDEX email_hit_old ON public.email_hit USING btree (at) WHERE judged
+CREATE INDEX email_hit_open ON public.email_hit USING btree (org_id, at) WHERE (NOT judged)
 CREATE INDEX email_marked ON public.email USING btree (org_id, mailbox_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
@@ -632,6 +644,9 @@ CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (stat
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
 CREATE UNIQUE INDEX email_attachment_pkey ON public.email_attachment USING btree (org_id, email_id, n)
 CREATE UNIQUE INDEX email_content_pkey ON public.email_content USING btree (org_id, email_id)
+CREATE UNIQUE INDEX email_fact_pkey ON public.email_fact USING btree (org_id, id)
+CREATE UNIQUE INDEX email_hit_pkey ON public.email_hit USING btree (org_id, id)
+CREATE UNIQUE INDEX email_link_pkey ON public.email_link USING btree (org_id, email_id, n)
 CREATE UNIQUE INDEX email_message ON public.email USING btree (org_id, message_hash)
 CREATE UNIQUE INDEX email_month_pkey ON public.email_month USING btree (org_id, period, slot)
 CREATE UNIQUE INDEX email_pkey ON public.email USING btree (org_id, id)
@@ -803,6 +818,11 @@ email_attachment: system for ALL to funnelwork_system using (true) check (true) 
 email_attachment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_content: system for ALL to funnelwork_system using (true) check (true) forced
 email_content: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_fact: system for ALL to funnelwork_system using (true) check (true) forced
+email_fact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_hit: system for ALL to funnelwork_system using (true) check (true) forced
+email_hit: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_link: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_month: system for ALL to funnelwork_system using (true) check (true) forced
 email_month: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
@@ -1018,6 +1038,14 @@ email_attachment: funnelwork_system may DELETE, SELECT
 email_content: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_content: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_content: funnelwork_system may DELETE, SELECT
+email_fact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_fact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_fact: funnelwork_system may SELECT
+email_hit: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_hit: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_hit: funnelwork_system may DELETE, INSERT, SELECT
+email_link: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_link: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_month: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork_system may DELETE, SELECT

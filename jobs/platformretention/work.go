@@ -144,6 +144,12 @@ var rules = []struct{ table, sql string }{
 		`DELETE FROM email_content WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_content
 			WHERE created_at < now() - interval '365 days' LIMIT $1))`,
 	},
+	// Hits that were judged. An org's next run deletes them, too.
+	{
+		"email_hit",
+		`DELETE FROM email_hit WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_hit
+			WHERE judged AND at < now() - interval '1 hour' LIMIT $1))`,
+	},
 	{
 		"sandbox_email",
 		`DELETE FROM sandbox_email WHERE ctid = ANY (ARRAY(SELECT ctid FROM sandbox_email
