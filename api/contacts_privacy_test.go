@@ -22,7 +22,8 @@ var holding = map[string]string{
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_duplicate":     erased,
 	"contact_import_effect": erased, "word_index_mark": erased,
-	"segment_mark": "an id on its way to the job that finds the contact gone",
+	"consent_request": erased,
+	"segment_mark":    "an id on its way to the job that finds the contact gone",
 }
 
 const erased = "erased"
@@ -125,6 +126,8 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.activity(tasksPath, `{"title":"Call secretive","contact_id":"`+c.ID+`"}`)
 	ada.email(ada.sandboxMailbox(), c.ID, `,"html":"<p>Dear secretive</p>",`+
 		`"attachments":[{"name":"secretive.txt","type":"text/plain","content":"c2VjcmV0aXZl"}]`)
+	ada.do(http.MethodPost, contactsPath+"/"+c.ID+"/request-consent", nil).want(t, 202, "")
+	ada.exec(`DELETE FROM system_mail`)
 	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
 		SELECT org_id, gen_random_uuid(), id, contact_id, 'opened', false, '{}', now() FROM email
 		WHERE contact_id = $1`, c.ID)
