@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/tracking"
 )
 
@@ -71,6 +72,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	outbox.Erase(tx, i)
 	tracking.Erase(tx, i)
 	emails.Erase(tx, i)
+	tx.Queue(`DELETE FROM consent_request WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	return nil
 }
 
@@ -90,13 +92,13 @@ func eraseFiles(tx *postgres.Tx, i id.ID) {
 // contactDataExport is all data held on a contact.
 type contactDataExport struct {
 	contacts.Held
-	Timeline []timelineEntry `json:"timeline" doc:"All events of the contact, oldest first"`
-	Merges   []merge.Merge   `json:"merges" doc:"Merges in which it survived or was merged"`
-	Deals    []deals.Deal    `json:"deals" doc:"Including archived ones, as are notes and tasks"`
-	Emails   []shownEmail    `json:"emails" doc:"Emails to it with their content, oldest first"`
-	// Messages are those that came in.
-	Messages []inbound.Message `json:"messages" doc:"Mails from it, and reports about emails to it, oldest first"`
-	Facts    []tracking.Fact   `json:"email_facts" doc:"Opens and clicks of its emails, oldest first"`
+	Timeline     []timelineEntry           `json:"timeline" doc:"All events of the contact, oldest first"`
+	Merges       []merge.Merge             `json:"merges" doc:"Merges in which it survived or was merged"`
+	Deals        []deals.Deal              `json:"deals" doc:"Including archived ones, as are notes and tasks"`
+	Emails       []shownEmail              `json:"emails" doc:"Emails to it with their content, oldest first"`
+	Messages     []inbound.Message         `json:"messages" doc:"Mails from it, and reports about emails to it"`
+	Facts        []tracking.Fact           `json:"email_facts" doc:"Opens and clicks of its emails, oldest first"`
+	Suppressions []suppression.Suppression `json:"suppressions" doc:"Of its address and domain, lifted ones too"`
 	activities.About
 }
 
@@ -139,6 +141,9 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		out.Body.Messages = make([]inbound.Message, len(received))
 		for i := range received {
 			out.Body.Messages[i] = received[i].Message
+		}
+		if out.Body.Suppressions, err = a.suppressions().Held(ctx, tx, out.Body.Contact.Email); err != nil {
+			return err
 		}
 		if out.Body.Facts, err = tracking.Held(ctx, tx, in.ID); err != nil {
 			return err

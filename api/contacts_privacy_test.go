@@ -23,7 +23,8 @@ var holding = map[string]string{
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_duplicate":     erased,
 	"contact_import_effect": erased, "word_index_mark": erased,
-	"segment_mark": "an id on its way to the job that finds the contact gone",
+	"consent_request": erased,
+	"segment_mark":    "an id on its way to the job that finds the contact gone",
 }
 
 const erased = "erased"
@@ -132,6 +133,8 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.exec(`INSERT INTO thread (org_id, id, mailbox_id, contact_id, subject, incoming, unread, last_message_at,
 		created_at) SELECT org_id, thread_id, mailbox_id, contact_id, 'secretive', 1, true, now(), now()
 		FROM email WHERE contact_id = $1`, c.ID)
+	ada.do(http.MethodPost, contactsPath+"/"+c.ID+"/request-consent", nil).want(t, 202, "")
+	ada.exec(`DELETE FROM system_mail`)
 	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
 		SELECT org_id, gen_random_uuid(), id, contact_id, 'opened', false, '{}', now() FROM email
 		WHERE contact_id = $1`, c.ID)

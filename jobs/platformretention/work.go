@@ -112,6 +112,11 @@ var rules = []struct{ table, sql string }{
 		WHERE created_at < now() - interval '365 days' OR status = 'uploading'
 		AND created_at < now() - interval '2 hours' LIMIT $1))`},
 	{
+		"consent_request",
+		`DELETE FROM consent_request WHERE ctid = ANY (ARRAY(SELECT ctid FROM consent_request
+			WHERE since < now() - interval '24 hours' LIMIT $1))`,
+	},
+	{
 		"contact_export_part",
 		`DELETE FROM contact_export_part WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM contact_export e
 			JOIN contact_export_part p ON p.org_id = e.org_id AND p.export_id = e.id
