@@ -134,7 +134,11 @@ func (s *service) bodyOf(e *examples.Example) (body any, headers []string) {
 		if err := json.Unmarshal(e.Request, &parts); err != nil {
 			s.Fatal(err)
 		}
-		body, kind := form(s, "mapping", parts["mapping"], "file", parts["file"])
+		var pairs []string
+		for _, name := range slices.Sorted(maps.Keys(parts)) {
+			pairs = append(pairs, name, parts[name])
+		}
+		body, kind := form(s, pairs...)
 		return body, []string{"Content-Type", kind}
 	default:
 		var text string

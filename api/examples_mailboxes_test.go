@@ -20,6 +20,13 @@ func (r *recorder) tellOfSuppressions(c *caller) {
 	r.Helper()
 	r.call(c, "suppressions.create", `{"email":"eve@example.com","purpose":"marketing","reason":"unsubscribe"}`)
 	r.call(c, "suppressions.list", nil)
+	const file = "email,reason,note\ngone@example.com,hard_bounce,From our previous sender\nnobody,manual,\n"
+	sent := c.sendTo(suppressionImportsPath, nil, "file", file, "purpose", "all")
+	r.record("suppressions.import", "multipart/form-data", map[string]string{"file": file, "purpose": "all"}, sent)
+	var begun struct{ ID string }
+	sent.into(r, &begun)
+	r.workFiles()
+	r.call(c, "suppressions.get_import", nil, begun.ID)
 	const kind, body = "application/x-www-form-urlencoded", `"List-Unsubscribe=One-Click"`
 	const token = "a-token-of-a-mail"
 	r.record("unsubscription.confirm", kind, body, r.pressed("/t/u/"+token, oneClick))

@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	suppressions "github.com/funnelwork/funnelwork/internal/suppression/imports"
 )
 
 const filesPath = "/api/v1/files/"
@@ -79,6 +80,19 @@ func (a *App) getFile(ctx context.Context, in *struct {
 				Kind:        "text/csv; charset=utf-8",
 				Disposition: attachment("failed-rows-"+i.CreatedAt.Format(time.DateOnly), "csv"),
 				Body:        sending(imports.Failed(&i, a.DB, link.Org), -1),
+			}
+		case suppressions.ErrorsLink:
+			i, err := suppressions.Get(ctx, tx, link.ID)
+			if err != nil {
+				return err
+			}
+			if !link.Good(i.Key) {
+				return gone
+			}
+			out = &fileOut{
+				Kind:        "text/csv; charset=utf-8",
+				Disposition: attachment("failed-rows-"+i.CreatedAt.Format(time.DateOnly), "csv"),
+				Body:        sending(suppressions.Failed(&i, a.DB, link.Org), -1),
 			}
 		default:
 			return gone

@@ -20,15 +20,30 @@ import (
 // mappingBytes is the size limit of a mapping, and of any other part that is not a file.
 const mappingBytes = 256 << 10
 
-// form reads the parts of an import in any order. It stores the file while reading it, and discards it on an error. The
-// request's fingerprint becomes that of its parts, since the multipart boundary differs each time a client sends them.
+// form reads the parts of an import in any order. It stores the file while reading it, and discards it on an error.
 func (a *App) form(ctx context.Context, r *httpx.Request) (staged *imports.Staged, c imports.Choices, err error) {
-	defer func() {
-		if err != nil && staged != nil {
-			staged.Drop(ctx, a.DB, r.Who.Org)
-			staged = nil
+	err = readParts(r, func(name, file string, in io.Reader) (err error) {
+		if name != "file" {
+			return choice(name, in, &c)
 		}
-	}()
+		if staged, err = imports.Stage(ctx, a.DB, r.Who.Org, in); err == nil {
+			staged.FileName = file
+		}
+		return err
+	})
+	if err == nil && staged == nil {
+		err = fault.Invalid("file", "required", "This field is required.")
+	}
+	if err != nil && staged != nil {
+		staged.Drop(ctx, a.DB, r.Who.Org)
+		staged = nil
+	}
+	return staged, c, err
+}
+
+// readParts calls read with the name, the file name and the content of each part of a form. The request's fingerprint
+// becomes that of its parts, since the multipart boundary differs each time a client sends them.
+func readParts(r *httpx.Request, read func(name, file string, in io.Reader) error) error {
 	sum := sha256.New()
 	sum.Write(r.Fingerprint[:])
 	parts, seen := multipart.NewReader(r.Upload, r.Upload.Boundary), map[string]bool{}
@@ -38,46 +53,43 @@ func (a *App) form(ctx context.Context, r *httpx.Request) (staged *imports.Stage
 			break
 		}
 		if err != nil {
-			return staged, c, badForm(err)
+			return badForm(err)
 		}
 		name := p.FormName()
 		if seen[name] {
-			return staged, c, fault.Invalid(name, "duplicate", "The part is sent twice.")
+			return fault.Invalid(name, "duplicate", "The part is sent twice.")
 		}
 		seen[name] = true
 		in := &summed{from: p, sum: sum}
-		if name == "file" {
-			staged, err = imports.Stage(ctx, a.DB, r.Who.Org, in)
-			if err == nil {
-				staged.FileName = fileName(p.FileName())
-				_, err = io.Copy(io.Discard, in)
-			}
-		} else {
-			err = choice(name, in, &c)
+		if err = read(name, fileName(p.FileName()), in); err == nil {
+			_, err = io.Copy(io.Discard, in)
 		}
 		if err != nil {
-			return staged, c, badForm(err)
+			return badForm(err)
 		}
 		in.end(name)
 	}
 	if _, err := io.Copy(io.Discard, r.Upload); err != nil {
-		return staged, c, err
-	}
-	if staged == nil {
-		return nil, c, fault.Invalid("file", "required", "This field is required.")
+		return err
 	}
 	sum.Sum(r.Fingerprint[:0])
-	return staged, c, nil
+	return nil
+}
+
+// wholePart reads a part that is not a file.
+func wholePart(name string, in io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(in, mappingBytes+1))
+	if err == nil && len(b) > mappingBytes {
+		err = fault.Invalid(name, "too_long", "At most 256 KiB are allowed.")
+	}
+	return b, err
 }
 
 // choice reads a part that is not a file.
 func choice(name string, in io.Reader, c *imports.Choices) error {
-	b, err := io.ReadAll(io.LimitReader(in, mappingBytes+1))
+	b, err := wholePart(name, in)
 	if err != nil {
 		return err
-	}
-	if len(b) > mappingBytes {
-		return fault.Invalid(name, "too_long", "At most 256 KiB are allowed.")
 	}
 	flag := func(at *bool) error {
 		switch text := strings.TrimSpace(string(b)); text {

@@ -17,11 +17,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
+	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
 
 const importsPath, exportsPath = "/api/v1/crm/contacts/imports", "/api/v1/crm/contacts/exports"
@@ -56,8 +58,14 @@ func form(t testing.TB, parts ...string) (body []byte, kind string) {
 // send sends an import with these parts.
 func (c *caller) send(headers []string, parts ...string) answer {
 	c.Helper()
+	return c.sendTo(importsPath, headers, parts...)
+}
+
+// sendTo sends a form with these parts.
+func (c *caller) sendTo(path string, headers []string, parts ...string) answer {
+	c.Helper()
 	body, kind := form(c, parts...)
-	return c.do("POST", importsPath, body, append([]string{"Content-Type", kind}, headers...)...)
+	return c.do("POST", path, body, append([]string{"Content-Type", kind}, headers...)...)
 }
 
 // workFiles runs file jobs until none are left.
@@ -67,6 +75,7 @@ func (s *service) workFiles() {
 	handlers := []queue.Handler{
 		job.Handler(), contactimportundo.Job{Import: job}.Handler(),
 		contactexport.Job{Log: testkit.Log(s)}.Handler(),
+		suppressionimport.Job{Suppressions: &suppression.Service{Box: s.Deps.Box}, Log: testkit.Log(s)}.Handler(),
 	}
 	for ran := true; ran; {
 		ran = false

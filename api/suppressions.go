@@ -28,6 +28,7 @@ func (a *App) mountSuppressions() {
 		ID:     "suppressions.list",
 		Method: http.MethodGet, Path: suppressionsPath, Need: httpx.Viewer, Tag: tag, Title: "List suppressions",
 	}, a.listSuppressions)
+	a.mountSuppressionImports() // before the routes with an ID, which would match "imports"
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "suppressions.lift",
 		Method: http.MethodDelete, Path: suppressionsPath + "/{id}", Need: httpx.Admin, Tag: tag,
@@ -48,44 +49,16 @@ type createSuppressionRequest struct {
 // parse validates the request.
 func (b *createSuppressionRequest) parse() (n suppression.New, err error) {
 	f := form.At("")
-	n = suppression.New{Purpose: suppression.All, Reason: suppression.Manual, Source: "api"}
-	choose(f, "purpose", b.Purpose, &n.Purpose, []string{suppression.Marketing, suppression.All})
-	choose(f, "reason", b.Reason, &n.Reason, suppression.Reasons())
-	if b.Note != nil {
-		if n.Note = *b.Note; len([]rune(n.Note)) > maxNote {
-			f.Wrong("note", "too_long", "At most 500 characters are allowed.")
+	n = suppression.New{Source: "api"}
+	for at, sent := range map[*string]*string{
+		&n.Email: b.Email, &n.Domain: b.Domain, &n.Purpose: b.Purpose, &n.Reason: b.Reason, &n.Note: b.Note,
+	} {
+		if sent != nil {
+			*at = *sent
 		}
 	}
-	switch {
-	case (b.Email == nil) == (b.Domain == nil):
-		f.Wrong("email", "required", "Give either an email or a domain.")
-	case b.Email != nil:
-		n.Email = strings.TrimSpace(*b.Email)
-		if auth.CheckEmail("email", n.Email) != nil {
-			f.Wrong("email", "invalid_email", "This is no mail address.")
-		}
-	default:
-		n.Domain = strings.TrimSpace(*b.Domain)
-		if auth.CheckEmail("domain", "a@"+n.Domain) != nil {
-			f.Wrong("domain", "invalid_domain", "This is no domain, such as example.com.")
-		}
-	}
+	n.Check(f)
 	return n, f.Fault()
-}
-
-const maxNote = 500
-
-// choose applies an optional word.
-func choose(f *form.Form, field string, in *string, at *string, words []string) {
-	for _, w := range words {
-		if in != nil && *in == w {
-			*at = w
-			return
-		}
-	}
-	if in != nil {
-		f.Wrong(field, "not_allowed", "The value is one of "+strings.Join(words, ", ")+".")
-	}
 }
 
 type suppressionOut struct {

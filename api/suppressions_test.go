@@ -4,10 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/funnelwork/funnelwork/internal/auth"
 )
 
-const suppressionsPath = "/api/v1/suppressions"
+const (
+	suppressionsPath       = "/api/v1/suppressions"
+	suppressionImportsPath = suppressionsPath + "/imports"
+)
 
 func TestASuppressionIsMadeFoundAndLiftedWithAReason(t *testing.T) {
 	t.Parallel()
@@ -69,5 +74,105 @@ func TestASuppressionOutlivesItsContactWithoutTheAddress(t *testing.T) {
 	got := string(ada.do("GET", suppressionsPath+"?email=eve@example.com&count=exact", nil).want(t, 200, "").Body)
 	if !strings.Contains(got, `"total":1`) || strings.Contains(strings.ToLower(got), "eve") {
 		t.Errorf("after the purge: %s", got)
+	}
+}
+
+// importState is an import of suppressions as it is shown.
+type importState struct {
+	ID        string
+	Status    string
+	Added     int     `json:"rows_added"`
+	Unchanged int     `json:"rows_unchanged"`
+	Failed    int     `json:"rows_failed"`
+	ErrorsURL *string `json:"errors_url"`
+}
+
+func TestAFileOfSuppressionsIsImportedAndItsRefusedLinesAreListed(t *testing.T) {
+	t.Parallel()
+	ada := start(t, unlimited).signup()
+	const file = "\ufeffAddress;Purpose;Reason;Note;Score\n" +
+		"Eve@Example.com;;;moved away;1\n" +
+		"@Spam.example;marketing;complaint;;2\n" +
+		"eve@example.COM;;;again;3\n" +
+		"no address;;;;4\n" +
+		"adam@example.com;never;;;5\n" +
+		"adam@example.com\n"
+	bring := func() (got importState) {
+		sent := ada.sendTo(suppressionImportsPath, nil, "file", file, "reason", "hard_bounce").want(t, 202, "")
+		sent.into(t, &got)
+		if at := sent.Header.Get("Location"); at != suppressionImportsPath+"/"+got.ID || got.Status != "queued" {
+			t.Errorf("Location %s, %+v", at, got)
+		}
+		ada.workFiles()
+		ada.do("GET", suppressionImportsPath+"/"+got.ID, nil).want(t, 200, "").into(t, &got)
+		return got
+	}
+	first := bring()
+	want := importState{first.ID, "completed", 2, 1, 3, first.ErrorsURL}
+	if diff := cmp.Diff(want, first); diff != "" || first.ErrorsURL == nil {
+		t.Fatalf("the import (-want +got):\n%s", diff)
+	}
+	lines := string(ada.do("GET", strings.TrimPrefix(*first.ErrorsURL, ada.Deps.PublicURL), nil).want(t, 200, "").Body)
+	if want := `row,code,detail,Address,Purpose,Reason,Note,Score
+5,invalid_domain,"domain: This is no domain, such as example.com.",no address,,,,4
+6,not_allowed,"purpose: The value is one of marketing, all.",adam@example.com,never,,,5
+7,wrong_column_count,The row has another number of cells than the header.,adam@example.com,,,,
+`; lines != want {
+		t.Errorf("refused lines:\n%s", lines)
+	}
+	for query, want := range map[string]string{
+		"?email=eve@example.com":                 `"reason":"hard_bounce"`,
+		"?domain=spam.example":                   `"reason":"complaint"`,
+		"?domain=spam.example&purpose=marketing": `"source":"import"`,
+		"?email=eve@example.com&purpose=all":     `"note":"moved away"`,
+		"?count=exact":                           `"total":2`,
+		"?email=adam@example.com&count=exact":    `"total":0`,
+	} {
+		got := ada.do("GET", suppressionsPath+query, nil).want(t, 200, "")
+		if !strings.Contains(string(got.Body), want) {
+			t.Errorf("%s: %s, want %s", query, got.Body, want)
+		}
+	}
+	var job struct {
+		Kind, Status, Href string
+		Done               int
+	}
+	ada.do("GET", "/api/v1/jobs/"+first.ID, nil).want(t, 200, "").into(t, &job)
+	if job.Kind != "suppression_import" || job.Status != "completed" || job.Done != 6 ||
+		job.Href != suppressionImportsPath+"/"+first.ID {
+		t.Errorf("the job is %+v", job)
+	}
+	if again := bring(); again.Added != 0 || again.Unchanged != 3 || again.Failed != 3 {
+		t.Errorf("the second time: %+v", again)
+	}
+	eve := ada.contact("nowhere@example.com")
+	ada.sendTo(suppressionImportsPath, nil, "file", "email,purpose\nNoWhere@example.com,never\n").want(t, 202, "")
+	ada.workFiles()
+	ada.do("POST", contactsPath+"/"+eve.ID+"/purge", nil).want(t, 204, "")
+	if n := ada.count("suppression_import_error WHERE position('here' IN encode(cells, 'escape')) > 0"); n != 0 {
+		t.Error("a refused line has the address of a purged contact")
+	}
+}
+
+func TestAFileOfSuppressionsThatCannotBeReadIsRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
+	ada := start(t, unlimited).signup()
+	for name, parts := range map[string][]string{
+		"no file":            {"purpose", "all"},
+		"empty":              {"file", ""},
+		"no address":         {"file", "name\nEve\n"},
+		"two columns of one": {"file", "email,E-Mail\na@example.com,b@example.com\n"},
+		"a word unknown":     {"file", "email\na@example.com\n", "purpose", "never"},
+		"a part unknown":     {"file", "email\na@example.com\n", "mapping", "{}"},
+	} {
+		if got := ada.sendTo(suppressionImportsPath, nil, parts...); got.Status != 422 {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
+		}
+	}
+	ada.as(auth.Viewer).sendTo(suppressionImportsPath, nil, "file", "email\na@example.com\n").want(t, 403, "forbidden")
+	for _, table := range []string{"suppression_import", "suppression_import_block", "job"} {
+		if n := ada.count(table); n != 0 {
+			t.Errorf("%d rows in %s", n, table)
+		}
 	}
 }

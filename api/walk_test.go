@@ -70,6 +70,8 @@ func (c *caller) filled() found {
 		`{"filter":{"field":"stage","op":"eq","value":"lead"},"action":{"type":"archive"},"dry_run":true}`))
 	known["/api/v1/crm/contacts/imports/{id}"] = at(c.send(nil, "file",
 		"email,first_name,last_name\nbob@example.test,B,B\nnone,B,B\n").want(c, 202, ""))
+	known[suppressionImportsPath+"/{id}"] = at(c.sendTo(suppressionImportsPath, nil, "file",
+		"email\nbob@example.test\nnone\n").want(c, 202, ""))
 	known["/api/v1/crm/contacts/exports/{id}"] = at(must(202, "POST", exportsPath, `{"format":"csv"}`))
 	c.workFiles()
 	var made struct {

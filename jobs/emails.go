@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
+	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
 
 // emailHandlers returns the handlers of the kinds that send the orgs' emails.
@@ -49,6 +50,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 		mailboxdomains.Job{System: d.System, Records: d.Domains.CheckMail}.Handler(),
 		mailboxsweep.Job{App: d.App, System: d.System}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: resend}.Handler(),
+		suppressionimport.Job{Suppressions: &suppression.Service{Box: d.Box}, Log: d.Log}.Handler(),
 	}
 }
 

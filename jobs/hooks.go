@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
+	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
@@ -31,6 +32,7 @@ func Hooks(publicURL string) store.Hooks {
 		emailsend.Hook(),
 		emailsendbulk.Hook(),
 		scoretrain.Hook(),
+		suppressionimport.Hook(),
 		webhookdeliver.Hook(),
 		webhookreplay.Hook(),
 	)

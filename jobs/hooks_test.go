@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	suppressions "github.com/funnelwork/funnelwork/internal/suppression/imports"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs"
@@ -30,6 +31,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/jobs/contactimportundo"
+	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
 )
 
@@ -312,6 +314,19 @@ func TestImportsExportsBulkChangesAndReplaysWhoseJobsAreEndedSaySo(t *testing.T)
 				return contactbulk.Kind.Add(ctx, tx, contactbulk.Args{Bulk: b.ID})
 			})
 		}, shown: "contact_bulk", column: "status", open: "queued", stopped: "failed", afterRun: "failed"},
+		suppressionimport.Kind.Name(): {begin: func(ctx context.Context, o *operated) {
+			s, err := suppressions.Stage(ctx, o.App, o.org, "user/ada", strings.NewReader("email\na@b.example\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.tx(func(ctx context.Context, tx *postgres.Tx) error {
+				i, err := suppressions.Queue(ctx, tx, s, suppressions.Choices{})
+				if which = i.ID; err != nil {
+					return err
+				}
+				return suppressionimport.Kind.Add(ctx, tx, suppressionimport.Args{Import: which})
+			})
+		}, shown: "suppression_import", column: "status", open: "queued", stopped: "failed", afterRun: "failed"},
 		webhookreplay.Kind.Name(): {begin: func(_ context.Context, o *operated) {
 			o.tx(func(ctx context.Context, tx *postgres.Tx) error {
 				r, err := o.hooks.Replay(ctx, tx, o.endpoint,

@@ -125,6 +125,9 @@ stripe_event (org_id uuid not null, id text not null, connect boolean not null, 
 stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean not null, status text not null, plan text not null, interval text not null, price_id text not null, item_id text not null, quantity bigint not null, overage_item_id text not null, overage_price_id text not null, overage_quantity bigint not null, period_start timestamp with time zone not null, period_end timestamp with time zone not null, cancel_at_period_end boolean not null, schedule_id text not null, pending_until timestamp with time zone, invoice_id text not null, read_at timestamp with time zone not null)
 subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
 suppression (org_id uuid not null, id uuid not null, kind text not null, hash bytea not null, address text, purpose text not null, reason text not null, source text not null default ''::text, note text not null default ''::text, created_at timestamp with time zone not null, created_by text not null default ''::text, lifted_at timestamp with time zone, lift_reason text not null default ''::text, lifted_by text not null default ''::text)
+suppression_import (org_id uuid not null, id uuid not null, status text not null, file_name text, columns jsonb not null default '[]'::jsonb, purpose text not null default ''::text, reason text not null default ''::text, blocks integer not null default 0, next_block integer not null default 0, rows_total integer not null default 0, rows_added integer not null default 0, rows_unchanged integer not null default 0, rows_failed integer not null default 0, error text, created_by text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, computed integer not null default 0)
+suppression_import_block (org_id uuid not null, import_id uuid not null, block integer not null, data bytea not null)
+suppression_import_error (org_id uuid not null, import_id uuid not null, row integer not null, code text not null, detail text not null, cells bytea not null)
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 task (org_id uuid not null, id uuid not null, title text not null, description text, status text not null, priority text not null, due_at timestamp with time zone, due_order timestamp with time zone not null default COALESCE(due_at, 'infinity'::timestamp with time zone), assignee_id uuid, contact_id uuid, company_id uuid, deal_id uuid, completed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 template (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, subject text not null, html text, text text, blocks json, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -388,6 +391,10 @@ subscription: subscription_status_check CHECK ((status = ANY (ARRAY['trialing'::
 suppression: suppression_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'domain'::text])))
 suppression: suppression_pkey PRIMARY KEY (org_id, id)
 suppression: suppression_purpose_check CHECK ((purpose = ANY (ARRAY['marketing'::text, 'all'::text])))
+suppression_import: suppression_import_pkey PRIMARY KEY (org_id, id)
+suppression_import: suppression_import_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'running'::text, 'completed'::text, 'failed'::text])))
+suppression_import_block: suppression_import_block_pkey PRIMARY KEY (org_id, import_id, block)
+suppression_import_error: suppression_import_error_pkey PRIMARY KEY (org_id, import_id, "row")
 system_mail: system_mail_pkey PRIMARY KEY (org_id, id)
 task: task_check CHECK (((completed_at IS NOT NULL) = (status = 'done'::text)))
 task: task_pkey PRIMARY KEY (org_id, id)
@@ -543,6 +550,7 @@ CREATE INDEX stripe_event_age ON public.stripe_event USING btree (received_at)
 CREATE INDEX stripe_subscription_due ON public.stripe_subscription USING btree (period_end) WHERE live
 CREATE INDEX subscription_version ON public.subscription USING btree (plan_version)
 CREATE INDEX suppression_hash ON public.suppression USING btree (org_id, hash)
+CREATE INDEX suppression_import_age ON public.suppression_import USING btree (created_at)
 CREATE INDEX system_mail_age ON public.system_mail USING btree (created_at)
 CREATE INDEX task_archived ON public.task USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX task_archived_due ON public.task USING btree (org_id, due_order, id) WHERE (archived_at IS NOT NULL)
@@ -704,6 +712,9 @@ CREATE UNIQUE INDEX stripe_subscription_stripe_id_key ON public.stripe_subscript
 CREATE UNIQUE INDEX subscription_customer ON public.subscription USING btree (stripe_customer_id) WHERE (stripe_customer_id IS NOT NULL)
 CREATE UNIQUE INDEX subscription_pkey ON public.subscription USING btree (org_id)
 CREATE UNIQUE INDEX subscription_stripe ON public.subscription USING btree (stripe_subscription_id) WHERE (stripe_subscription_id IS NOT NULL)
+CREATE UNIQUE INDEX suppression_import_block_pkey ON public.suppression_import_block USING btree (org_id, import_id, block)
+CREATE UNIQUE INDEX suppression_import_error_pkey ON public.suppression_import_error USING btree (org_id, import_id, "row")
+CREATE UNIQUE INDEX suppression_import_pkey ON public.suppression_import USING btree (org_id, id)
 CREATE UNIQUE INDEX suppression_live ON public.suppression USING btree (org_id, hash, purpose) WHERE (lifted_at IS NULL)
 CREATE UNIQUE INDEX suppression_pkey ON public.suppression USING btree (org_id, id)
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
@@ -868,6 +879,12 @@ subscription: system for ALL to funnelwork_system using (true) check (true) forc
 subscription: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 suppression: platform for SELECT to funnelwork_app using ((org_id = '00000000-0000-0000-0000-000000000000'::uuid)) check () forced
 suppression: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+suppression_import: system for ALL to funnelwork_system using (true) check (true) forced
+suppression_import: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+suppression_import_block: system for ALL to funnelwork_system using (true) check (true) forced
+suppression_import_block: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+suppression_import_error: system for ALL to funnelwork_system using (true) check (true) forced
+suppression_import_error: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 task: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1156,6 +1173,15 @@ subscription: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 subscription: funnelwork_system may INSERT, SELECT, UPDATE
 suppression: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 suppression: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+suppression_import: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import: funnelwork_system may DELETE, SELECT
+suppression_import_block: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+suppression_import_block: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import_block: funnelwork_system may DELETE, SELECT
+suppression_import_error: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+suppression_import_error: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import_error: funnelwork_system may DELETE, SELECT
 system_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork_system may DELETE, INSERT, SELECT

@@ -14,10 +14,10 @@ import (
 
 // Times of an idle worker.
 const (
-	idleAfter = 100 * time.Millisecond // without a task in any lane
-	watchGap  = time.Second            // after a failed look at a lane
-	sleepMost = time.Second            // a poll of an idle worker
-	watchMost = 500 * time.Millisecond // one blocking look at a lane; a worker that stops waits for it
+	idleAfter = 25 * time.Millisecond // without a task in any lane
+	watchGap  = time.Second           // after a failed look at a lane
+	sleepMost = 2 * time.Second       // a poll of an idle worker
+	watchMost = 5 * time.Second       // one blocking look at a lane, which a worker that stops ends
 )
 
 // idleLanes lets the polls of an idle process sleep until a lane has a task. asynq never blocks on a list, so without
@@ -77,7 +77,8 @@ func (l *idleLanes) sleep(ctx context.Context) (stillEmpty bool) {
 // watch looks at a lane while the process is idle, until ctx ends.
 func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lane queue.Lane) {
 	defer l.unwatch(lane)
-	pending := asynqx.Key(lane, asynqx.Pending)
+	w := asynqx.NewLaneWatch(client, lane)
+	defer w.Close()
 	for ctx.Err() == nil {
 		if rest := l.busyFor(lane); rest > 0 {
 			select {
@@ -87,7 +88,7 @@ func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lan
 			continue
 		}
 		l.watching(lane)
-		err := client.Do(ctx, "blmove", pending, pending, "right", "right", watchMost.Seconds()).Err()
+		err := w.Await(ctx, watchMost)
 		switch {
 		case err == nil:
 			l.stir()

@@ -4,9 +4,9 @@ import "time"
 
 // Intervals of an idle process, in which no lane has had a task for quiet.
 const (
-	quiet     = 300 * time.Millisecond
-	feedIdle  = 500 * time.Millisecond // between two rounds of the feeder
-	watchIdle = 4                      // times Timing.Watch, between two calls of a watch
+	quiet     = 100 * time.Millisecond
+	feedIdle  = time.Second // between two rounds of the feeder
+	watchIdle = 4           // times Timing.Watch, between two calls of a watch
 )
 
 // woken returns a channel that is closed when an idle process has a task, and sometimes when it has none.

@@ -213,7 +213,7 @@ func (w *Worker) server(p poolShare) *server {
 	}
 	return &server{Server: asynq.NewServerFromRedisClient(w.opt.Redis, asynq.Config{
 		Concurrency: p.slots, Queues: p.lanes,
-		TaskCheckInterval: every, DelayedTaskCheckInterval: pollRetry,
+		TaskCheckInterval: every, DelayedTaskCheckInterval: pollRetry, JanitorInterval: janitor,
 		ShutdownTimeout: w.opt.Grace + handOver,
 		RetryDelayFunc:  retryDelay, IsFailure: isFailure,
 		Logger: logger{w.log, &w.link}, LogLevel: asynq.InfoLevel,

@@ -78,7 +78,8 @@ func (t Timing) filled() Timing {
 const (
 	pollPending = 15 * time.Millisecond // 0.5 to 1.5 times this, after a poll without a task
 	pollCalls   = 5 * time.Millisecond  // the webhooks lane; pollSuppressor keeps most of them from Redis
-	pollRetry   = 5 * time.Second       // Postgres starts retries: asynq's entries are for the eye
+	pollRetry   = 15 * time.Second      // Postgres starts retries: asynq's entries are for the eye
+	janitor     = time.Hour             // asynq's search for expired completed tasks: ours leave none
 )
 
 // handOver is the time from the end of the grace period, when runs are cancelled, until asynq requeues the remaining

@@ -30,12 +30,7 @@ func FoldEmail(email string) string {
 
 // CheckEmail rejects an address that cannot receive mail. field is its place in the request.
 func CheckEmail(field, email string) error {
-	local, domain, ok := strings.Cut(email, "@")
-	wrong := !ok || local == "" || len(local) > 64 || len(domain) < 3 || len(email) > 254 ||
-		strings.ContainsAny(email, " \t\r\n\"(),:;<>[\\]") || strings.Contains(domain, "@") ||
-		!strings.Contains(strings.Trim(domain, "."), ".") || strings.Contains(domain, "..") ||
-		strings.HasPrefix(domain, ".") || strings.HasSuffix(domain, ".") || strings.HasPrefix(domain, "-")
-	if wrong || strings.ContainsFunc(email, form.NotInLine) || !utf8.ValidString(email) {
+	if !form.IsEmail(email) {
 		return fault.Invalid(field, "invalid_email", "This is no mail address.")
 	}
 	return nil

@@ -13,6 +13,17 @@ func NotInLine(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 }
 
+// IsEmail reports whether s may be a mail address: one bare address, not longer than RFC 5321 allows, with a domain of
+// at least two labels.
+func IsEmail(s string) bool {
+	local, domain, ok := strings.Cut(s, "@")
+	wrong := !ok || local == "" || len(local) > 64 || len(domain) < 3 || len(s) > 254 ||
+		strings.ContainsAny(s, " \t\r\n\"(),:;<>[\\]") || strings.Contains(domain, "@") ||
+		!strings.Contains(strings.Trim(domain, "."), ".") || strings.Contains(domain, "..") ||
+		strings.HasPrefix(domain, ".") || strings.HasSuffix(domain, ".") || strings.HasPrefix(domain, "-")
+	return !wrong && utf8.ValidString(s) && !strings.ContainsFunc(s, NotInLine)
+}
+
 // CheckLine returns a 422 for field unless s is one-line text. Names are used in mail subjects and headers and in logs,
 // where a line end would inject a new line.
 func CheckLine(field, s string) error {

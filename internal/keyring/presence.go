@@ -17,7 +17,9 @@ import (
 )
 
 const (
-	beat = 2 * time.Second
+	beat = 2 * time.Second // between two looks at the keyset's file
+	// tellEach is how many beats pass between two writes of the row of a process whose keys do not change.
+	tellEach = 5
 	// Gone is the silence after which a process no longer counts as running.
 	Gone = time.Minute
 )
@@ -49,13 +51,15 @@ func (p *Presence) Enter(ctx context.Context) error {
 // returns ErrLacking if the keyset is a setting that has become outdated.
 func (p *Presence) Run(ctx context.Context) error {
 	failing := false
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(beat):
 		}
-		p.Box.Reload()
+		if !p.Box.Reload() && n%tellEach != 0 && !failing {
+			continue
+		}
 		writing, cancel := context.WithTimeout(ctx, beat)
 		err := p.tell(writing)
 		cancel()

@@ -3,6 +3,7 @@ package overview
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,23 +13,42 @@ import (
 )
 
 // dueSQL finds the orgs with events that are not counted, deliveries under way, or days that were last counted a day
-// ago. Events lie in partitions by day; the bound on id leaves those of the last days.
+// ago, and the zero org if an org has no state. Events lie in partitions by day; the bound on id leaves those of the
+// last days.
 const dueSQL = `
 SELECT s.org_id FROM overview_state s
 WHERE s.rest_until <= now()
 	AND (s.due_at <= now() OR s.whole_at <= now() - interval '1 day' OR EXISTS (
 		SELECT FROM event e WHERE e.org_id = s.org_id AND e.seq > s.seq
 		AND e.id >= uuid_floor(greatest(s.counted_at, now() - interval '30 days') - interval '1 hour')))
-	AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = s.org_id AND j.dedupe_key = $1)`
+	AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = s.org_id AND j.dedupe_key = $1)
+UNION ALL
+(SELECT '00000000-0000-0000-0000-000000000000'::uuid FROM org o
+	WHERE NOT EXISTS (SELECT FROM overview_state s WHERE s.org_id = o.id) LIMIT 1)`
 
 // Due returns the orgs with something to count that have no open job with the dedupe key. It creates the state of new
 // orgs. It reads as the system role.
 func Due(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
-	var found []id.ID
-	err := system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(`SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`)
-		tx.Queue(`INSERT INTO overview_state (org_id) SELECT o.id FROM org o
-			WHERE NOT EXISTS (SELECT FROM overview_state s WHERE s.org_id = o.id) ON CONFLICT DO NOTHING`)
+	found, err := due(ctx, system, dedupe)
+	if err == nil && slices.Contains(found, id.ID{}) {
+		if err = system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+			tx.Queue(`INSERT INTO overview_state (org_id) SELECT o.id FROM org o
+				WHERE NOT EXISTS (SELECT FROM overview_state s WHERE s.org_id = o.id) ON CONFLICT DO NOTHING`)
+			return nil
+		}); err == nil {
+			found, err = due(ctx, system, dedupe)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find orgs to count: %w", err)
+	}
+	return slices.DeleteFunc(found, id.ID.IsZero), nil
+}
+
+func due(ctx context.Context, system *postgres.DB, dedupe string) (found []id.ID, err error) {
+	err = system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+			set_config('plan_cache_mode', 'force_generic_plan', true)`)
 		rows, err := tx.Query(ctx, dueSQL, dedupe)
 		if err != nil {
 			return err
@@ -36,10 +56,7 @@ func Due(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, erro
 		found, err = pgx.CollectRows(rows, pgx.RowTo[id.ID])
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("find orgs to count: %w", err)
-	}
-	return found, nil
+	return found, err
 }
 
 const (

@@ -19,7 +19,7 @@ import (
 // Job is one piece of long work.
 type Job struct {
 	ID        id.ID     `json:"id" format:"uuid" doc:"Id of the job"`
-	Kind      string    `json:"kind" enum:"import,export,bulk,replay,enrollment,broadcast,merge,train"`
+	Kind      string    `json:"kind" enum:"import,export,bulk,replay,enrollment,broadcast,merge,train,suppression_import"`
 	Status    string    `json:"status" enum:"queued,running,completed,failed,cancelled" doc:"State of the work"`
 	Done      int64     `json:"done" doc:"Rows, contacts, deliveries or trainings done so far"`
 	Total     *int64    `json:"total" doc:"Of how many; null until it is known"`
@@ -62,6 +62,11 @@ var sources = []source{
 	{
 		kind: "train", table: "score_training", where: "true", status: "status",
 		done: "CASE status WHEN 'completed' THEN 1 ELSE 0 END", total: "1", href: "'/api/v1/ai/score-model'",
+	},
+	{
+		kind: "suppression_import", table: "suppression_import", where: "status <> 'uploading'", status: "status",
+		done:  "rows_added + rows_unchanged + rows_failed",
+		total: "CASE WHEN status <> 'queued' THEN rows_total END", href: "'/api/v1/suppressions/imports/' || id::text",
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Watch's interval and its timeout for all replies.
 const (
-	watchEvery = time.Second
+	watchEvery = 3 * time.Second
 	watchWait  = 3 * time.Second
 )
 

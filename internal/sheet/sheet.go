@@ -1,4 +1,7 @@
-// Package sheet writes CSV files that a spreadsheet can open without evaluating their contents.
+// Package sheet reads uploaded CSV files, and writes CSV files that a spreadsheet can open without evaluating their
+// contents.
+//
+// # Cells that look like formulas
 //
 // A spreadsheet interprets a cell as a formula if it begins with =, +, -, @, a tab, a carriage return or the full-width
 // form of one of these signs. Such a cell gets a leading apostrophe, unless it is a number or a phone number: a sign

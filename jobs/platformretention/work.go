@@ -96,6 +96,22 @@ var rules = []struct{ table, sql string }{
 		WHERE created_at < now() - interval '365 days' OR status = 'uploading'
 		AND created_at < now() - interval '2 hours' LIMIT $1))`},
 	{
+		"suppression_import_block",
+		`DELETE FROM suppression_import_block WHERE ctid = ANY (ARRAY(SELECT b.ctid FROM suppression_import i
+			JOIN suppression_import_block b ON b.org_id = i.org_id AND b.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' OR i.status = 'uploading'
+		AND i.created_at < now() - interval '2 hours' LIMIT $1))`,
+	},
+	{
+		"suppression_import_error",
+		`DELETE FROM suppression_import_error WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM suppression_import i
+			JOIN suppression_import_error e ON e.org_id = i.org_id AND e.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`,
+	},
+	{"suppression_import", `DELETE FROM suppression_import WHERE ctid = ANY (ARRAY(SELECT ctid FROM suppression_import
+		WHERE created_at < now() - interval '365 days' OR status = 'uploading'
+		AND created_at < now() - interval '2 hours' LIMIT $1))`},
+	{
 		"contact_export_part",
 		`DELETE FROM contact_export_part WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM contact_export e
 			JOIN contact_export_part p ON p.org_id = e.org_id AND p.export_id = e.id

@@ -36,6 +36,13 @@ func TestWhatHasHadItsTimeGoesAndTheRestStays(t *testing.T) {
 			FROM contact_import, generate_series(1, 3) n`,
 		`INSERT INTO contact_import_effect (org_id, import_id, contact_id, act, was_edit, edit)
 			SELECT org_id, id, gen_random_uuid(), 'created', 0, 1 FROM contact_import, generate_series(1, 3) n`,
+		`INSERT INTO suppression_import (org_id, id, status, created_by, link_key, created_at)
+		 SELECT gen_random_uuid(), gen_random_uuid(), status, '', '', now() - age
+		FROM (VALUES ('completed', interval '366 days'), ('completed', '31 days'), ('running', '29 days'),
+		 ('uploading', '3 hours'), ('uploading', '1 hour')) AS v (status, age)`,
+		`INSERT INTO suppression_import_block SELECT org_id, id, n, '' FROM suppression_import, generate_series(1, 3) n`,
+		`INSERT INTO suppression_import_error SELECT org_id, id, n, '', '', ''
+			FROM suppression_import, generate_series(1, 3) n`,
 		`INSERT INTO contact_export (org_id, id, status, format, archived, fields, actor_type, actor_id,
 			request_id, link_key, created_at, expires_at)
 		 SELECT gen_random_uuid(), gen_random_uuid(), 'completed', 'csv', false, '{}', '', '', '', '', now() -
@@ -72,6 +79,12 @@ func TestWhatHasHadItsTimeGoesAndTheRestStays(t *testing.T) {
 			"blocks, errors, effects",
 			"SELECT concat((SELECT count(*) FROM contact_import_block), (SELECT count(*) FROM " +
 				"contact_import_error), (SELECT count(*) FROM contact_import_effect))", "699",
+		},
+		{
+			"imports of suppressions",
+			"SELECT string_agg(status || (now()::date - created_at::date), ',' ORDER BY created_at) || (SELECT " +
+				"count(*) FROM suppression_import_block) || (SELECT count(*) FROM suppression_import_error) FROM " +
+				"suppression_import", "completed31,running29,uploading069",
 		},
 		{
 			"exports",

@@ -50,11 +50,11 @@ func Failed(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte
 				n++
 				after = row
 				line := []string{strconv.Itoa(row), code, detail}
-				sent, err := block(cells)
+				sent, err := sheet.Records(cells)
 				if err != nil || len(sent) != 1 {
 					return fmt.Errorf("row %d: %w", row, err)
 				}
-				for _, c := range sent[0].cells {
+				for _, c := range sent[0].Cells {
 					line = append(line, sheet.Text(c))
 				}
 				return w.Write(line)

@@ -3,7 +3,6 @@ package imports
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -78,26 +77,14 @@ func guess(name string) *string {
 }
 
 // header builds the columns from the first record.
-func header(names []string) ([]Column, error) {
-	if len(names) > maxColumns {
-		return nil, wrongFile("too_many_columns", fmt.Sprintf("A file has at most %d columns.", maxColumns))
+func header(first []string) ([]Column, error) {
+	names, err := sheet.Names(first)
+	if err != nil {
+		return nil, err
 	}
-	columns, seen := make([]Column, len(names)), map[string]bool{}
+	columns := make([]Column, len(names))
 	for i, name := range names {
-		if !strings.Contains(name, "\x00") && strings.ToValidUTF8(name, "") == name {
-			columns[i].Name = strings.TrimSpace(sheet.Text(name))
-		} else {
-			return nil, wrongFile(badUTF8, "The header is not text in UTF-8.")
-		}
-		if strings.ContainsRune(columns[i].Name, '\r') { // a file with CR line ends, or a name of two lines
-			return nil,
-				wrongFile("line_ends",
-					"The lines of the file have to end with LF or CRLF, and no column's name has a line end.")
-		}
-		if name := columns[i].Name; name != "" && seen[name] {
-			return nil, wrongFile("duplicate_column", "The header names a column twice: "+name)
-		}
-		seen[columns[i].Name] = true
+		columns[i].Name = name
 	}
 	return columns, nil
 }
@@ -112,8 +99,6 @@ func columnNames(columns []Column) []string {
 	}
 	return names
 }
-
-func wrongFile(code, detail string) *fault.Fault { return fault.Invalid("file", code, detail) }
 
 // mapTo sets each column's field: from the mapping, a JSON object of column to field or null, or else by the column's
 // name. A mapping with an unknown column or field is a validation fault, and so is a file without email or id.

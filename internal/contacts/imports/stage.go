@@ -7,9 +7,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 )
 
 // A block ends at 1,000 records or at this size.
@@ -32,13 +32,13 @@ type Staged struct {
 // error of from is returned unchanged. After any error the stored blocks are deleted, at the latest by the retention
 // within hours.
 func Stage(ctx context.Context, db *postgres.DB, org id.ID, from io.Reader) (s *Staged, err error) {
-	in, err := newRecords(from)
+	in, err := sheet.NewReader(from)
 	if err != nil {
 		return nil, err
 	}
-	names, err := in.header()
+	names, err := in.Header()
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, sheet.Unreadable(err)
 	}
 	s = &Staged{ID: id.New()}
 	if s.columns, err = header(names); err != nil {
@@ -58,19 +58,19 @@ func Stage(ctx context.Context, db *postgres.DB, org id.ID, from io.Reader) (s *
 }
 
 // take stores the records below the header.
-func (s *Staged) take(ctx context.Context, db *postgres.DB, org id.ID, in *records) error {
+func (s *Staged) take(ctx context.Context, db *postgres.DB, org id.ID, in *sheet.Reader) error {
 	types := make([]guessed, len(s.columns))
 	var data []byte
 	inBlock := 0
 	for {
-		cells, wrong, err := in.next()
+		cells, wrong, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return unreadable(err)
+			return sheet.Unreadable(err)
 		}
-		data = appendRecord(data, wrong, cells)
+		data = sheet.AppendRecord(data, wrong, cells)
 		s.rows++
 		if wrong == "" {
 			for i, c := range cells {
@@ -117,26 +117,4 @@ func (s *Staged) Drop(ctx context.Context, db *postgres.DB, org id.ID) {
 		tx.Queue(`DELETE FROM contact_import WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, org, s.ID)
 		return nil
 	})
-}
-
-// unreadable converts an error in reading the file to the error for the client.
-func unreadable(err error) error {
-	switch {
-	case errors.Is(err, errLong):
-		return wrongFile("record_too_long", "A row is longer than 1 MiB; perhaps a quotation mark is never closed.")
-	case errors.Is(err, io.EOF):
-		return wrongFile("required", "The file is empty: it needs a header.")
-	}
-	if wrong := notCSV(err); wrong != nil {
-		return wrong
-	}
-	return err
-}
-
-// notCSV returns the fault for a header that is not CSV, or nil for any other error.
-func notCSV(err error) *fault.Fault {
-	if isParse(err) {
-		return wrongFile(badQuotes, details[badQuotes])
-	}
-	return nil
 }

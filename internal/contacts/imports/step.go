@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -154,7 +155,7 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 		[]any{tx.Org(), i.ID, i.next}, &data); err != nil {
 		return Done{}, fmt.Errorf("read: %w", err)
 	}
-	all, err := block(data)
+	all, err := sheet.Records(data)
 	if err != nil {
 		return Done{}, err
 	}
@@ -164,11 +165,11 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	var rows []contacts.Upsert
 	var places []int // indexes into all rows
 	for n := range all {
-		if r := &all[n]; r.wrong != "" {
-			failed.add(first+n, r.wrong, details[r.wrong], r.cells)
+		if r := &all[n]; r.Defect != "" {
+			failed.add(first+n, r.Defect, sheet.DefectDetail(r.Defect), r.Cells)
 			continue
 		}
-		rows, places = append(rows, cells.upsert(all[n].cells)), append(places, n)
+		rows, places = append(rows, cells.upsert(all[n].Cells)), append(places, n)
 	}
 	how.Rate = w.Rate
 	if w.Room != nil {
@@ -195,7 +196,7 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 			i.RowsUnchanged++
 		default:
 			code, detail := reason(o.Fault)
-			failed.add(first+places[n], code, detail, all[places[n]].cells)
+			failed.add(first+places[n], code, detail, all[places[n]].Cells)
 		}
 	}
 	i.RowsFailed += len(failed.rows)
@@ -265,7 +266,7 @@ type failures struct {
 
 func (f *failures) add(row int, code, detail string, cells []string) {
 	f.rows, f.codes, f.detail = append(f.rows, row), append(f.codes, code), append(f.detail, detail)
-	f.cells = append(f.cells, appendRecord(nil, "", cells))
+	f.cells = append(f.cells, sheet.AppendRecord(nil, "", cells))
 }
 
 func (f *failures) keep(tx *postgres.Tx, i id.ID) {

@@ -37,7 +37,7 @@ WHERE o.org_id IS NOT NULL AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = o.
 // connection of the system role.
 func Waiting(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
 	var found []id.ID
-	err := system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`)
 		rows, err := tx.Query(ctx, waitingSQL, dedupe, manyTallies)
 		if err != nil {

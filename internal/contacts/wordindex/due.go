@@ -18,7 +18,7 @@ const Large = 50_000
 // role.
 func Due(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
 	var found []id.ID
-	err := system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(planning)
 		rows, err := tx.Query(ctx, `SELECT w.org_id FROM word_index w WHERE w.due
 			AND (w.fence IS NULL OR w.fence <= pg_snapshot_xmin(pg_current_snapshot()))

@@ -24,7 +24,7 @@ const never = time.Hour
 func (f *Feeder) Waiting(ctx context.Context) (lanes []queue.Lane, next time.Duration, err error) {
 	next = never
 	err = f.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(store.InOrderSQL)
+		tx.Queue(store.InOrderSQL + store.OnePlanSQL)
 		tx.Queue(ripenSQL, ripe/2)
 		tx.Queue(waitingSQL, queue.LaneNames()).Query(func(rows pgx.Rows) error {
 			var lane queue.Lane

@@ -32,7 +32,10 @@ const anyPlanSQL = "RESET enable_seqscan"
 
 // ByKeysSQL is ByKeySQL for statements about many rows, with one plan for all lists of keys. By default the server
 // replans for each list, which costs more than executing the statement.
-const ByKeysSQL = ByKeySQL + `, set_config('plan_cache_mode', 'force_generic_plan', true)`
+const ByKeysSQL = ByKeySQL + OnePlanSQL
+
+// OnePlanSQL after one of these makes plans once for all arguments.
+const OnePlanSQL = `, set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 // InOrderSQL is for statements that read the first rows in the order of an index. They read neither all rows that fit,
 // to sort them, nor bitmaps of entries, which do not remember what they found dead.
