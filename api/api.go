@@ -26,6 +26,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/tracking"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
@@ -33,7 +34,7 @@ import (
 // Deps are the dependencies and settings of the API.
 type Deps struct {
 	DB     *postgres.DB // app role; commits enqueue jobs
-	System *postgres.DB // system role, for logins only
+	System *postgres.DB // system role, for logins and for what concerns many orgs at once
 	Log    *slog.Logger
 	Auth   *auth.Service  // verifies the credential of each request
 	Box    *secret.Sealer // seals cursors and stored responses that contain a secret
@@ -87,8 +88,9 @@ type App struct {
 	changes   *change.Service  // changes of plan
 	resellers *connect.Service // connected accounts and their sales
 
-	tails    *tail.Follower // of the feeds with open streams
-	comments time.Duration  // interval between the comments of a stream
+	visits   *tracking.Recorder // of the pixels and links of emails
+	tails    *tail.Follower     // of the feeds with open streams
+	comments time.Duration      // interval between the comments of a stream
 
 	presses chan struct{} // semaphore for decoding logos
 	uploads httpx.Uploads // open file uploads
@@ -125,7 +127,7 @@ func build(d Deps, more ...func(*App)) *App {
 	}
 	if d.Emails == nil {
 		d.Emails = &emails.Service{
-			Box: d.Box, Mailboxes: d.Mailboxes, Suppressions: &suppression.Service{Box: d.Box},
+			Box: d.Box, Mailboxes: d.Mailboxes, Suppressions: &suppression.Service{Box: d.Box}, PublicURL: d.PublicURL,
 		}
 	}
 	if d.Scores == nil {
@@ -135,6 +137,7 @@ func build(d Deps, more ...func(*App)) *App {
 		Deps:      d,
 		changes:   change.New(d.Billing),
 		resellers: connect.New(d.Billing),
+		visits:    tracking.NewRecorder(d.DB, d.System, d.Box),
 		tails:     tail.New(d.DB, d.Log), comments: commentEvery,
 		Server: httpx.New(httpx.Config{
 			DB: d.DB, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics, Plans: d.Plans,
@@ -155,7 +158,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountConsents, a.mountMailboxes, a.mountEmails, a.mountSuppressions,
+		a.mountConsents, a.mountTracking, a.mountMailboxes, a.mountEmails, a.mountSuppressions,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,

@@ -76,6 +76,9 @@ func (a *App) requestConsent(ctx context.Context, in *ContactID) (*consentReques
 		if found != nil {
 			return nil, fault.New(fault.Suppressed, "This address gets no mails: "+found.Reason+".")
 		}
+		if err := countConsentRequest(ctx, tx, in.ID); err != nil {
+			return nil, err
+		}
 		if row.Consent == nil {
 			p := contacts.Patch{Consent: wire.Some(contacts.ConsentPatch{
 				Basis: wire.Some("consent"), Source: wire.Some("double opt-in"),

@@ -127,3 +127,22 @@ func TestAConsentIsConfirmedByTheLinkOfAMail(t *testing.T) {
 		t.Errorf("%d suppressions after the contact subscribed again", n)
 	}
 }
+
+func TestAContactIsAskedForItsConsentThreeTimesADay(t *testing.T) {
+	t.Parallel()
+	ada := start(t, unlimited).signup()
+	at := contactsPath + "/" + ada.contact("eve@acme.example").ID + "/request-consent"
+	for range 3 {
+		ada.do(http.MethodPost, at, nil).want(t, 202, "")
+	}
+	if got := ada.do(http.MethodPost, at, nil).want(t, 429, "rate_limited"); got.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	ada.do(http.MethodPost, contactsPath+"/"+ada.contact("bob@acme.example").ID+"/request-consent", nil).
+		want(t, 202, "")
+	if n := len(ada.letters("eve@acme.example")); n != 3 {
+		t.Errorf("%d mails", n)
+	}
+	ada.exec(`UPDATE consent_request SET since = since - interval '25 hours'`)
+	ada.do(http.MethodPost, at, nil).want(t, 202, "")
+}

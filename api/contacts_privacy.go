@@ -16,6 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/tracking"
 )
 
 // purgeContact also erases the contacts that were merged into this one, since they are the same person.
@@ -66,7 +68,9 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	deals.Erase(tx, i)
 	activities.Erase(tx, i)
 	outbox.Erase(tx, i)
+	tracking.Erase(tx, i)
 	emails.Erase(tx, i)
+	tx.Queue(`DELETE FROM consent_request WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	return nil
 }
 
@@ -86,10 +90,12 @@ func eraseFiles(tx *postgres.Tx, i id.ID) {
 // contactDataExport is all data held on a contact.
 type contactDataExport struct {
 	contacts.Held
-	Timeline []timelineEntry `json:"timeline" doc:"All events of the contact, oldest first"`
-	Merges   []merge.Merge   `json:"merges" doc:"Merges in which it survived or was merged"`
-	Deals    []deals.Deal    `json:"deals" doc:"Including archived ones, as are notes and tasks"`
-	Emails   []shownEmail    `json:"emails" doc:"Emails to it with their content, oldest first"`
+	Timeline     []timelineEntry           `json:"timeline" doc:"All events of the contact, oldest first"`
+	Merges       []merge.Merge             `json:"merges" doc:"Merges in which it survived or was merged"`
+	Deals        []deals.Deal              `json:"deals" doc:"Including archived ones, as are notes and tasks"`
+	Emails       []shownEmail              `json:"emails" doc:"Emails to it with their content, oldest first"`
+	Facts        []tracking.Fact           `json:"email_facts" doc:"Opens and clicks of its emails, oldest first"`
+	Suppressions []suppression.Suppression `json:"suppressions" doc:"Of its address and domain, lifted ones too"`
 	activities.About
 }
 
@@ -124,6 +130,12 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		out.Body.Emails = make([]shownEmail, len(sent))
 		for i, f := range sent {
 			out.Body.Emails[i] = showEmail(f)
+		}
+		if out.Body.Suppressions, err = a.suppressions().Held(ctx, tx, out.Body.Contact.Email); err != nil {
+			return err
+		}
+		if out.Body.Facts, err = tracking.Held(ctx, tx, in.ID); err != nil {
+			return err
 		}
 		out.Body.About, err = activities.Held(ctx, tx, in.ID)
 		return err

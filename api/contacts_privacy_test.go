@@ -18,11 +18,12 @@ var holding = map[string]string{
 	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased,
 	"contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
-	"deal": erased, "note": erased, "task": erased, "email": erased,
+	"deal": erased, "note": erased, "task": erased, "email": erased, "email_fact": erased,
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_duplicate":     erased,
 	"contact_import_effect": erased, "word_index_mark": erased,
-	"segment_mark": "an id on its way to the job that finds the contact gone",
+	"consent_request": erased,
+	"segment_mark":    "an id on its way to the job that finds the contact gone",
 }
 
 const erased = "erased"
@@ -125,6 +126,11 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.activity(tasksPath, `{"title":"Call secretive","contact_id":"`+c.ID+`"}`)
 	ada.email(ada.sandboxMailbox(), c.ID, `,"html":"<p>Dear secretive</p>",`+
 		`"attachments":[{"name":"secretive.txt","type":"text/plain","content":"c2VjcmV0aXZl"}]`)
+	ada.do(http.MethodPost, contactsPath+"/"+c.ID+"/request-consent", nil).want(t, 202, "")
+	ada.exec(`DELETE FROM system_mail`)
+	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
+		SELECT org_id, gen_random_uuid(), id, contact_id, 'opened', false, '{}', now() FROM email
+		WHERE contact_id = $1`, c.ID)
 	ada.exec(`INSERT INTO contact_import_effect (org_id, import_id, contact_id, act, was_edit, edit, before)
 		SELECT org_id, gen_random_uuid(), id, 'updated', 1, 2, to_jsonb(c) FROM contact c WHERE id = $1`, c.ID)
 	ada.exec(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
@@ -142,6 +148,7 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		Deals        []deal
 		Notes, Tasks []activity
 		Emails       []email
+		EmailFacts   []any `json:"email_facts"`
 	}
 	ada.do(http.MethodGet, contactsPath+"/"+c.ID+"/data-export", nil).want(t, 200, "").into(t, &held)
 	if held.Contact.Email != "secretive@acme.example" {
@@ -154,9 +161,10 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		t.Errorf("the first event is %s, the second has the stage %s; want contact.created, sql", held.Events[0].Type,
 			held.Events[1].Data.Object.Stage)
 	}
-	type counts struct{ Scores, Merges, Deals, Notes, Tasks, Emails int }
-	if diff := cmp.Diff(counts{2, 2, 1, 2, 1, 1}, counts{ // scores: the first one and that of the test
+	type counts struct{ Scores, Merges, Deals, Notes, Tasks, Emails, Facts int }
+	if diff := cmp.Diff(counts{2, 2, 1, 2, 1, 1, 1}, counts{ // scores: the first one and that of the test
 		len(held.ScoreHistory), len(held.Merges), len(held.Deals), len(held.Notes), len(held.Tasks), len(held.Emails),
+		len(held.EmailFacts),
 	}); diff != "" {
 		t.Errorf("counts (-want +got):\n%s\n%+v", diff, held)
 	}

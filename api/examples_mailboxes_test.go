@@ -1,5 +1,7 @@
 package api_test
 
+import "time"
+
 // tellOfMailboxes records mailboxes.
 func (r *recorder) tellOfMailboxes(c *caller) {
 	r.Helper()
@@ -11,7 +13,7 @@ func (r *recorder) tellOfMailboxes(c *caller) {
 	var sandbox struct{ ID string }
 	c.do("POST", "/api/v1/mailboxes", `{"kind":"sandbox","from_email":"hello@sandbox.localhost"}`).into(r, &sandbox)
 	r.call(c, "mailboxes.test", nil, box)
-	r.call(c, "mailboxes.hold", `{"until":"2030-01-15T09:30:00Z"}`, sandbox.ID)
+	r.call(c, "mailboxes.hold", `{"until":"`+r.began.Add(48*time.Hour).UTC().Format(time.RFC3339)+`"}`, sandbox.ID)
 	r.call(c, "mailboxes.resume", nil, sandbox.ID)
 }
 

@@ -412,7 +412,11 @@ func (c *caller) try(method, path string, body any, headers ...string) (answer, 
 }
 
 // keepAlive keeps as many idle connections as any test has concurrent clients; the default client keeps two.
-var keepAlive = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 30 * time.Second}}
+// It follows no redirect.
+var keepAlive = &http.Client{
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 30 * time.Second},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 // hold validates one response: an error must be a problem with a known code, and the response must match the document.
 // An independent JSON Schema validator checks the body. kin-openapi compiles the schema for each body, which dominates

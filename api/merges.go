@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/deals"
+	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -65,8 +66,11 @@ func (a *App) mountMerges() {
 }
 
 // nouns returns the record types that belong to contacts and move with them in a merge.
-func nouns() []merge.Noun {
+func (a *App) nouns() []merge.Noun {
+	suppressions := a.suppressions()
 	return []merge.Noun{
+		{Name: "suppressions", Repoint: suppressions.Repoint, Return: suppressions.Return}, // before the emails: locks
+		{Name: "emails", Repoint: emails.Repoint, Return: emails.Return},
 		{Name: "deals", Repoint: deals.Repoint, Return: deals.Return},
 		{Name: "activities", Repoint: activities.Repoint, Return: activities.Return},
 	}
@@ -108,7 +112,7 @@ func (a *App) mergeContacts(ctx context.Context, in *struct {
 	rate := a.rate(ctx)
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
-			return merge.Do(ctx, tx, in.ID, losers, rate, nouns())
+			return merge.Do(ctx, tx, in.ID, losers, rate, a.nouns())
 		})
 	})
 	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
@@ -118,7 +122,7 @@ func (a *App) undoMerge(ctx context.Context, in *MergeID) (*mergeAnswer, error) 
 	rate := a.rate(ctx)
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
 		return merged(ctx, tx, func() (merge.Result, error) {
-			return merge.Undo(ctx, tx, in.ID, rate, nouns())
+			return merge.Undo(ctx, tx, in.ID, rate, a.nouns())
 		})
 	})
 	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)

@@ -176,3 +176,49 @@ func TestAFileOfSuppressionsThatCannotBeReadIsRefusedAsAWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestAMergeTakesTheWishesOfAPersonAndItsEmailsToTheSurvivor(t *testing.T) {
+	t.Parallel()
+	ada := start(t, unlimited).signup()
+	winner, loser := ada.contact("eve@work.example"), ada.contact("eve@home.example")
+	for _, body := range []string{
+		`{"email":"eve@home.example","purpose":"marketing","reason":"unsubscribe","note":"by phone"}`,
+		`{"email":"eve@home.example","purpose":"all","reason":"hard_bounce"}`,
+		`{"domain":"work.example","purpose":"marketing"}`,
+	} {
+		ada.do("POST", suppressionsPath, body).want(t, 201, "")
+	}
+	other := ada.contact("bob@home.example")
+	ada.do("POST", emailsPath, map[string]string{
+		"contact_id": other.ID, "mailbox_id": ada.sandboxMailbox(), "subject": "Hi", "text": "Good day",
+	}).want(t, 201, "")
+	ada.exec(`UPDATE email SET contact_id = $1`, loser.ID) // one that was sent before the bounce
+	type held struct {
+		Emails       []struct{ Subject string }
+		Suppressions []struct {
+			Purpose, Reason, Source, Note string
+			LiftReason                    *string `json:"lift_reason"`
+		}
+	}
+	export := func(contact string) (h held) {
+		ada.do("GET", contactsPath+"/"+contact+"/data-export", nil).want(t, 200, "").into(t, &h)
+		return h
+	}
+	if h := export(loser.ID); len(h.Suppressions) != 2 || len(h.Emails) != 1 {
+		t.Errorf("before the merge: %+v", h)
+	}
+	ada.do("POST", contactsPath+"/"+winner.ID+"/merge", map[string]any{"loser_ids": []string{loser.ID}}).
+		want(t, 200, "")
+	h := export(winner.ID)
+	if len(h.Emails) != 1 || len(h.Suppressions) != 2 || h.Suppressions[1].Reason != "unsubscribe" ||
+		h.Suppressions[1].Purpose != "marketing" || h.Suppressions[1].Source != "merge" {
+		t.Errorf("after the merge: %+v", h)
+	}
+	ada.do("POST", mergesPath+"/"+ada.first(mergesPath)+"/undo", nil).want(t, 200, "")
+	if h := export(winner.ID); len(h.Emails) != 0 || h.Suppressions[1].LiftReason == nil {
+		t.Errorf("after the undo: %+v", h)
+	}
+	if h := export(loser.ID); len(h.Emails) != 1 || len(h.Suppressions) != 2 {
+		t.Errorf("the loser after the undo: %+v", h)
+	}
+}

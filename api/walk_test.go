@@ -87,6 +87,11 @@ func (c *caller) filled() found {
 	known["/api/v1/crm/pipelines/{id}"] = "/api/v1/crm/pipelines/" + c.first("/api/v1/crm/pipelines")
 	known["/api/v1/crm/pipelines/{id}/board"] = known["/api/v1/crm/pipelines/{id}"] + "/board"
 	known["/api/v1/jobs/{id}"] = "/api/v1/jobs/" + c.first("/api/v1/jobs")
+	var tracked struct{ HTML string }
+	must(201, "POST", emailsPath, `{"contact_id":"`+contact+`","mailbox_id":"`+c.sandboxMailbox()+`","subject":"Hi",`+
+		`"html":"<a href='https://shop.example/'>Shop</a>","tracking":{"opens":true,"clicks":true}}`).into(c, &tracked)
+	known["/t/o/{token}"] = c.addressIn(tracked.HTML, "/t/o/")
+	known["/t/c/{token}"] = c.addressIn(tracked.HTML, "/t/c/")
 	known["/t/u/{token}"], known["/t/s/{token}"] = "/t/u/preview", "/t/s/preview"
 	known["/api/v1/search"] = "/api/v1/search?q=ada"
 	for _, family := range []string{"facebook", "instagram"} {
@@ -135,7 +140,7 @@ func (s *service) walk(t *testing.T, state string, known found, callers map[stri
 				t.Errorf("the walk knows no %s", r.Path)
 			case ok && r.Method == "GET":
 				got := c.do("GET", path, nil)
-				if got.Status >= 500 || role == "owner" && got.Status != 200 && !absent[r.Path] {
+				if got.Status >= 500 || role == "owner" && got.Status >= 400 && !absent[r.Path] {
 					t.Errorf("%s, %s: GET %s: %d %s", state, role, path, got.Status, got.Body)
 				}
 			case ok && r.Method == "PATCH":

@@ -311,11 +311,16 @@ func TestDeliveriesAreFilteredByTypeAndTime(t *testing.T) {
 	for _, kind := range []string{"deal.won", "deal.lost", "deal.won"} {
 		ada.do(http.MethodPost, hooksPath+"/"+h.ID+"/test", `{"type":"`+kind+`"}`).want(t, 202, "")
 	}
-	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(),
+	conn := testkit.Pgx(t, s.DB.URL)
+	for _, sql := range []string{
 		`UPDATE webhook_delivery SET created_at = created_at - interval '2 days',
 		id = overlay(uuidv7_at(now() - interval '2 days')::text PLACING substr(id::text, 15) FROM 15)::uuid
-		WHERE event_type = 'deal.lost'`); err != nil {
-		t.Fatal(err)
+		WHERE event_type = 'deal.lost'`,
+		`UPDATE job SET id = d.id FROM webhook_delivery d WHERE substr(d.id::text, 15) = substr(job.id::text, 15)`,
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
 	}
 	at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
 	for query, want := range map[string]int{

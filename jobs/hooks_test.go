@@ -385,7 +385,7 @@ var without = strings.Fields(`
 	mailbox.domains mailbox.sweep
 	overview.count plan.settle plan.sweep
 	platform.redrive platform.retain quota.announce score.train_night segment.sync stripe.event token.refresh
-	token.revoke token.sweep webhook.health webhook.tell`)
+	token.revoke token.sweep tracking.judge webhook.health webhook.tell`)
 
 func TestEveryKindHasAHookOrIsKnownToNeedNone(t *testing.T) {
 	t.Parallel()

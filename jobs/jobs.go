@@ -52,6 +52,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 	"github.com/funnelwork/funnelwork/jobs/tokensweep"
+	"github.com/funnelwork/funnelwork/jobs/trackingjudge"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
@@ -124,6 +125,7 @@ func All(d Deps) []queue.Handler {
 		scoretrain.Job{App: d.App}.Handler(),
 		scoretrainnight.Job{System: d.System}.Handler(),
 		segmentsync.Job{Pace: segments.Usual()}.Handler(),
+		trackingjudge.Handler(),
 		tokenrefresh.Job{Refresher: d.Refresher}.Handler(),
 		tokenrevoke.Kind.Handle(tokenrevoke.Job{App: d.App, System: d.System, Social: d.Social, Log: d.Log}.Work),
 		tokensweep.Job{Refresher: d.Refresher}.Handler(),
@@ -145,5 +147,6 @@ func Watches(d Deps) []func(context.Context) error {
 		segmentsync.Watch(d.App, d.System),
 		contactindex.Watch(d.App, d.System),
 		overviewcount.Watch(d.App, d.System),
+		trackingjudge.Watch(d.App, d.System),
 	}
 }

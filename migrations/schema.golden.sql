@@ -17,6 +17,7 @@ company_word (org_id uuid not null, word text not null, company_id uuid not null
 connect_account (org_id uuid not null, stripe_id text, stripe_key text not null, keyed_at timestamp with time zone not null, attempt integer not null default 1, intended_at timestamp with time zone not null, state text not null default 'not_started'::text, details_submitted boolean not null default false, charges_enabled boolean not null default false, payouts_enabled boolean not null default false, card_payments text not null default ''::text, transfers text not null default ''::text, currently_due text[] not null default '{}'::text[], past_due text[] not null default '{}'::text[], pending_verification text[] not null default '{}'::text[], deadline timestamp with time zone, disabled_reason text not null default ''::text, version bigint not null default 0, state_since timestamp with time zone not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 connect_fee (org_id uuid not null, invoice_id text not null, sale_id uuid not null, account text not null, charge_id text not null, fee_id text not null, currency text not null, gross bigint not null, stripe_fee bigint not null, application_fee bigint not null, net bigint not null, fee_bps integer not null, refunded bigint not null default 0, fee_refunded bigint not null default 0, paid_at timestamp with time zone not null, updated_at timestamp with time zone not null)
 connect_sale (org_id uuid not null, id uuid not null, client_org_id uuid not null, account text not null, state text not null, keyed_at timestamp with time zone not null, email text not null, name text not null, amount bigint not null, currency text not null, interval text not null, days_until_due integer not null, subscription_id text not null default ''::text, fee_bps integer not null, fee_wanted integer not null, fee_refused_at timestamp with time zone, failure text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null)
+consent_request (org_id uuid not null, contact_id uuid not null, requests integer not null default 1, since timestamp with time zone not null default now())
 contact (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, first_name text not null, last_name text not null, last_name_folded text not null, phone text, job_title text, source text, time_zone text, company_id uuid, stage text not null, tags text[] not null default '{}'::text[], attributes jsonb not null default '{}'::jsonb, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, first_name_folded text not null default ''::text, phone_folded text, job_title_folded text, source_folded text, time_zone_folded text, words text not null default ''::text, country text, country_folded text, consent jsonb)
 contact_attribute (org_id uuid not null, contact_id uuid not null, key text not null, archived boolean not null default false, text text, rest text, number double precision, flag boolean, created_at timestamp with time zone not null)
 contact_bulk (org_id uuid not null, id uuid not null, action jsonb not null, filter jsonb, dry_run boolean not null, status text not null default 'queued'::text, rows_total bigint not null default 0, rows_changed bigint not null default 0, rows_unchanged bigint not null default 0, rows_failed bigint not null default 0, sample_ids uuid[] not null default '{}'::uuid[], errors jsonb not null default '[]'::jsonb, error text, actor_type text not null, actor_id text not null, request_id text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
@@ -44,6 +45,9 @@ domain_feed (one boolean not null default true, version bigint not null default 
 email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
 email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null)
+email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, contact_id uuid, kind text not null, link smallint, machine boolean not null, why text[] not null, at timestamp with time zone not null)
+email_hit (org_id uuid not null, id uuid not null, email_id uuid not null, link smallint not null, at timestamp with time zone not null, signs integer not null, net bytea not null, judged boolean not null default false)
+email_link (org_id uuid not null, email_id uuid not null, n smallint not null, url text not null)
 email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
@@ -73,7 +77,7 @@ CASE
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
 org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
 overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone)
-partitioned (name text not null, keep_days integer not null)
+partitioned (name text not null, keep_days integer not null, filled integer not null default 100)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 pipeline_stage (org_id uuid not null, id uuid not null, pipeline_id uuid not null, place integer not null, name text not null, kind text not null, probability integer not null)
 plan_addon (org_id uuid not null, id uuid not null, feature text not null, amount bigint, created_at timestamp with time zone not null default now())
@@ -136,7 +140,11 @@ timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 user_view (org_id uuid not null, user_id uuid not null, key text not null, value json not null, updated_at timestamp with time zone not null)
 webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
-webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid, attempt_id uuid, request_headers json, answer bytea, answer_cut boolean, dns_us integer, connect_us integer, tls_us integer, first_byte_us integer, total_us integer, remote_addr text, started_at timestamp with time zone) partition by RANGE (id)
+webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid, attempt_id uuid, request_headers json, answer bytea, answer_cut boolean, dns_us integer, connect_us integer, tls_us integer, first_byte_us integer, total_us integer, remote_addr text, started_at timestamp with time zone, indexed_status text not null default 
+CASE
+    WHEN ((status = 'delivered'::text) OR ((status = 'pending'::text) AND (trigger = 'event'::text))) THEN ''::text
+    ELSE status
+END) partition by RANGE (id)
 webhook_endpoint (org_id uuid not null, id uuid not null, url text not null, description text not null default ''::text, events text[] not null, rate_limit integer, enabled boolean not null default true, disabled_reason text not null default ''::text, secret bytea not null, previous_secret bytea, previous_until timestamp with time zone, failing_since timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
 webhook_health (org_id uuid not null, endpoint_id uuid not null, failing_since timestamp with time zone, failed_events integer not null default 0, streak integer not null default 0, streak_from timestamp with time zone, opened_at timestamp with time zone, next_probe_at timestamp with time zone, warned integer not null default 0)
 webhook_replay (org_id uuid not null, id uuid not null, endpoint_id uuid not null, from_at timestamp with time zone not null, to_at timestamp with time zone not null, types text[] not null, only_failed boolean not null, to_disabled boolean not null, status text not null default 'queued'::text, events bigint not null, sent bigint not null default 0, walked uuid not null default '00000000-0000-0000-0000-000000000000'::uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone)
@@ -201,6 +209,7 @@ connect_sale: connect_sale_fee_wanted_check CHECK (((fee_wanted >= 0) AND (fee_w
 connect_sale: connect_sale_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text])))
 connect_sale: connect_sale_pkey PRIMARY KEY (org_id, id)
 connect_sale: connect_sale_state_check CHECK ((state = ANY (ARRAY['in_flight'::text, 'active'::text, 'ended'::text, 'failed'::text])))
+consent_request: consent_request_pkey PRIMARY KEY (org_id, contact_id)
 contact: contact_pkey PRIMARY KEY (org_id, id)
 contact: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 contact: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
@@ -250,6 +259,10 @@ email: email_purpose_check CHECK ((purpose = ANY (ARRAY['personal'::text, 'marke
 email: email_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'planned'::text, 'transmitting'::text, 'sent'::text, 'unknown'::text, 'failed'::text, 'cancelled'::text])))
 email_attachment: email_attachment_pkey PRIMARY KEY (org_id, email_id, n)
 email_content: email_content_pkey PRIMARY KEY (org_id, email_id)
+email_fact: email_fact_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'clicked'::text])))
+email_fact: email_fact_pkey PRIMARY KEY (org_id, id)
+email_hit: email_hit_pkey PRIMARY KEY (org_id, id)
+email_link: email_link_pkey PRIMARY KEY (org_id, email_id, n)
 email_month: email_month_pkey PRIMARY KEY (org_id, period, slot)
 email_month: email_month_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 event: event_pkey PRIMARY KEY (org_id, id)
@@ -440,6 +453,7 @@ CREATE INDEX company_owner ON public.company USING btree (org_id, owner_id, crea
 CREATE INDEX connect_account_begun ON public.connect_account USING btree (keyed_at) WHERE (stripe_id IS NULL)
 CREATE INDEX connect_fee_paid ON public.connect_fee USING btree (org_id, paid_at DESC, invoice_id DESC)
 CREATE INDEX connect_sale_live ON public.connect_sale USING btree (org_id) WHERE (state = ANY (ARRAY['in_flight'::text, 'active'::text]))
+CREATE INDEX consent_request_age ON public.consent_request USING btree (since)
 CREATE INDEX contact_archived_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_email ON public.contact USING btree (org_id, email_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX contact_archived_last_name ON public.contact USING btree (org_id, last_name_folded, id) WHERE (archived_at IS NOT NULL)
@@ -487,6 +501,11 @@ CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (stat
 CREATE INDEX email_broadcast ON public.email USING btree (org_id, broadcast_id, id) WHERE (broadcast_id IS NOT NULL)
 CREATE INDEX email_contact ON public.email USING btree (org_id, contact_id, id)
 CREATE INDEX email_content_age ON public.email_content USING btree (created_at)
+CREATE INDEX email_fact_contact ON public.email_fact USING btree (org_id, contact_id, at) WHERE (contact_id IS NOT NULL)
+CREATE INDEX email_fact_email ON public.email_fact USING btree (org_id, email_id, at)
+CREATE INDEX email_hit_email ON public.email_hit USING btree (org_id, email_id, at)
+CREATE INDEX email_hit_old ON public.email_hit USING btree (at) WHERE judged
+CREATE INDEX email_hit_open ON public.email_hit USING btree (org_id, at) WHERE (NOT judged)
 CREATE INDEX email_marked ON public.email USING btree (org_id, mailbox_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
@@ -569,8 +588,8 @@ CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
 CREATE INDEX webhook_delivery_again ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_id) WHERE (trigger = ANY (ARRAY['redelivery'::text, 'replay'::text]))
-CREATE INDEX webhook_delivery_replay ON ONLY public.webhook_delivery USING btree (org_id, replay_id, status) WHERE (replay_id IS NOT NULL)
-CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, status, id)
+CREATE INDEX webhook_delivery_replay ON ONLY public.webhook_delivery USING btree (org_id, replay_id, indexed_status) WHERE (replay_id IS NOT NULL)
+CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, indexed_status, id)
 CREATE INDEX webhook_delivery_type ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_type, id)
 CREATE INDEX webhook_health_failing ON public.webhook_health USING btree (failing_since) WHERE (failing_since IS NOT NULL)
 CREATE INDEX webhook_replay_open ON public.webhook_replay USING btree (org_id, endpoint_id, id) WHERE (completed_at IS NULL)
@@ -599,6 +618,7 @@ CREATE UNIQUE INDEX connect_account_stripe_id_key ON public.connect_account USIN
 CREATE UNIQUE INDEX connect_fee_pkey ON public.connect_fee USING btree (org_id, invoice_id)
 CREATE UNIQUE INDEX connect_sale_pkey ON public.connect_sale USING btree (org_id, id)
 CREATE UNIQUE INDEX connect_sale_subscription ON public.connect_sale USING btree (subscription_id) WHERE (subscription_id <> ''::text)
+CREATE UNIQUE INDEX consent_request_pkey ON public.consent_request USING btree (org_id, contact_id)
 CREATE UNIQUE INDEX contact_attribute_pkey ON public.contact_attribute USING btree (org_id, contact_id, key)
 CREATE UNIQUE INDEX contact_bulk_part_pkey ON public.contact_bulk_part USING btree (org_id, bulk_id, n)
 CREATE UNIQUE INDEX contact_bulk_pkey ON public.contact_bulk USING btree (org_id, id)
@@ -628,6 +648,9 @@ CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (stat
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
 CREATE UNIQUE INDEX email_attachment_pkey ON public.email_attachment USING btree (org_id, email_id, n)
 CREATE UNIQUE INDEX email_content_pkey ON public.email_content USING btree (org_id, email_id)
+CREATE UNIQUE INDEX email_fact_pkey ON public.email_fact USING btree (org_id, id)
+CREATE UNIQUE INDEX email_hit_pkey ON public.email_hit USING btree (org_id, id)
+CREATE UNIQUE INDEX email_link_pkey ON public.email_link USING btree (org_id, email_id, n)
 CREATE UNIQUE INDEX email_message ON public.email USING btree (org_id, message_hash)
 CREATE UNIQUE INDEX email_month_pkey ON public.email_month USING btree (org_id, period, slot)
 CREATE UNIQUE INDEX email_pkey ON public.email USING btree (org_id, id)
@@ -758,6 +781,8 @@ connect_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curre
 connect_fee: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 connect_sale: system for ALL to funnelwork_system using (true) check (true) forced
 connect_sale: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+consent_request: system for ALL to funnelwork_system using (true) check (true) forced
+consent_request: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact: system for SELECT to funnelwork_system using (true) check () forced
 contact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_attribute: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -799,6 +824,11 @@ email_attachment: system for ALL to funnelwork_system using (true) check (true) 
 email_attachment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_content: system for ALL to funnelwork_system using (true) check (true) forced
 email_content: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_fact: system for ALL to funnelwork_system using (true) check (true) forced
+email_fact: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_hit: system for ALL to funnelwork_system using (true) check (true) forced
+email_hit: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+email_link: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_month: system for ALL to funnelwork_system using (true) check (true) forced
 email_month: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
@@ -947,6 +977,9 @@ connect_fee: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 connect_sale: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 connect_sale: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 connect_sale: funnelwork_system may SELECT
+consent_request: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+consent_request: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+consent_request: funnelwork_system may DELETE, SELECT
 contact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_attribute: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1014,6 +1047,14 @@ email_attachment: funnelwork_system may DELETE, SELECT
 email_content: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_content: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_content: funnelwork_system may DELETE, SELECT
+email_fact: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_fact: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_fact: funnelwork_system may SELECT
+email_hit: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_hit: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+email_hit: funnelwork_system may DELETE, INSERT, SELECT
+email_link: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+email_link: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_month: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork_system may DELETE, SELECT

@@ -38,7 +38,7 @@ func address(c *fiber.Ctx, r *Request) error {
 		}
 		strict, known := r.Op.queries[name]
 		switch {
-		case !known && r.Op.Foreign:
+		case !known && (r.Op.Foreign || r.Op.AnyQuery):
 			query.Del(name)
 		case !known:
 			wrong = append(

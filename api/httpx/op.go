@@ -59,7 +59,9 @@ type Op struct {
 	// Foreign marks an address to which other services redirect a browser once. Unknown parameters are ignored (RFC
 	// 6749, 4.1.2), and it has no HEAD.
 	Foreign bool
-	May     []int // error statuses besides the common ones
+	// AnyQuery marks an address to whose links other programs add parameters of their own. Unknown ones are ignored.
+	AnyQuery bool
+	May      []int // error statuses besides the common ones
 
 	queries   map[string]bool   // known query parameters; true: may not be empty
 	silent    map[string]string // default values of query parameters

@@ -171,6 +171,9 @@ func (s *Server) document(o *Op, h *huma.Operation) {
 	if o.Gives != nil {
 		success.Content = rawContent(o.Gives)
 	}
+	if o.Status >= http.StatusMultipleChoices { // a redirect has no body
+		success.Content = nil
+	}
 	for _, status := range o.Also {
 		also := *success
 		if status >= http.StatusMultipleChoices { // a redirect has no body

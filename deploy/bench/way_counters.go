@@ -43,7 +43,8 @@ func (s *way) counters(ctx context.Context, c *counters) error {
 		return err
 	}
 	rows, err := s.admin.Query(ctx,
-		"SELECT relname, n_tup_upd, n_tup_hot_upd, n_live_tup, n_dead_tup FROM pg_stat_user_tables")
+		`SELECT regexp_replace(relname, '_\d{8}$', '') AS name, sum(n_tup_upd)::int8, sum(n_tup_hot_upd)::int8,
+			sum(n_live_tup)::int8, sum(n_dead_tup)::int8 FROM pg_stat_user_tables GROUP BY name`)
 	if err != nil {
 		return err
 	}

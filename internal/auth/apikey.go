@@ -18,7 +18,7 @@ func NewAPIKey(org id.ID) (key string, hash []byte) { return newOpaque(keyPrefix
 
 // verifyKey returns the principal of an API key. The key contains its org, so the row is read under that org's policy.
 func (s *Service) verifyKey(ctx context.Context, key string, sum digest, now time.Time) (Who, error) {
-	if at, ok := s.keys.get(sum); ok {
+	if at, ok := s.keys.Get(sum); ok {
 		at.mu.Lock()
 		defer at.mu.Unlock()
 		if now.Sub(at.at) < roleLife {
@@ -44,7 +44,7 @@ func (s *Service) verifyKey(ctx context.Context, key string, sum digest, now tim
 	if err != nil {
 		return Who{}, err
 	}
-	s.keys.put(sum, &roleCacheEntry{who: who, at: began})
+	s.keys.Put(sum, &roleCacheEntry{who: who, at: began})
 	return who, nil
 }
 

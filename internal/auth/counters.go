@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/funnelwork/funnelwork/internal/bounded"
 )
 
 // counters keeps counts and holds under keys that expire.
@@ -70,7 +72,7 @@ func (c redisCounters) drop(ctx context.Context, keys ...string) error {
 // localCounters keeps the counters in memory, for a bounded number of recently used keys.
 type localCounters struct {
 	mu sync.Mutex
-	m  generations[string, *count]
+	m  bounded.Map[string, *count]
 }
 
 type count struct {
@@ -80,10 +82,10 @@ type count struct {
 
 // at returns the live count of key. The caller must hold mu.
 func (c *localCounters) at(key string, now time.Time) *count {
-	if c.m.half == 0 {
-		c.m.half = 1 << 15
+	if c.m.Half == 0 {
+		c.m.Half = 1 << 15
 	}
-	n := c.m.getOr(key, func() *count { return new(count) })
+	n := c.m.GetOr(key, func() *count { return new(count) })
 	if !now.Before(n.ends) {
 		*n = count{}
 	}
@@ -125,7 +127,7 @@ func (c *localCounters) drop(_ context.Context, keys ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range keys {
-		c.m.drop(k)
+		c.m.Drop(k)
 	}
 	return nil
 }

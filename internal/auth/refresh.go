@@ -77,7 +77,7 @@ func (s *Service) Refresh(ctx context.Context, text string, client Client, by De
 	}
 	if out == nil {
 		if row.live {
-			s.roles.drop(roleKey{org, row.user, row.family})
+			s.roles.Drop(roleKey{org, row.user, row.family})
 		}
 		if verdict == "reused" {
 			s.Log.WarnContext(ctx, "refresh token reused, token family revoked", "org_id", org.String())
@@ -185,7 +185,7 @@ func (s *Service) Logout(ctx context.Context, text string) error {
 	if err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
-	s.roles.drop(key)
+	s.roles.Drop(key)
 	return nil
 }
 

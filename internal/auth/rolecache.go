@@ -35,7 +35,7 @@ var errEnded = fault.New(fault.SessionEnded, "The session of this token has ende
 // role returns the rights of t's user in t's org and the request rate: the result's Role, RatePerMinute and Closed. It
 // returns errEnded if the session has ended. now is when the request arrived; the result is at most roleLife older.
 func (s *Service) role(ctx context.Context, t token, now time.Time) (Who, error) {
-	entry := s.roles.getOr(roleKey{t.org, t.user, t.session}, newRoleCacheEntry)
+	entry := s.roles.GetOr(roleKey{t.org, t.user, t.session}, newRoleCacheEntry)
 	entry.mu.Lock()
 	defer entry.mu.Unlock()
 	if now.Sub(entry.at) < roleLife {
@@ -83,10 +83,10 @@ func newRoleCacheEntry() *roleCacheEntry { return new(roleCacheEntry) }
 // Forget drops the cached role of a user in org, so that this process reads it again at the next request. Other
 // processes do so within roleLife. It must be called after the commit of the change.
 func (s *Service) Forget(org, user id.ID) {
-	s.roles.dropIf(func(k roleKey) bool { return k.org == org && k.user == user })
+	s.roles.DropIf(func(k roleKey) bool { return k.org == org && k.user == user })
 }
 
 // forgetPerson is Forget for all orgs of a user.
 func (s *Service) forgetPerson(user id.ID) {
-	s.roles.dropIf(func(k roleKey) bool { return k.user == user })
+	s.roles.DropIf(func(k roleKey) bool { return k.user == user })
 }

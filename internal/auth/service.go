@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/funnelwork/funnelwork/internal/bounded"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -59,9 +60,9 @@ type Service struct {
 	ringLock sync.Mutex
 	asked    time.Time // when an unknown key id last triggered a read; guarded by ringLock
 
-	tokens generations[digest, token]
-	roles  generations[roleKey, *roleCacheEntry]
-	keys   generations[digest, *roleCacheEntry]
+	tokens bounded.Map[digest, token]
+	roles  bounded.Map[roleKey, *roleCacheEntry]
+	keys   bounded.Map[digest, *roleCacheEntry]
 
 	hashing chan struct{} // one slot per core: a hash takes 19 MiB
 	counts  counters
@@ -86,7 +87,7 @@ func New(o Options) *Service {
 		o.Metrics = NewMetrics(nil)
 	}
 	s := &Service{Options: o, hashing: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	s.tokens.half, s.roles.half, s.keys.half = 1<<15, 1<<15, 1<<13
+	s.tokens.Half, s.roles.Half, s.keys.Half = 1<<15, 1<<15, 1<<13
 	s.counts = newCounters(o.Redis, o.Log)
 	return s
 }
@@ -108,13 +109,13 @@ func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 	if strings.HasPrefix(bearer, keyPrefix) {
 		return s.verifyKey(ctx, bearer, sum, now)
 	}
-	t, ok := s.tokens.get(sum)
+	t, ok := s.tokens.Get(sum)
 	if !ok {
 		var err error
 		if t, err = s.parse(ctx, bearer, now); err != nil {
 			return Who{}, err
 		}
-		s.tokens.put(sum, t)
+		s.tokens.Put(sum, t)
 	}
 	if !now.Before(t.expires) {
 		return Who{}, errToken
@@ -137,9 +138,9 @@ func (s *Service) Again(ctx context.Context, bearer string) (Who, error) {
 		return w, err
 	}
 	if w.IsKey() {
-		s.keys.drop(digestOf(bearer))
+		s.keys.Drop(digestOf(bearer))
 	} else {
-		s.roles.drop(roleKey{w.Org, w.User, w.Session})
+		s.roles.Drop(roleKey{w.Org, w.User, w.Session})
 	}
 	return s.Verify(ctx, bearer)
 }

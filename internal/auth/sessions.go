@@ -127,6 +127,6 @@ func (s *Service) EndSession(ctx context.Context, user, session id.ID, ended fun
 	if err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
-	s.roles.drop(roleKey{org, user, session})
+	s.roles.Drop(roleKey{org, user, session})
 	return nil
 }

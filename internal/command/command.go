@@ -31,9 +31,12 @@ type cli struct {
 	Jobs      jobsGroup    `cmd:"" help:"Jobs: search, run again, drop, pause."`
 	Keys      keysGroup    `cmd:"" help:"Keys that sign and seal."`
 	Billing   billingGroup `cmd:"" help:"Plans and payments."`
-	Demo      demoData     `cmd:"" help:"Fill an org with half a year of made-up data."`
-	OpenAPI   openapi      `cmd:"" name:"openapi" help:"Print the API's document."`
-	Events    catalogue    `cmd:"" help:"Print the types of events with their schemas and samples."`
+
+	Suppressions suppressionsGroup `cmd:"" help:"Addresses and domains to which no org writes."`
+
+	Demo    demoData  `cmd:"" help:"Fill an org with half a year of made-up data."`
+	OpenAPI openapi   `cmd:"" name:"openapi" help:"Print the API's document."`
+	Events  catalogue `cmd:"" help:"Print the types of events with their schemas and samples."`
 }
 
 // Run is the process: args are those after its name. It returns the exit status: 0 is success, 1 an error that one line

@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/tracking/links"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -78,6 +79,7 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 	}
 	r := Row{Email: n.email(pair.Org, now), Edit: 1}
 	c := contentOf(n, &r.Email)
+	targets := s.track(tx.Org(), n, &r.Email, c, pair.Org)
 	if n.InReplyTo != nil {
 		if err := s.answer(ctx, tx, n, &r.Email, c); err != nil {
 			return nil, err
@@ -87,7 +89,22 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 		return nil, badContent(err)
 	}
 	insert(tx, &r.Email, c, n)
+	links.Store(tx, r.ID, targets)
 	return &Full{Row: r, Content: c.shown(n.Attachments)}, nil
+}
+
+// track replaces the links of a tracked mail and adds its pixel. It returns the targets of the links.
+func (s *Service) track(org id.ID, n *New, e *Email, c *content, key orgkey.Key) []string {
+	if c.html == "" || s.PublicURL == "" || !n.Tracking.Opens && !n.Tracking.Clicks {
+		return nil
+	}
+	m := links.Mail{
+		Org: org, Email: e.ID, Key: key, Base: s.PublicURL, HTML: c.html, Opens: n.Tracking.Opens,
+		Clicks: n.Tracking.Clicks,
+	}
+	var targets []string
+	c.html, targets = m.Instrument()
+	return targets
 }
 
 func notActive(m *mailboxes.Sending) error {

@@ -172,6 +172,7 @@ type Service struct {
 	Mailboxes    *mailboxes.Service
 	Suppressions *suppression.Service
 	ResolveAfter time.Duration // 0: DefaultResolveAfter
+	PublicURL    string        // base of pixels and links, without a slash at the end; "": no email is tracked
 }
 
 func (s *Service) resolveAfter() time.Duration {

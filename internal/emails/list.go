@@ -110,6 +110,11 @@ func WithContent(ctx context.Context, tx *postgres.Tx, r Row) (*Full, error) {
 	return out, nil
 }
 
+// Find returns the emails with the given ids, in no order. Ids of no email are left out.
+func Find(ctx context.Context, tx *postgres.Tx, ids []id.ID) ([]Row, error) {
+	return selectRows(ctx, tx, `id = ANY ($2::uuid[])`, ids)
+}
+
 // selectRows returns the emails of a condition, in which $2 is ids.
 func selectRows(ctx context.Context, tx *postgres.Tx, where string, ids []id.ID) ([]Row, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND `+where, tx.Org(), ids)

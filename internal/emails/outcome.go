@@ -144,3 +144,10 @@ func (e *Email) Event() events.Email {
 	}
 	return out
 }
+
+// AddFacts queues that opens and clicks are added to those of an email. Other facts are ignored.
+func AddFacts(tx *postgres.Tx, email id.ID, f *Facts) {
+	tx.Queue(`UPDATE email SET opens = opens + $3, machine_opens = machine_opens + $4, clicks = clicks + $5,
+			machine_clicks = machine_clicks + $6, computed = computed + 1
+		WHERE org_id = $1 AND id = $2`, tx.Org(), email, f.Opens, f.MachineOpens, f.Clicks, f.MachineClicks)
+}

@@ -38,6 +38,30 @@ func (e EmailUnknown) Data() (object, previous any) { return e.Email, nil }
 // Concerns returns the contact.
 func (e EmailUnknown) Concerns() []id.ID { return e.Email.concerns() }
 
+// EmailOpened is the event email.opened.
+type EmailOpened struct{ Email Email }
+
+// Type returns the event type.
+func (EmailOpened) Type() string { return "email.opened" }
+
+// Data returns the email, and whether a machine opened it.
+func (e EmailOpened) Data() (object, previous any) { return e.Email, nil }
+
+// Concerns returns the contact.
+func (e EmailOpened) Concerns() []id.ID { return e.Email.concerns() }
+
+// EmailClicked is the event email.clicked.
+type EmailClicked struct{ Email Email }
+
+// Type returns the event type.
+func (EmailClicked) Type() string { return "email.clicked" }
+
+// Data returns the email with the link, and whether a machine followed it.
+func (e EmailClicked) Data() (object, previous any) { return e.Email, nil }
+
+// Concerns returns the contact.
+func (e EmailClicked) Concerns() []id.ID { return e.Email.concerns() }
+
 func (e *Email) concerns() []id.ID {
 	if e.ContactID == nil {
 		return nil

@@ -76,6 +76,11 @@ var (
 		Subject: "Your engine", MessageID: ptr("k5x4q2@example.com"), ThreadID: ptr(sampleID(9)),
 		Purpose: ptr("personal"), Status: "sent", Evidence: []EmailEvidence{}, Why: []string{},
 	}
+	clickedEmail = func() Email {
+		e := sampleEmail
+		e.URL = ptr("https://example.com/offer")
+		return e
+	}()
 	failedEmail = func() Email {
 		e := sampleEmail
 		e.Status, e.StatusReason, e.Code = "failed", ptr("rejected"), ptr("5.7.1")

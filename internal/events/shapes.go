@@ -86,7 +86,7 @@ type Email struct {
 	Status       string          `json:"status" doc:"Status of the email after the event; empty: received"`
 	StatusReason *string         `json:"status_reason" doc:"Why it has the status; null: no special reason"`
 	Evidence     []EmailEvidence `json:"evidence" doc:"What was found out about an email whose fate was unknown"`
-	Why          []string        `json:"why" doc:"Reasons for machine"`
+	Why          []string        `json:"why"`
 	Class        *string         `json:"class" doc:"Class of a received message; null: sent"`
 }
 
@@ -94,6 +94,8 @@ type Email struct {
 func (Email) Descriptions() map[string]string {
 	return map[string]string{
 		"bounce_kind": "hard: the address is invalid; soft: a temporary failure; null: no bounce",
+		"why": "Signs of a machine: head, agent, proxy, scanner_network, too_soon, many_links, hidden_link or " +
+			"two_networks; more may be added",
 	}
 }
 

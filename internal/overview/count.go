@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -105,13 +106,11 @@ func save(tx *postgres.Tx, s *state) {
 			whole_at = CASE WHEN $3 THEN now() ELSE whole_at END,
 			late_at = CASE WHEN $3 OR $4 THEN now() ELSE late_at END,
 			rest_until = clock_timestamp() + 20 * (clock_timestamp() - now()),
-			due_at = (SELECT now() + CASE WHEN w.id >= uuid_floor(now() - interval '1 minute') THEN interval '3 seconds'
+			due_at = (SELECT now() + CASE WHEN j.id >= uuid_floor(now() - interval '1 minute') THEN interval '3 seconds'
 					ELSE interval '1 minute' END
-				FROM webhook_endpoint e CROSS JOIN LATERAL (SELECT d.id FROM webhook_delivery d WHERE d.org_id = $1
-					AND d.endpoint_id = e.id AND d.status IN ('pending', 'failed')
-					AND d.id >= uuid_floor(now() - interval '5 days')
-					ORDER BY d.id DESC LIMIT 1) AS w
-				WHERE e.org_id = $1 ORDER BY w.id DESC LIMIT 1)
+				FROM job j WHERE j.org_id = $1 AND j.kind = '`+events.DeliverKind+`' AND j.state = 'ready'
+					AND j.id >= uuid_floor(now() - interval '5 days')
+				ORDER BY j.id DESC LIMIT 1)
 		WHERE org_id = $1`, tx.Org(), s.horizon-1, s.whole, s.late)
 }
 
@@ -171,10 +170,10 @@ func countDeliveries(tx *postgres.Tx, now time.Time, back int) {
 		SELECT $1, d.day, sum(w.delivered), sum(w.failed)
 		FROM unnest($2::date[]) AS d (day) CROSS JOIN webhook_endpoint e CROSS JOIN LATERAL (
 			SELECT (SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
-				AND w.status = 'delivered' AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
+				AND w.indexed_status = '' AND w.status = 'delivered' AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
 				AND w.id < uuid_floor((d.day + 1)::timestamp AT TIME ZONE 'UTC')) AS delivered,
 			(SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
-				AND w.status IN ('failed', 'exhausted') AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
+				AND w.indexed_status IN ('failed', 'exhausted') AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
 				AND w.id < uuid_floor((d.day + 1)::timestamp AT TIME ZONE 'UTC')) AS failed) AS w
 		WHERE e.org_id = $1 GROUP BY d.day
 		ON CONFLICT (org_id, day) DO UPDATE

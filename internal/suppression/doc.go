@@ -10,7 +10,13 @@
 //
 // A suppression is found by HMAC(org key, folded address or domain). When a contact is purged, the address goes and the
 // hash stays, so no import brings the person back. The rows of the zero org are the platform's: they are hashed with
-// the platform's key, every org obeys them, and no org can change them.
+// the platform's key, every org obeys them, and no org can change them. Operators write them with `funnelwork
+// suppressions`; the rows keep who did it and why.
+//
+// # Merged contacts
+//
+// A merge says that two contacts are one person, so what the person asked for at one address counts for the survivor's
+// address too. Undoing the merge lifts it again.
 //
 // # The order of a suppression and of a mail
 //

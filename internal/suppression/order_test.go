@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 )
@@ -21,6 +22,12 @@ var ways = map[string]func(*suppression.Service, context.Context, *postgres.Tx) 
 			{Domain: "spam.example", Purpose: suppression.All},
 		})
 		return err
+	},
+	"by the platform": func(s *suppression.Service, ctx context.Context, tx *postgres.Tx) error {
+		return tx.In(ctx, id.ID{}, func() error {
+			_, _, err := s.Add(ctx, tx, suppression.New{Email: "eve@example.com", Purpose: suppression.All})
+			return err
+		})
 	},
 	"the domain": func(s *suppression.Service, ctx context.Context, tx *postgres.Tx) error {
 		_, _, err := s.Add(ctx, tx, suppression.New{Domain: "example.com", Purpose: suppression.All})
@@ -48,7 +55,9 @@ func TestAMarkWaitsForASuppressionThatIsUnderWayAndSeesIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := open(t)
-			d.add(d.org, suppression.New{Email: "x@example.org", Purpose: suppression.All}) // creates the org's key
+			for _, org := range []id.ID{d.org, {}} { // creates the keys
+				d.add(org, suppression.New{Email: "x@example.org", Purpose: suppression.All})
+			}
 			added, commit := d.begin(func(ctx context.Context, tx *postgres.Tx) error {
 				return suppress(d.service, ctx, tx)
 			})
@@ -72,7 +81,9 @@ func TestASuppressionWaitsForAMarkThatIsUnderWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := open(t)
-			d.add(d.org, suppression.New{Email: "x@example.org", Purpose: suppression.All}) // creates the org's key
+			for _, org := range []id.ID{d.org, {}} { // creates the keys
+				d.add(org, suppression.New{Email: "x@example.org", Purpose: suppression.All})
+			}
 			var suppressed bool
 			marked, end := d.begin(d.found(&suppressed))
 			<-marked
@@ -88,7 +99,7 @@ func TestASuppressionWaitsForAMarkThatIsUnderWay(t *testing.T) {
 			end()
 			<-added
 			commit()
-			if suppressed || d.count(`suppression`) < 2 {
+			if suppressed || d.count(`suppression`) < 3 {
 				t.Errorf("the mark saw it: %v", suppressed)
 			}
 		})

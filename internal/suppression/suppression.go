@@ -46,6 +46,9 @@ type Suppression struct {
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time" doc:"When it was created"`
 	LiftedAt   *wire.Time `json:"lifted_at" format:"date-time" doc:"When it was lifted; null: it is in force"`
 	LiftReason *string    `json:"lift_reason" doc:"Why it was lifted; null: it is in force"`
+
+	// Who created and who lifted it: "user/<id>", "operator/<name>" or "".
+	By, LiftedBy string `json:"-"`
 }
 
 // Descriptions implements wire.Describer.
@@ -65,7 +68,8 @@ type New struct {
 	By            string // who suppresses it, for the log: "user/<id>", or ""
 }
 
-const columns = `id, kind, address, purpose, reason, source, note, created_at, lifted_at, lift_reason`
+const columns = `id, kind, address, purpose, reason, source, note, created_at, lifted_at, lift_reason, created_by,
+	lifted_by`
 
 func scan(row pgx.CollectableRow) (s Suppression, err error) {
 	var (
@@ -73,7 +77,7 @@ func scan(row pgx.CollectableRow) (s Suppression, err error) {
 		lifted  string
 	)
 	err = row.Scan(&s.ID, &s.Kind, &address, &s.Purpose, &s.Reason, &s.Source, &s.Note, &s.CreatedAt, &s.LiftedAt,
-		&lifted)
+		&lifted, &s.By, &s.LiftedBy)
 	if s.Kind == Domain {
 		s.Domain = address
 	} else {

@@ -205,3 +205,55 @@ func TestWhatCannotBeSuppressedIsRefused(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", f.Fault(), diff)
 	}
 }
+
+func TestThePlatformsSuppressionsBindEveryOrgAndNoOrgChangesThem(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	other := id.New()
+	d.add(d.org, suppression.New{Email: "eve@example.com", Purpose: suppression.Marketing, Reason: "unsubscribe"})
+	s, added := d.add(id.ID{}, suppression.New{Email: "Eve@Example.com", Purpose: suppression.All, Reason: "complaint"})
+	d.add(id.ID{}, suppression.New{Domain: "trap.example", Purpose: suppression.Marketing, Reason: "manual"})
+	if !added {
+		t.Fatal("not added")
+	}
+	for _, org := range []id.ID{d.org, other, {}} {
+		got := []string{
+			d.refuses(org, "eve@example.com", false), d.refuses(org, "x@trap.example", true),
+			d.refuses(org, "x@trap.example", false), d.refuses(org, "ada@example.com", true),
+		}
+		if diff := cmp.Diff([]string{"complaint", "manual", "", ""}, got); diff != "" {
+			t.Errorf("org %s (-want +got):\n%s", org, diff)
+		}
+	}
+	if got := d.refuses(d.org, "eve@example.com", true); got != "unsubscribe" {
+		t.Errorf("of the org's own and the platform's, %q is named", got)
+	}
+	d.in(other, func(ctx context.Context, tx *postgres.Tx) error {
+		n, err := d.service.Count(ctx, tx, suppression.Filter{})
+		if n != 0 {
+			t.Errorf("an org lists %d of the platform's", n)
+		}
+		return errors.Join(err, d.service.Resubscribe(ctx, tx, "eve@example.com"))
+	})
+	err := d.App.Tx(t.Context(), other, func(tx *postgres.Tx) error {
+		n, err := tx.Exec(t.Context(), `UPDATE suppression SET lifted_at = now()`)
+		if n != 0 {
+			t.Errorf("an org changed %d rows of the platform", n)
+		}
+		return err
+	})
+	if err != nil || d.refuses(other, "eve@example.com", false) != "complaint" {
+		t.Errorf("an org lifted it: %v", err)
+	}
+	d.in(id.ID{}, func(ctx context.Context, tx *postgres.Tx) error {
+		_, lifted, err := d.service.Lift(ctx, tx, s.ID, "a mistake", "operator/ada",
+			func(suppression.Suppression) error { return nil })
+		if !lifted {
+			t.Error("not lifted")
+		}
+		return err
+	})
+	if got := d.refuses(other, "eve@example.com", false); got != "" {
+		t.Errorf("after lifting: %q", got)
+	}
+}

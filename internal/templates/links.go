@@ -2,8 +2,6 @@ package templates
 
 import (
 	"context"
-	"crypto/subtle"
-	"encoding/base64"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
@@ -30,19 +28,13 @@ const (
 	SubscribePath   = "/t/s/"
 )
 
-const (
-	idBytes  = len(id.ID{})
-	macBytes = 12 // 96 bits
-)
+const idBytes = len(id.ID{})
 
 // Token returns the token of l. key is the key of l.Org.
-func (l Link) Token(key orgkey.Key, purpose string) string {
-	b := l.bytes()
-	return base64.RawURLEncoding.EncodeToString(append(b, key.Hash(purpose, string(b))[:macBytes]...))
-}
+func (l Link) Token(key orgkey.Key, purpose string) string { return key.Token(purpose, l.bytes()) }
 
 func (l Link) bytes() []byte {
-	b := make([]byte, 0, 3*idBytes+macBytes)
+	b := make([]byte, 0, 3*idBytes)
 	b = append(b, l.Org[:]...)
 	b = append(b, l.Contact[:]...)
 	return append(b, l.Email[:]...)
@@ -51,8 +43,8 @@ func (l Link) bytes() []byte {
 // ParseLink returns the link that a token names. The caller must check it with Link.Verify in a transaction of
 // that org. It returns false for a text that is no token.
 func ParseLink(token string) (l Link, ok bool) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(b) != 3*idBytes+macBytes {
+	b, ok := orgkey.Payload(token, 3*idBytes)
+	if !ok {
 		return Link{}, false
 	}
 	copy(l.Org[:], b)
@@ -67,5 +59,5 @@ func (l Link) Verify(ctx context.Context, tx *postgres.Tx, box *secret.Sealer, p
 	if err != nil || pair.Org.IsZero() || l.Org != tx.Org() {
 		return false, err
 	}
-	return subtle.ConstantTimeCompare([]byte(l.Token(pair.Org, purpose)), []byte(token)) == 1, nil
+	return pair.Org.Issued(purpose, l.bytes(), token), nil
 }

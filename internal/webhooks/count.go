@@ -20,8 +20,8 @@ func (s *Service) CountDeliveries(ctx context.Context, tx *postgres.Tx, endpoint
 	where, args := f.where(tx.Org(), endpoint)
 	upper, oldest := f.bounds(id.ID{})
 	return count(ctx, tx,
-		fmt.Sprintf(`SELECT count(*) FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d`, where, len(args)+1,
-			len(args)+2), append(args, oldest, upper)...)
+		fmt.Sprintf(`SELECT count(*) FROM %s WHERE %s AND id >= $%d AND id < $%d`, f.table(len(args)), where,
+			len(args)+1, len(args)+2), append(args, oldest, upper)...)
 }
 
 func count(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (*int64, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -115,7 +116,9 @@ func (AttemptTimings) Descriptions() map[string]string {
 	}
 }
 
-const deliveryColumns = `id, endpoint_id, event_id, event_type, replay_id, trigger, status, attempts, last_status, ` +
+const deliveryColumns = `id, ` + deliveryValues
+
+const deliveryValues = `endpoint_id, event_id, event_type, replay_id, trigger, status, attempts, last_status, ` +
 	`last_error, next_attempt_at, created_at, updated_at`
 
 func collectDelivery(r pgx.CollectableRow) (d Delivery, err error) {
@@ -209,13 +212,13 @@ func (f Filter) bounds(before id.ID) (upper, oldest id.ID) {
 }
 
 // listing returns a separate statement for each set of filters, so that each gets the plan for its own index. Without a
-// filter of status or type it merges the deliveries of each status.
+// filter of status or type it merges the deliveries of each indexed status.
 func listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
 	where, args := f.where(org, endpoint)
 	n := len(args)
 	page := func(and string) string {
-		return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM webhook_delivery WHERE %s%s AND id >= $%d AND id < $%d
-			ORDER BY id DESC LIMIT $%d`, where, and, n+1, n+2, n+3)
+		return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM %s WHERE %s%s AND id >= $%d AND id < $%d
+			ORDER BY id DESC LIMIT $%d`, f.table(n), where, and, n+1, n+2, n+3)
 	}
 	args = append(args, from, before, limit)
 	if f.Status != "" || f.EventType != "" {
@@ -223,10 +226,30 @@ func listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql 
 	}
 	var parts []string
 	for _, status := range []Status{Pending, Delivered, Failed, Exhausted, Discarded} {
-		parts = append(parts, "("+page(" AND status = '"+string(status)+"'")+")")
+		parts = append(parts, "("+page(" AND indexed_status = '"+status.indexed()+"'")+")")
 	}
 	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM (%s) AS d ORDER BY id DESC LIMIT $%d`,
 		strings.Join(parts, " UNION ALL "), n+3), args
+}
+
+// indexed returns the value of indexed_status, except for an event's own delivery that is pending.
+func (s Status) indexed() string {
+	if s == Delivered {
+		return ""
+	}
+	return string(s)
+}
+
+// table returns the table that f's conditions apply to, between the ids $n+1 and $n+2 of the org $1. Pending deliveries
+// are found by their jobs, which have their ids: no index tells them from delivered ones.
+func (f Filter) table(n int) string {
+	if f.Status != Pending {
+		return "webhook_delivery"
+	}
+	return fmt.Sprintf(`(SELECT j.id, d.* FROM job j CROSS JOIN LATERAL (SELECT org_id, `+deliveryValues+`
+		FROM webhook_delivery WHERE org_id = $1 AND id = j.id OFFSET 0) AS d
+		WHERE j.org_id = $1 AND j.kind = '`+events.DeliverKind+`' AND j.id >= $%d AND j.id < $%d
+		ORDER BY j.id DESC) AS pending`, n+1, n+2)
 }
 
 // where returns the condition of f on an endpoint's deliveries. Partitions are pruned by the ids of bounds.
@@ -242,6 +265,9 @@ func (f Filter) and(sql string, args []any) (string, []any) {
 	}
 	if f.Status != "" {
 		and("status =", string(f.Status))
+		if f.Status != Pending {
+			and("indexed_status =", f.Status.indexed())
+		}
 	}
 	if f.EventType != "" {
 		and("event_type =", f.EventType)

@@ -24,17 +24,17 @@ func (s *Service) ListAllDeliveries(ctx context.Context, tx *postgres.Tx, endpoi
 }
 
 // listingAll returns the statement of a list over all endpoints. Without a status and a type, it reads by the primary
-// key. With them, it reads the newest of each endpoint by the indexes that serve the lists of one endpoint: an org has
-// few endpoints, and further indexes would cost every delivery.
+// key, and pending deliveries by their jobs. With them, it reads the newest of each endpoint by the indexes that serve
+// the lists of one endpoint: an org has few endpoints, and further indexes would cost every delivery.
 func listingAll(org id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
-	condition, each := "org_id = $1", f.Status != "" || f.EventType != ""
+	condition, each := "org_id = $1", f.Status != Pending && (f.Status != "" || f.EventType != "")
 	if each {
 		condition += " AND endpoint_id = e.endpoint"
 	}
 	where, args := f.and(condition, []any{org})
 	n := len(args)
-	page := fmt.Sprintf(`SELECT `+deliveryColumns+` FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d
-		ORDER BY id DESC LIMIT $%d`, where, n+1, n+2, n+3)
+	page := fmt.Sprintf(`SELECT `+deliveryColumns+` FROM %s WHERE %s AND id >= $%d AND id < $%d
+		ORDER BY id DESC LIMIT $%d`, f.table(n), where, n+1, n+2, n+3)
 	args = append(args, from, before, limit)
 	if !each {
 		return page, args
@@ -55,7 +55,7 @@ func (s *Service) CountAllDeliveries(ctx context.Context, tx *postgres.Tx, endpo
 	return count(
 		ctx,
 		tx,
-		fmt.Sprintf(`SELECT count(*) FROM webhook_delivery WHERE %s AND id >= $%d AND id < $%d`, where,
+		fmt.Sprintf(`SELECT count(*) FROM %s WHERE %s AND id >= $%d AND id < $%d`, f.table(len(args)), where,
 			len(args)+1, len(args)+2),
 		append(args, oldest, upper)...)
 }

@@ -105,15 +105,17 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 		index     string
 		days      int // maximum number of partitions; 0: any
 	}{
-		"deliveries":           {list(webhooks.Filter{}), "endpoint_id_status_id_idx", 0},
-		"deliveries by status": {list(webhooks.Filter{Status: "exhausted"}), "endpoint_id_status_id_idx", 0},
+		"deliveries":             {list(webhooks.Filter{}), "endpoint_id_indexed_status_", 0},
+		"deliveries by status":   {list(webhooks.Filter{Status: "exhausted"}), "endpoint_id_indexed_status_", 0},
+		"pending deliveries":     {list(webhooks.Filter{Status: "pending"}), "_pkey", 0},
+		"all pending deliveries": {overall(webhooks.Filter{Status: "pending"}), "_pkey", 0},
 		"deliveries by type": {
 			list(webhooks.Filter{EventType: "deal.won"}),
 			"endpoint_id_event_type_id_idx", 0,
 		},
 		"deliveries by status and type": {
 			list(webhooks.Filter{Status: "exhausted", EventType: "contact.created"}),
-			"endpoint_id_status_id_idx", 0,
+			"endpoint_id_indexed_status_", 0,
 		},
 		"deliveries of an hour": {list(webhooks.Filter{
 			CreatedAfter:  midday,
@@ -125,7 +127,7 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 		}), "Index", 2},
 		"the newest by status":     {newest(webhooks.Filter{Status: "exhausted"}), "Index", 4},
 		"all deliveries":           {overall(webhooks.Filter{}), "_pkey", 0},
-		"all deliveries by status": {overall(webhooks.Filter{Status: "exhausted"}), "endpoint_id_status_id_idx", 0},
+		"all deliveries by status": {overall(webhooks.Filter{Status: "exhausted"}), "endpoint_id_indexed_status_", 0},
 		"all deliveries by type": {
 			overall(webhooks.Filter{EventType: "deal.won"}),
 			"endpoint_id_event_type_id_idx", 0,
@@ -139,8 +141,8 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 		"load":               {fixed(webhooks.LoadSQL, org, id.New()), "_pkey", 0},
 		"a walk over events": {walk(false), "_pkey", 1},
 		// and over all later deliveries of the same event
-		"a walk over failures": {walk(true), "endpoint_id_status_id_idx", 0},
-		"how a replay stands":  {fixed(webhooks.ReplayStatusesSQL, org, endpoint), "replay_id_status_idx", 0},
+		"a walk over failures": {walk(true), "endpoint_id_indexed_status_", 0},
+		"how a replay stands":  {fixed(webhooks.ReplayStatusesSQL, org, endpoint), "replay_id_indexed_status_", 0},
 	} {
 		sql, args := c.statement()
 		var plan []string

@@ -64,7 +64,8 @@ func room(ctx context.Context, tx *postgres.Tx, r *Replay, open int) (int, error
 	var waiting int
 	var first bool
 	err := tx.QueryRow(ctx, `
-		SELECT (SELECT count(*) FROM webhook_delivery WHERE org_id = $1 AND replay_id = $3 AND status = 'pending'),
+		SELECT (SELECT count(*) FROM webhook_delivery WHERE org_id = $1 AND replay_id = $3
+		AND indexed_status = 'pending'),
 			NOT EXISTS (SELECT FROM webhook_replay WHERE org_id = $1 AND endpoint_id = $2 AND completed_at IS NULL
 			AND id < $3)`,
 		[]any{tx.Org(), r.WebhookID, *r.ID}, &waiting, &first)

@@ -22,7 +22,7 @@ func (Job) Work(ctx context.Context, tx *postgres.Tx, _ *queue.Run[Args]) error 
 
 // Watch returns a function that adds a job for each org with something to count.
 func Watch(app, system *postgres.DB) func(context.Context) error {
-	return Kind.Watch(app, Key, overview.Sparingly(func(ctx context.Context) ([]id.ID, error) {
+	return Kind.Watch(app, Key, queue.Sparingly(func(ctx context.Context) ([]id.ID, error) {
 		return overview.Due(ctx, system, Key)
 	}))
 }

@@ -112,6 +112,11 @@ var rules = []struct{ table, sql string }{
 		WHERE created_at < now() - interval '365 days' OR status = 'uploading'
 		AND created_at < now() - interval '2 hours' LIMIT $1))`},
 	{
+		"consent_request",
+		`DELETE FROM consent_request WHERE ctid = ANY (ARRAY(SELECT ctid FROM consent_request
+			WHERE since < now() - interval '24 hours' LIMIT $1))`,
+	},
+	{
 		"contact_export_part",
 		`DELETE FROM contact_export_part WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM contact_export e
 			JOIN contact_export_part p ON p.org_id = e.org_id AND p.export_id = e.id
@@ -143,6 +148,12 @@ var rules = []struct{ table, sql string }{
 		"email_content",
 		`DELETE FROM email_content WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_content
 			WHERE created_at < now() - interval '365 days' LIMIT $1))`,
+	},
+	// Hits that were judged. An org's next run deletes them, too.
+	{
+		"email_hit",
+		`DELETE FROM email_hit WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_hit
+			WHERE judged AND at < now() - interval '1 hour' LIMIT $1))`,
 	},
 	{
 		"sandbox_email",

@@ -1,0 +1,182 @@
+package tracking
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/tracking/links"
+)
+
+const (
+	load = 500 // hits that one run judges
+	// most is how many hits of an email are counted: whoever has a mail can ask for its links.Pixel without end.
+	most = 1000
+)
+
+// Judge decides on the hits of the org of tx whose time has come, at most 500, and deletes those that matter no more.
+func Judge(ctx context.Context, tx *postgres.Tx) error {
+	due, err := hits(ctx, tx, `SELECT id, email_id, link, at, signs, net, judged FROM email_hit
+		WHERE org_id = $1 AND NOT judged AND at < now() - make_interval(secs => $2) ORDER BY at LIMIT $3
+		FOR UPDATE SKIP LOCKED`, hold.Seconds(), load)
+	if err != nil {
+		return err
+	}
+	var of, ids []id.ID
+	for i := range due {
+		ids = append(ids, due[i].id)
+		if !slices.Contains(of, due[i].email) {
+			of = append(of, due[i].email)
+		}
+	}
+	around, err := neighbours(ctx, tx, of)
+	if err != nil {
+		return err
+	}
+	mails, err := emails.Find(ctx, tx, of)
+	if err != nil {
+		return err
+	}
+	for _, m := range mails {
+		if err := judgeEmail(ctx, tx, &m, due, around[m.ID]); err != nil {
+			return err
+		}
+	}
+	tx.Queue(`UPDATE email_hit SET judged = true WHERE org_id = $1 AND id = ANY ($2)`, tx.Org(), ids)
+	tx.Queue(`DELETE FROM email_hit WHERE org_id = $1 AND judged AND at < now() - make_interval(secs => $2)`, tx.Org(),
+		keep.Seconds())
+	return nil
+}
+
+// neighbours returns the hits of emails that matter for verdicts, by email.
+func neighbours(ctx context.Context, tx *postgres.Tx, of []id.ID) (map[id.ID][]hit, error) {
+	all, err := hits(ctx, tx, `SELECT id, email_id, link, at, signs, net, judged FROM email_hit
+		WHERE org_id = $1 AND email_id = ANY ($2) ORDER BY email_id, at LIMIT $3`, of, 20*load)
+	if err != nil {
+		return nil, err
+	}
+	out := map[id.ID][]hit{}
+	for i := range all {
+		out[all[i].email] = append(out[all[i].email], all[i])
+	}
+	return out, nil
+}
+
+func hits(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]hit, error) {
+	rows, err := tx.Query(ctx, sql, append([]any{tx.Org()}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read hits: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h hit, err error) {
+		err = row.Scan(&h.id, &h.email, &h.link, &h.at, &h.signs, &h.net, &h.judged)
+		return h, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read hits: %w", err)
+	}
+	return all, nil
+}
+
+// judgeEmail writes the facts, the figures and the events of the due hits of an email.
+func judgeEmail(ctx context.Context, tx *postgres.Tx, m *emails.Row, due, around []hit) error {
+	var f emails.Facts
+	room := most - m.Facts.Opens - m.Facts.MachineOpens - m.Facts.Clicks - m.Facts.MachineClicks
+	for i := range due {
+		h := &due[i]
+		if h.email != m.ID || room == 0 || h.repeats(around) || m.MarkedAt == nil {
+			continue
+		}
+		room--
+		found := h.judge(around, &m.MarkedAt.Time)
+		count(&f, h.link, found != 0)
+		if err := record(ctx, tx, m, h, found); err != nil {
+			return err
+		}
+	}
+	emails.AddFacts(tx, m.ID, &f)
+	return nil
+}
+
+// count adds a hit to the figures of an email.
+func count(f *emails.Facts, link int16, machine bool) {
+	switch {
+	case link == links.Pixel && machine:
+		f.MachineOpens++
+	case link == links.Pixel:
+		f.Opens++
+	case machine:
+		f.MachineClicks++
+	default:
+		f.Clicks++
+	}
+}
+
+// record writes the fact and the event of a hit.
+func record(ctx context.Context, tx *postgres.Tx, m *emails.Row, h *hit, found signs) error {
+	kind, link := "opened", (*int16)(nil)
+	if h.link != links.Pixel {
+		kind, link = "clicked", &h.link
+	}
+	why := found.names()
+	tx.Queue(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, link, machine, why, at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`, tx.Org(), h.id, m.ID, m.ContactID, kind,
+		link, found != 0, why, h.at)
+	e := m.Event()
+	e.Machine, e.Why = found != 0, why
+	if h.link == links.Pixel {
+		return events.Announce(ctx, tx, events.EmailOpened{Email: e})
+	}
+	if h.link == links.Trap {
+		return nil // a machine looked for links; the others tell which
+	}
+	var target string
+	err := tx.QueryRow(ctx, `SELECT url FROM email_link WHERE org_id = $1 AND email_id = $2 AND n = $3`,
+		[]any{tx.Org(), m.ID, h.link}, &target)
+	if postgres.None(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read link: %w", err)
+	}
+	e.URL = &target
+	return events.Announce(ctx, tx, events.EmailClicked{Email: e})
+}
+
+// waitingSQL finds the orgs with due hits and without an open job, by one probe of the index per org.
+const waitingSQL = `
+WITH RECURSIVE found AS (
+	(SELECT org_id FROM email_hit WHERE NOT judged ORDER BY org_id LIMIT 1)
+	UNION ALL
+	SELECT (SELECT h.org_id FROM email_hit h WHERE NOT h.judged AND h.org_id > found.org_id ORDER BY h.org_id LIMIT 1)
+	FROM found WHERE found.org_id IS NOT NULL
+)
+SELECT f.org_id FROM found f
+WHERE f.org_id IS NOT NULL
+	AND EXISTS (SELECT FROM email_hit h WHERE h.org_id = f.org_id AND NOT h.judged
+		AND h.at < now() - make_interval(secs => $2))
+	AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = f.org_id AND j.dedupe_key = $1)
+LIMIT 1000`
+
+// Waiting returns the orgs that have work for Judge and no open job with the given dedupe key. system must be a
+// connection of the system role.
+func Waiting(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
+	var found []id.ID
+	err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, waitingSQL, dedupe, hold.Seconds())
+		if err != nil {
+			return err
+		}
+		found, err = pgx.CollectRows(rows, pgx.RowTo[id.ID])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find orgs with hits: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,163 @@
+package tracking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/batch"
+	"github.com/funnelwork/funnelwork/internal/bounded"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/orgkey"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/tracking/links"
+)
+
+// Limits of a Recorder.
+const (
+	patience  = 3 * time.Second // for the database
+	hitsLoad  = 500             // hits of one statement
+	hitsRoom  = 20_000          // hits that wait
+	knownOrgs = 4096            // keys per half
+	knownURLs = 1 << 16         // targets per half
+)
+
+// Recorder answers requests for the addresses in mails, and stores them. It is safe for concurrent use.
+type Recorder struct {
+	app, system *postgres.DB
+	box         *secret.Sealer
+	hits        *batch.Batcher[*arrival]
+	keys        bounded.Map[id.ID, orgkey.Key] // an org's key never changes
+	targets     bounded.Map[links.Ref, string] // nor does the target of a link, until its contact is purged
+}
+
+// arrival is a hit that is to be stored.
+type arrival struct {
+	links.Ref
+	id    id.ID
+	at    time.Time
+	signs signs
+	net   []byte
+}
+
+// NewRecorder returns a Recorder. system is a pool of the system role: one statement stores the hits of many orgs.
+func NewRecorder(app, system *postgres.DB, box *secret.Sealer) *Recorder {
+	r := &Recorder{app: app, system: system, box: box}
+	r.keys.Half, r.targets.Half = knownOrgs, knownURLs
+	r.hits = batch.New(batch.Options[*arrival]{Send: r.store, Timeout: patience, Most: hitsLoad, Queued: hitsRoom})
+	return r
+}
+
+// Open records that a pixel was loaded. Its error is nil for a token that nobody issued.
+func (r *Recorder) Open(ctx context.Context, token string, v *Visit) error {
+	ref, key, err := r.known(ctx, token)
+	if err != nil || key.IsZero() || ref.Link != links.Pixel {
+		return err
+	}
+	return r.add(ctx, ref, key, v)
+}
+
+// Click records that a link was followed, and returns its target: "" if there is none. Once the target is known, a hit
+// that cannot be stored is no error.
+func (r *Recorder) Click(ctx context.Context, token string, v *Visit) (target string, err error) {
+	ref, key, err := r.known(ctx, token)
+	if err != nil || key.IsZero() || ref.Link < links.Trap {
+		return "", err
+	}
+	if ref.Link > links.Trap {
+		if target, err = r.target(ctx, ref); err != nil || target == "" {
+			return "", err
+		}
+	}
+	err = r.add(ctx, ref, key, v)
+	if target != "" {
+		return target, nil
+	}
+	return "", err
+}
+
+// known returns what a token names and the key of its org, which is zero if nobody issued the token.
+func (r *Recorder) known(ctx context.Context, token string) (links.Ref, orgkey.Key, error) {
+	ref, ok := links.Parse(token)
+	if !ok {
+		return ref, orgkey.Key{}, nil
+	}
+	key, ok := r.keys.Get(ref.Org)
+	if !ok {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		err := r.app.ReadTx(ctx, ref.Org, func(tx *postgres.Tx) error {
+			pair, err := orgkey.Find(ctx, tx, r.box)
+			key = pair.Org
+			return err
+		})
+		if err != nil || key.IsZero() {
+			return ref, orgkey.Key{}, unavailable(err)
+		}
+		r.keys.Put(ref.Org, key)
+	}
+	if !ref.Issued(key, token) {
+		return ref, orgkey.Key{}, nil
+	}
+	return ref, key, nil
+}
+
+// target returns the target of a link, or "" if the org does not keep it any more.
+func (r *Recorder) target(ctx context.Context, of links.Ref) (target string, err error) {
+	if target, ok := r.targets.Get(of); ok {
+		return target, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = r.app.BatchedGet(ctx, of.Org, `SELECT url FROM email_link WHERE org_id = $1 AND email_id = $2 AND n = $3`,
+		[]any{of.Org, of.Email, of.Link}, func(row pgx.CollectableRow) error { return row.Scan(&target) })
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", unavailable(fmt.Errorf("read link: %w", err))
+	}
+	r.targets.Put(of, target)
+	return target, nil
+}
+
+func (r *Recorder) add(ctx context.Context, to links.Ref, key orgkey.Key, v *Visit) error {
+	return unavailable(r.hits.Do(ctx, &arrival{
+		Ref: to, id: id.New(), at: time.Now(), signs: v.signs(to.Link),
+		net: key.Hash("tracking.network", v.network())[:8],
+	}))
+}
+
+// store inserts hits of many orgs.
+func (r *Recorder) store(ctx context.Context, all []*arrival) error {
+	n := len(all)
+	orgs, ids, emails := make([]id.ID, n), make([]id.ID, n), make([]id.ID, n)
+	numbers, at, seen, nets := make([]int16, n), make([]time.Time, n), make([]int32, n), make([][]byte, n)
+	for i, a := range all {
+		orgs[i], ids[i], emails[i], numbers[i], at[i], seen[i], nets[i] = a.Org, a.id, a.Email, a.Link, a.at,
+			int32(a.signs), a.net
+	}
+	err := r.system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue(`INSERT INTO email_hit (org_id, id, email_id, link, at, signs, net)
+			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[],
+				$7::bytea[])`, orgs, ids, emails, numbers, at, seen, nets)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store hits: %w", err)
+	}
+	return nil
+}
+
+// unavailable returns the fault of a request that waits for the database, or nil.
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.New(fault.Unavailable, "This link cannot be followed right now. Try again in a moment.").Because(err)
+}
