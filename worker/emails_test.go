@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -132,7 +133,7 @@ func (p *mailer) number(sql string, args ...any) (n int) {
 // await waits until a query returns true. Postgres waits between two looks.
 func (p *mailer) await(what, sql string) {
 	p.t.Helper()
-	for end := time.Now().Add(90 * time.Second); ; {
+	for end := time.Now().Add(90*time.Second + time.Duration(*mails)*50*time.Millisecond); ; {
 		var ok bool
 		if err := p.sql.QueryRow(p.t.Context(), `SELECT (`+sql+`) FROM pg_sleep(0.01)`).Scan(&ok); err != nil {
 			p.t.Fatal(err)
@@ -155,6 +156,7 @@ func (p *mailer) statuses() (s string) {
 // drain lets a worker send what is left, and compares the rows with the log of the server.
 func (p *mailer) drain() {
 	p.t.Helper()
+	p.retryNow()
 	last := p.process(posting)
 	p.await("emails are left", `NOT EXISTS (SELECT FROM job WHERE kind LIKE 'email.send%')`)
 	kill(last)
@@ -190,7 +192,17 @@ func (p *mailer) drain() {
 	p.t.Logf("%v", counts)
 }
 
-// TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone kills a worker with SIGKILL at each point.
+// holdMarks makes the commits of marks wait for an advisory lock, which the test then holds.
+const holdMarks = `
+CREATE FUNCTION hold_mark() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NEW.status = 'transmitting' THEN PERFORM pg_advisory_xact_lock(7); END IF;
+	RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER hold_mark AFTER UPDATE ON email DEFERRABLE INITIALLY DEFERRED
+	FOR EACH ROW EXECUTE FUNCTION hold_mark();`
+
+// TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone kills a worker with SIGKILL at each of 12 points.
 func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -198,12 +210,15 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 		stage  int    // the number of the call for a recipient that marks the point: 1 RCPT, 2 DATA
 		locked string // a statement that holds the worker up at the point
 		until  string // the query that is true at the point
+		greet  bool   // the server waits before it answers the greeting
+		marked bool   // the mark's commit waits for the lock, and succeeds while the worker is stopped
 		want   string // status afterwards
 	}{
 		"before the job is claimed": {want: "sent"},
 		"before the email is taken": {
 			locked: `SELECT FROM email FOR UPDATE`, until: `SELECT owner IS NOT NULL FROM job`, want: "sent",
 		},
+		"when the server is greeted":  {greet: true, want: "sent"},
 		"when the recipient is named": {stage: 1, want: "sent"},
 		"when the body begins":        {stage: 2, want: "sent"},
 		"before the mark takes the mailbox": {
@@ -215,6 +230,11 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 			locked: `LOCK TABLE email_month IN SHARE MODE`,
 			until:  waiting("emails_take"),
 			want:   "sent",
+		},
+		"after the mark, before the dot": {
+			marked: true, locked: `SELECT pg_advisory_xact_lock(7)`,
+			until: `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted)`,
+			want:  "unknown",
 		},
 		"after the dot, which the server loses": {
 			fault: smtpd.Fault{At: smtpd.Dot}, until: `SELECT status = 'transmitting' FROM email`, want: "unknown",
@@ -249,6 +269,16 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 				}
 				return f
 			})
+			if c.greet {
+				p.server.Greet(func() {
+					once.Do(func() { close(reached) })
+					<-wait
+				})
+			}
+			if c.marked {
+				p.exec(holdMarks)
+			}
+			p.exec(`UPDATE mailbox SET daily_cap = 10000`) // with a cap, the mark locks the mailbox
 			p.send("a", 1)
 			if c.locked != "" {
 				tx, err := testkit.Pgx(t, p.db.URL).Begin(t.Context())
@@ -261,16 +291,26 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 				stop = func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }
 			}
 			cmd := p.process(posting)
-			if c.stage > 0 {
+			if c.stage > 0 || c.greet {
 				<-reached
 			} else if c.until != "" {
 				p.await(name, c.until)
+			}
+			if c.marked { // so that the commit cannot be answered to a process that goes on
+				if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+				stop()
+				p.await("the mark is committed", `SELECT status = 'transmitting' FROM email`)
 			}
 			kill(cmd)
 			stop()
 			close(wait)
 			p.server.Fail(nil)
 			p.drain()
+			if n := len(p.server.Accepted()); c.marked && n > 0 {
+				t.Error("the server has a mail whose dot was never written")
+			}
 			if got := p.statuses(); got != c.want+" 1" {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -278,35 +318,75 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 	}
 }
 
-// TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone kills two workers again and again while emails go out.
+// TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone kills the API process that writes emails and two workers again and
+// again while the emails go out to a server that is slow and fails in each way.
 func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
 	t.Parallel()
 	p := openMailer(t)
-	for i := 0; i < *mails; i += 100 {
-		p.send(fmt.Sprintf("r%d-", i), min(100, *mails-i))
-	}
-	p.server.Fail(func(string) smtpd.Fault { // it takes its time, so that kills meet mails
+	p.env = append(p.env, "MAILBOX="+p.mailbox.String(), fmt.Sprint("MAILS=", *mails))
+	p.server.Fail(func(string) smtpd.Fault { // called for RCPT and for DATA; it takes its time, so that kills meet mails
 		replies := make(chan struct{})
 		time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, func() { close(replies) })
-		return smtpd.Fault{Wait: replies}
+		f := smtpd.Fault{Wait: replies}
+		switch rand.IntN(60) {
+		case 0: // takes the mail and dies
+			f.At, f.Hang, f.Accept = smtpd.Dot, true, true
+		case 1: // dies with the dot
+			f.At, f.Hang = smtpd.Dot, true
+		case 2:
+			f.At, f.Hang = smtpd.Body, true
+		case 3: // a definite no after the dot
+			f.At, f.Code = smtpd.Dot, 451
+		case 4:
+			f.At, f.Code = smtpd.Rcpt, 451
+		}
+		return f
 	})
-	kills := 0
-	workers := [2]*exec.Cmd{p.process(posting), p.process(posting)}
-	for p.number(`SELECT count(*) FROM job WHERE kind LIKE 'email.send%'`) > *mails/10 && kills < *mails/10 {
+	roles := [...]string{posting, posting, writing}
+	var running [len(roles)]*exec.Cmd
+	for i, role := range roles {
+		running[i] = p.process(role)
+	}
+	kills := map[string]int{}
+	for begun := time.Now(); ; {
 		p.number(`SELECT 1 FROM pg_sleep($1)`, 0.1+rand.Float64()*0.5)
-		which := rand.IntN(2)
-		kill(workers[which])
-		kills++
-		workers[which] = p.process(posting)
+		p.retryNow()
+		written := p.number(`SELECT count(*) FROM email`)
+		open := p.number(`SELECT count(*) FROM job WHERE kind LIKE 'email.send%'`)
+		if written == *mails && open <= *mails/10 {
+			break
+		}
+		if time.Since(begun) > 2*time.Minute+time.Duration(*mails)*200*time.Millisecond {
+			t.Fatalf("%d written, %d open: %s", written, open, p.statuses())
+		}
+		which := rand.IntN(len(roles))
+		kill(running[which])
+		kills[roles[which]]++
+		running[which] = p.process(roles[which])
 	}
-	for _, w := range workers {
-		kill(w)
+	for _, cmd := range running {
+		kill(cmd)
 	}
-	t.Logf("%d kills", kills)
+	t.Logf("kills: %v", kills)
+	p.server.Fail(nil)
 	p.drain()
 	if n := p.number(`SELECT count(*) FROM email`); n != *mails {
 		t.Errorf("%d emails", n)
 	}
+	if n := p.number(`SELECT count(DISTINCT to_email) FROM email`); n != *mails {
+		t.Errorf("emails to %d addresses", n)
+	}
+	if kills[posting] == 0 || kills[writing] == 0 {
+		t.Errorf("kills: %v", kills)
+	}
+}
+
+// retryNow makes the next attempts of refused emails due, which would be minutes later.
+func (p *mailer) retryNow() {
+	p.t.Helper()
+	p.exec(`UPDATE job SET run_at = now() WHERE kind LIKE 'email.send%' AND owner IS NULL AND state = 'ready'
+		AND run_at > now() + interval '2 seconds'`)
+	p.exec(`UPDATE email SET due_at = now() WHERE status = 'planned' AND due_at > now()`)
 }
 
 // waiting returns a query that reports whether a session waits for a lock in a statement like the given one.

@@ -51,6 +51,9 @@ func playing(ctx context.Context, role string) error {
 	if role == "api killed after commit" {
 		return app.Tx(ctx, org, func(tx *postgres.Tx) error { return mark.Add(ctx, tx, none{}) })
 	}
+	if role == writing {
+		return writeEmails(ctx, env, org)
+	}
 	system, err := postgres.Open(ctx, postgres.Options{URL: o.URL, Role: postgres.System, MaxConns: 8})
 	if err != nil {
 		return err

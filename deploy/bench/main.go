@@ -20,6 +20,7 @@
 //	                 console=20000 is a small trial
 //	scorer -data FILE  models that orgs learn from the outcomes in a file, through the product; a relative FILE is
 //	                 relative to deploy/bench
+//	tracking         opens and clicks of emails, beside bare inserts
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
 //	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
@@ -67,7 +68,7 @@ const toBuild = time.Hour
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
-	"idle|oauth|queue|scorer -data FILE|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
+	"idle|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
@@ -91,7 +92,7 @@ func run(ctx context.Context, args []string) error {
 	benches := map[string]func(context.Context, *slog.Logger) error{
 		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,
 		"entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
-		"way": ways, "idle": idle,
+		"way": ways, "idle": idle, "tracking": visits,
 	}
 	limit := atMost
 	if args[0] == "feeder" || args[0] == "idle" || args[0] == "oauth" {

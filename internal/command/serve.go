@@ -31,7 +31,7 @@ func (p *process) serve(ln net.Listener) {
 		Hooks: p.hooks, Mailboxes: p.mailboxes,
 		Emails: &emails.Service{
 			Box: p.box, Mailboxes: p.mailboxes, Suppressions: &suppression.Service{Box: p.box},
-			ResolveAfter: p.MailResolveAfter, PublicURL: strings.TrimSuffix(p.PublicURL, "/"),
+			ResolveAfter: p.MailResolveAfter,
 		},
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
 		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log),
@@ -42,6 +42,7 @@ func (p *process) serve(ln net.Listener) {
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
 	}
+	d.Emails.PublicURL = d.PublicURL
 	for _, n := range p.Proxies {
 		d.TrustedProxies = append(d.TrustedProxies, netip.Prefix(n))
 	}

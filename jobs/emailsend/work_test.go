@@ -3,6 +3,7 @@ package emailsend_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/emersion/go-smtp"
 	"github.com/google/go-cmp/cmp"
@@ -82,6 +83,40 @@ func TestWhatBecomesOfAnEmailFollowsFromTheServersAnswer(t *testing.T) {
 			}
 			if err := p.run(t.Context(), email); err != nil || p.status(email) != "sent" {
 				t.Errorf("the second attempt: %v, %s", err, p.status(email))
+			}
+		})
+	}
+}
+
+// TestAnAnswerThatComesLateCountsUntilTheTimeLimit has the server answer the dot late, with time limits of some hundred
+// milliseconds in place of ten minutes.
+func TestAnAnswerThatComesLateCountsUntilTheTimeLimit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit time.Duration
+		want  string
+	}{
+		"within the limit": {20 * time.Second, "sent"},
+		"after the limit":  {200 * time.Millisecond, "unknown no_reply"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t)
+			p.job.Dialer.DotTimeout = c.limit
+			late := make(chan struct{})
+			p.server.Fail(func(string) smtpd.Fault { return smtpd.Fault{Wait: late} })
+			time.AfterFunc(600*time.Millisecond, func() { close(late) })
+			email := p.write("ada@example.com")
+			if err := p.run(t.Context(), email); err != nil || p.status(email) != c.want {
+				t.Errorf("%v, %s, want %s", err, p.status(email), c.want)
+			}
+			<-late
+			if n := len(p.server.Accepted()); n != 1 {
+				t.Errorf("%d accepted", n)
+			}
+			p.server.Fail(nil)
+			if n := p.count(`job WHERE kind = 'email.send'`); n != 0 {
+				t.Errorf("%d jobs would send it again", n)
 			}
 		})
 	}

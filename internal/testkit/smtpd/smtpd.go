@@ -57,6 +57,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	fault    func(to string) Fault
+	greet    func()
 	accepted []Accepted
 	sessions int
 }
@@ -67,8 +68,12 @@ func Start(t testing.TB, configure func(*Server, *smtp.Server)) *Server {
 	s := &Server{}
 	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.sessions++
+		greet := s.greet
+		s.mu.Unlock()
+		if greet != nil {
+			greet()
+		}
 		return &session{server: s, conn: c}, nil
 	}))
 	server.Domain, server.AllowInsecureAuth, server.MaxMessageBytes = "test.example", true, 64<<20
@@ -100,6 +105,13 @@ func (s *Server) Fail(fault func(to string) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault
+}
+
+// Greet has fn called by each session before it answers the client's greeting. nil: nothing.
+func (s *Server) Greet(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.greet = fn
 }
 
 // Accepted returns the log.
