@@ -21,6 +21,7 @@
 //	scorer -data FILE  models that orgs learn from the outcomes in a file, through the product; a relative FILE is
 //	                 relative to deploy/bench
 //	tracking         opens and clicks of emails, beside bare inserts
+//	mail             emails through one SMTP server, beside a floor that only speaks SMTP
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
 //	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
@@ -68,7 +69,7 @@ const toBuild = time.Hour
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
-	"idle|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
+	"idle|mail|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
@@ -82,6 +83,9 @@ func run(ctx context.Context, args []string) error {
 	if len(args) == 2 && args[0] == "turns" && turners()[args[1]] != nil { // a child of -against
 		return takeTurns(ctx, args[1])
 	}
+	if len(args) == 2 && args[0] == "sink" { // a child of mail
+		return sink(ctx, args[1])
+	}
 	if len(args) != 1 {
 		return errUsage
 	}
@@ -92,10 +96,10 @@ func run(ctx context.Context, args []string) error {
 	benches := map[string]func(context.Context, *slog.Logger) error{
 		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,
 		"entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
-		"way": ways, "idle": idle, "tracking": visits,
+		"way": ways, "idle": idle, "tracking": visits, "mail": mails,
 	}
 	limit := atMost
-	if args[0] == "feeder" || args[0] == "idle" || args[0] == "oauth" {
+	if args[0] == "feeder" || args[0] == "mail" || args[0] == "idle" || args[0] == "oauth" {
 		limit = toBuild
 	}
 	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outreach/transport"
+)
+
+const (
+	mailClients = 16
+	mailOrgs    = 200
+	mailRounds  = 5
+	mailsARound = 4000
+	// mailJobs is how many emails the worker sends at once, and the number of connections of the floor.
+	mailJobs = 20
+)
+
+// post measures emails through one SMTP server: their rows, jobs and events, in separate processes.
+type post struct {
+	*exchange
+	sink     string // address
+	contacts [][]id.ID
+	boxes    []id.ID
+	posted   atomic.Int64
+}
+
+// mails measures how many emails a worker sends through one server that takes everything at once, beside a floor that
+// only speaks SMTP over as many connections, and how long POST /crm/emails takes.
+func mails(ctx context.Context, log *slog.Logger) error {
+	w, err := newWorld(ctx, log, mailOrgs)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	p := &post{exchange: &exchange{world: w}}
+	if p.sink, err = w.startSink(ctx); err != nil {
+		return err
+	}
+	if err := p.furnish(ctx); err != nil {
+		return err
+	}
+	api, err := w.start(ctx, "api", mailSetting)
+	if err != nil {
+		return err
+	}
+	if err := p.steady(ctx, api); err != nil {
+		return err
+	}
+	var service, floor, cpu, floorCPU, shares []float64
+	for round := range mailRounds + 1 {
+		if err := p.write(ctx, api); err != nil {
+			return err
+		}
+		rate, used, err := p.send(ctx)
+		if err != nil {
+			return err
+		}
+		bare, bareUsed, err := p.bare(ctx)
+		if err != nil {
+			return err
+		}
+		if round > 0 { // the first one warms up
+			service, floor, shares = append(service, rate), append(floor, bare), append(shares, rate/bare)
+			cpu, floorCPU = append(cpu, used), append(floorCPU, bareUsed)
+		}
+	}
+	fmt.Printf("\n%d emails a round, %d at once; median [quartiles] of %d rounds\n", mailsARound, mailJobs, mailRounds)
+	fmt.Printf("only SMTP     per second %s, processor us a mail %s\n", spreadOf(floor), spreadOf(floorCPU))
+	fmt.Printf("the service   per second %s, of the floor %s, processor us a mail %s\n", spreadOf(service),
+		spreadOf(shares), spreadOf(cpu))
+	verdict(os.Stdout, "at least 600 emails per second", spreadOf(service).mid >= 600,
+		fmt.Sprintf("%.0f", spreadOf(service).mid))
+	return nil
+}
+
+const mailSetting = "FUNNELWORK_MAIL_ALLOW_PRIVATE=true"
+
+// furnish gives each org a mailbox on the sink, and contacts.
+func (p *post) furnish(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(p.sink)
+	if err != nil {
+		return err
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return err
+	}
+	for _, c := range p.world.orgs {
+		box := id.New()
+		if _, err := p.admin.Exec(ctx, `INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain,
+				smtp_host, smtp_port, smtp_tls, status, created_at, updated_at)
+			VALUES ($1, $2, 'Box', 'smtp', 'a@shop.example', 'a@shop.example', 'shop.example', $3, $4, 'none', 'active',
+				now(), now())`, c.org, box, host, number); err != nil {
+			return err
+		}
+		rows, err := p.admin.Query(ctx, `INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name,
+				last_name_folded, stage, created_at, updated_at)
+			SELECT $1, gen_random_uuid(), 'c' || n || '@example.com', 'c' || n || '@example.com', 'Ada', 'Lovelace',
+				'lovelace', 'lead', now(), now() FROM generate_series(1, 20) n RETURNING id`, c.org)
+		if err != nil {
+			return err
+		}
+		var some []id.ID
+		for rows.Next() {
+			var one id.ID
+			if err := rows.Scan(&one); err != nil {
+				return err
+			}
+			some = append(some, one)
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		p.contacts, p.boxes = append(p.contacts, some), append(p.boxes, box)
+	}
+	return nil
+}
+
+// body returns the request for the n-th email of the org with the given index.
+func (p *post) body(org, n int) []byte {
+	return fmt.Appendf(nil, `{"contact_id":%q,"mailbox_id":%q,"subject":"Hello {{ contact.first_name }}",`+
+		`"text":"Good day {{ contact.first_name }},\n%s","html":"<p>Good day {{ contact.first_name }},</p><p>%s</p>"}`,
+		p.contacts[org][n%len(p.contacts[org])], p.boxes[org], strings.Repeat("we have looms. ", 40),
+		strings.Repeat("we have looms. ", 40))
+}
+
+// one posts the next email.
+func (p *post) one(cl clients, worker int) error {
+	n := int(p.posted.Add(1))
+	org := n % len(p.world.orgs)
+	return cl.call(worker, p.world.orgs[org].key, fasthttp.MethodPost, "/api/v1/crm/emails", p.body(org, n/len(p.world.orgs)),
+		fasthttp.StatusCreated, nil)
+}
+
+// steady measures POSTs at a steady rate while a worker sends the emails.
+func (p *post) steady(ctx context.Context, api *process) error {
+	worker, err := p.world.start(ctx, "worker", mailSetting)
+	if err != nil {
+		return err
+	}
+	defer worker.stop()
+	cl := newClients(api.addr, mailClients)
+	for round := range 2 {
+		took, err := open(ctx, 60, 8*time.Second, mailClients, func(worker, _ int) error { return p.one(cl, worker) })
+		if err != nil {
+			return err
+		}
+		if round > 0 { // the first round warms up
+			percentiles("POST /crm/emails, 60 per second, worker running", took)
+			p99 := quantile(took, .99)
+			verdict(os.Stdout, "p99 at most 20 ms", p99 <= 20*time.Millisecond, short(p99))
+		}
+	}
+	return p.sent(ctx)
+}
+
+// write posts the emails of a round while no worker runs.
+func (p *post) write(ctx context.Context, api *process) error {
+	cl := newClients(api.addr, mailClients)
+	var (
+		all  sync.WaitGroup
+		errs = make([]error, mailClients)
+	)
+	for w := range mailClients {
+		all.Go(func() {
+			for range mailsARound / mailClients {
+				if errs[w] = errors.Join(p.one(cl, w), ctx.Err()); errs[w] != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// sent waits until every email is sent.
+func (p *post) sent(ctx context.Context) error {
+	for {
+		var open, failed int
+		if err := p.admin.QueryRow(ctx, `SELECT count(*) FILTER (WHERE status IN ('planned', 'transmitting')),
+			count(*) FILTER (WHERE status NOT IN ('planned', 'transmitting', 'sent')) FROM email`).Scan(&open,
+			&failed); err != nil {
+			return err
+		}
+		if failed > 0 {
+			return fmt.Errorf("%d emails failed", failed)
+		}
+		if open == 0 {
+			return nil
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("%d emails are left: %w", open, err)
+		}
+	}
+}
+
+// send has a worker send the emails of a round. It returns the rate between the first and the last mark, and the
+// processor time of worker and servers, in microseconds an email.
+func (p *post) send(ctx context.Context) (rate, used float64, err error) {
+	began := time.Now()
+	if p.worker, err = p.world.start(ctx, "worker", mailSetting,
+		"FUNNELWORK_CONCURRENCY="+strconv.Itoa(mailJobs)); err != nil {
+		return 0, 0, err
+	}
+	defer p.worker.stop()
+	if err := p.know(ctx); err != nil {
+		return 0, 0, err
+	}
+	before := p.usage(ctx)
+	if err := p.sent(ctx); err != nil {
+		return 0, 0, err
+	}
+	all := p.usage(ctx).minus(before)
+	var (
+		n    int
+		took float64
+	)
+	if err := p.admin.QueryRow(ctx, `SELECT count(*), extract(epoch FROM max(marked_at) - min(marked_at)) FROM email
+		WHERE marked_at > $1`, began).Scan(&n, &took); err != nil {
+		return 0, 0, err
+	}
+	return float64(n) / took, all.Seconds() * 1e6 / float64(n), nil
+}
+
+// bare speaks SMTP only: as many connections at once, one for each mail, as the worker has it.
+func (p *post) bare(ctx context.Context) (rate, used float64, err error) {
+	host, port, _ := net.SplitHostPort(p.sink)
+	number, _ := strconv.Atoi(port)
+	dialer := transport.Dialer{AllowPrivate: true}
+	mime := []byte("From: a@shop.example\r\nTo: c@example.com\r\nSubject: Hello\r\n\r\n" +
+		strings.Repeat("Good day Ada, we have looms.\r\n", 120))
+	var (
+		all  sync.WaitGroup
+		errs = make([]error, mailJobs)
+	)
+	before, began := p.usage(ctx)[here], time.Now()
+	for w := range mailJobs {
+		all.Go(func() {
+			for range mailsARound / mailJobs {
+				conn, failed := dialer.Connect(ctx, transport.Server{Host: host, Port: number, TLS: transport.Plain})
+				if failed != nil {
+					errs[w] = failed.Err
+					return
+				}
+				r := conn.Send(ctx, transport.Envelope{From: "a@shop.example", To: "c@example.com"}, mime,
+					func(context.Context) error { return nil })
+				if errs[w] = errors.Join(r.Err, conn.Close()); errs[w] != nil || r.Outcome != transport.Sent {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	took := time.Since(began)
+	spent := (p.usage(ctx)[here] - before).Seconds() * 1e6 / mailsARound
+	return mailsARound / took.Seconds(), spent, errors.Join(errs...)
+}
