@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/events/tail"
+	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -29,6 +30,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/tracking"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
+	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 )
 
 // Deps are the dependencies and settings of the API.
@@ -44,8 +46,9 @@ type Deps struct {
 	Hooks   *webhooks.Service
 	// Mailboxes keeps the mailboxes of orgs; nil: those on public servers.
 	Mailboxes *mailboxes.Service
-	Emails    *emails.Service // nil: one that uses Box and Mailboxes
-	Plans     *plans.Service  // entitlements of orgs; nil: from the standard catalogue
+	Emails    *emails.Service  // nil: one that uses Box and Mailboxes
+	Inbound   *inbound.Service // nil: one that uses DB and Box
+	Plans     *plans.Service   // entitlements of orgs; nil: from the standard catalogue
 	// TrialDays is the length of a new org's trial. 0 means no end, as on the billing sandbox and without billing.
 	TrialDays int
 	Billing   *billing.Service // plan changes
@@ -130,6 +133,9 @@ func build(d Deps, more ...func(*App)) *App {
 			Box: d.Box, Mailboxes: d.Mailboxes, Suppressions: &suppression.Service{Box: d.Box}, PublicURL: d.PublicURL,
 		}
 	}
+	if d.Inbound == nil {
+		d.Inbound = inboundmail.Intake(d.DB, d.Box)
+	}
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
@@ -158,7 +164,8 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountConsents, a.mountTracking, a.mountMailboxes, a.mountEmails, a.mountSuppressions,
+		a.mountConsents, a.mountTracking, a.mountMailboxes, a.mountEmails, a.mountThreads, a.mountInbound,
+		a.mountSuppressions,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,

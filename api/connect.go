@@ -53,8 +53,8 @@ type connectIn struct {
 // Descriptions implements wire.Describer.
 func (connectIn) Descriptions() map[string]string {
 	return map[string]string{
-		"platform": "facebook, instagram, linkedin, linkedin_page, x, tiktok, youtube, pinterest; ads: meta_ads, " +
-			"linkedin_ads, tiktok_ads, google_ads, pinterest_ads, x_ads",
+		"platform": "facebook, instagram, linkedin, linkedin_page, x, tiktok, youtube, pinterest, gmail, " +
+			"outlook; ads: meta_ads, linkedin_ads, tiktok_ads, google_ads, pinterest_ads, x_ads",
 		"Origin": "Sent by browsers. From this service's own origin, the connection is bound to the browser by a " +
 			"cookie, and the callback connects without confirmation if there is nothing to choose",
 	}

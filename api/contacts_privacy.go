@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
@@ -43,6 +44,7 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 			if err := a.suppressions().Erase(ctx, tx, row.Email); err != nil {
 				return nil, err
 			}
+			inbound.Erase(tx, one, row.Email)
 			if err := erase(ctx, tx, one); err != nil {
 				return nil, err
 			}
@@ -94,6 +96,7 @@ type contactDataExport struct {
 	Merges       []merge.Merge             `json:"merges" doc:"Merges in which it survived or was merged"`
 	Deals        []deals.Deal              `json:"deals" doc:"Including archived ones, as are notes and tasks"`
 	Emails       []shownEmail              `json:"emails" doc:"Emails to it with their content, oldest first"`
+	Messages     []inbound.Message         `json:"messages" doc:"Mails from it, and reports about emails to it"`
 	Facts        []tracking.Fact           `json:"email_facts" doc:"Opens and clicks of its emails, oldest first"`
 	Suppressions []suppression.Suppression `json:"suppressions" doc:"Of its address and domain, lifted ones too"`
 	activities.About
@@ -130,6 +133,14 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		out.Body.Emails = make([]shownEmail, len(sent))
 		for i, f := range sent {
 			out.Body.Emails[i] = showEmail(f)
+		}
+		received, err := inbound.Held(ctx, tx, in.ID)
+		if err != nil {
+			return err
+		}
+		out.Body.Messages = make([]inbound.Message, len(received))
+		for i := range received {
+			out.Body.Messages[i] = received[i].Message
 		}
 		if out.Body.Suppressions, err = a.suppressions().Held(ctx, tx, out.Body.Contact.Email); err != nil {
 			return err

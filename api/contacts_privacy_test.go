@@ -18,7 +18,8 @@ var holding = map[string]string{
 	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased,
 	"contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
-	"deal": erased, "note": erased, "task": erased, "email": erased, "email_fact": erased,
+	"deal": erased, "note": erased, "task": erased, "email": erased, "email_fact": erased, "message": erased,
+	"thread":       erased,
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_duplicate":     erased,
 	"contact_import_effect": erased, "word_index_mark": erased,
@@ -126,6 +127,12 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.activity(tasksPath, `{"title":"Call secretive","contact_id":"`+c.ID+`"}`)
 	ada.email(ada.sandboxMailbox(), c.ID, `,"html":"<p>Dear secretive</p>",`+
 		`"attachments":[{"name":"secretive.txt","type":"text/plain","content":"c2VjcmV0aXZl"}]`)
+	ada.exec(`INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at, read_at, thread_id, contact_id,
+		from_email, from_folded, class) SELECT org_id, $2, mailbox_id, 'x', 'http', now(), now(), thread_id, contact_id,
+		'secretive@acme.example', 'secretive@acme.example', 'human' FROM email WHERE contact_id = $1`, c.ID, c.ID)
+	ada.exec(`INSERT INTO thread (org_id, id, mailbox_id, contact_id, subject, incoming, unread, last_message_at,
+		created_at) SELECT org_id, thread_id, mailbox_id, contact_id, 'secretive', 1, true, now(), now()
+		FROM email WHERE contact_id = $1`, c.ID)
 	ada.do(http.MethodPost, contactsPath+"/"+c.ID+"/request-consent", nil).want(t, 202, "")
 	ada.exec(`DELETE FROM system_mail`)
 	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
@@ -148,6 +155,7 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		Deals        []deal
 		Notes, Tasks []activity
 		Emails       []email
+		Messages     []mailShown
 		EmailFacts   []any `json:"email_facts"`
 	}
 	ada.do(http.MethodGet, contactsPath+"/"+c.ID+"/data-export", nil).want(t, 200, "").into(t, &held)
@@ -161,10 +169,10 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		t.Errorf("the first event is %s, the second has the stage %s; want contact.created, sql", held.Events[0].Type,
 			held.Events[1].Data.Object.Stage)
 	}
-	type counts struct{ Scores, Merges, Deals, Notes, Tasks, Emails, Facts int }
-	if diff := cmp.Diff(counts{2, 2, 1, 2, 1, 1, 1}, counts{ // scores: the first one and that of the test
+	type counts struct{ Scores, Merges, Deals, Notes, Tasks, Emails, Messages, Facts int }
+	if diff := cmp.Diff(counts{2, 2, 1, 2, 1, 1, 1, 1}, counts{ // scores: the first one and that of the test
 		len(held.ScoreHistory), len(held.Merges), len(held.Deals), len(held.Notes), len(held.Tasks), len(held.Emails),
-		len(held.EmailFacts),
+		len(held.Messages), len(held.EmailFacts),
 	}); diff != "" {
 		t.Errorf("counts (-want +got):\n%s\n%+v", diff, held)
 	}

@@ -1,6 +1,9 @@
 package api_test
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // made records the creation of a record and returns its id.
 func (r *recorder) made(c *caller, operation string, body any) string {
@@ -80,6 +83,34 @@ func (r *recorder) tellOfEmails(c *caller, contact string) {
 	r.call(c, "emails.resolve", `{"outcome":"sent"}`, email)
 	other := c.email(mailbox, contact, "")
 	r.call(c, "emails.cancel", nil, other.ID)
+	r.tellOfConversations(c, mailbox, email)
+}
+
+// tellOfConversations records the answer to an email.
+func (r *recorder) tellOfConversations(c *caller, mailbox, sent string) {
+	r.Helper()
+	o := &correspondence{caller: c}
+	var box struct {
+		URL string `json:"inbound_url"`
+	}
+	c.do("POST", "/api/v1/mailboxes/"+mailbox+"/rotate-inbound-token", nil).want(r, 200, "").into(r, &box)
+	_, o.token, _ = strings.Cut(box.URL, "/inbound/email/")
+	c.do("GET", emailsPath+"/"+sent, nil).into(r, &o.sent)
+	mail := o.reply("Ada Lovelace <"+o.sent.To+">", "Tuesday at ten is fine.")
+	got := o.post(mail).want(r, 202, "")
+	quoted, err := json.Marshal(strings.ReplaceAll(mail, o.sent.MessageID, "k5x4q2@shop.example"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.record("inbound.receive_email", "message/rfc822", string(quoted), got)
+	var receipt struct{ ID string }
+	got.into(r, &receipt)
+	r.workMail()
+	r.call(c, "threads.list", nil)
+	r.call(c, "threads.get", nil, o.sent.ThreadID)
+	r.call(c, "threads.update", `{"unread":false}`, o.sent.ThreadID)
+	r.call(c, "messages.get", nil, receipt.ID)
+	r.call(c, "messages.update", `{"class":"auto_reply"}`, receipt.ID)
 }
 
 // plain records the operations that every archivable record has. The record is live again at the end.

@@ -72,11 +72,16 @@ func (c *caller) sendTo(path string, headers []string, parts ...string) answer {
 func (s *service) workFiles() {
 	s.Helper()
 	job := contactimport.Job{Plans: entitlementsync.Standard(), Model: s.App.Scores.In, Log: testkit.Log(s)}
-	handlers := []queue.Handler{
+	s.workRows(
 		job.Handler(), contactimportundo.Job{Import: job}.Handler(),
 		contactexport.Job{Log: testkit.Log(s)}.Handler(),
 		suppressionimport.Job{Suppressions: &suppression.Service{Box: s.Deps.Box}, Log: testkit.Log(s)}.Handler(),
-	}
+	)
+}
+
+// workRows runs the jobs of kinds whose effects are rows until none are left.
+func (s *service) workRows(handlers ...queue.Handler) {
+	s.Helper()
 	for ran := true; ran; {
 		ran = false
 		for _, h := range handlers {

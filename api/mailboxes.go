@@ -89,6 +89,9 @@ func (a *App) createMailbox(ctx context.Context, in *struct{ Body createMailboxR
 
 func (a *App) inboundURL(token string) string { return a.PublicURL + mailboxes.InboundPath + token }
 
+// mailPlatforms has the platform whose logins a kind of mailbox signs in with.
+var mailPlatforms = map[string]string{mailboxes.Google: "gmail", mailboxes.Microsoft: "outlook"}
+
 // mailAccount checks that a mailbox of a kind can sign in with a connected account.
 func mailAccount(ctx context.Context, tx *postgres.Tx, kind string, account id.ID) error {
 	const field = "social_account_id"
@@ -100,7 +103,7 @@ func mailAccount(ctx context.Context, tx *postgres.Tx, kind string, account id.I
 		if err != nil {
 			return err
 		}
-		if kind != mailboxes.Google || found.Platform != "youtube" && found.Platform != "google_ads" {
+		if found.Platform != mailPlatforms[kind] {
 			return fault.Invalid(field, "wrong_platform", "This account's login cannot send mail of this kind.")
 		}
 		return nil

@@ -128,7 +128,7 @@ func (MailboxFields) Descriptions() map[string]string {
 		"time_zone":         "IANA name; null: the organization's",
 		"tracking":          "What is tracked in its automated mail. Merged per member",
 		"signature_html":    "Signature, up to 20000 characters",
-		"owner_id":          "User it belongs to",
+		"owner_id":          "Member of the organization it belongs to",
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/testkit/consent"
 )
 
 const boxesPath = "/api/v1/mailboxes"
@@ -180,4 +181,41 @@ func TestThePlanLimitsMailboxes(t *testing.T) {
 	ada.box(`{"kind":"sandbox","from_email":"one@sandbox.localhost"}`)
 	ada.do(http.MethodPost, boxesPath, `{"kind":"sandbox","from_email":"two@sandbox.localhost"}`).
 		full(t, "mailboxes", 1)
+}
+
+func TestAMailboxOfAConnectedAccountNeedsALoginOfItsPlatform(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup()
+	b := ada.browser(true)
+	accounts := map[string]string{}
+	for _, platform := range []string{"gmail", "outlook", "x"} {
+		b.open(b.consent(b.connect("social", platform, home), consent.Choice{}))
+		var list struct {
+			Data []struct{ ID, Platform string }
+		}
+		ada.do("GET", "/api/v1/social/accounts", nil).want(t, 200, "").into(t, &list)
+		for _, a := range list.Data {
+			accounts[a.Platform] = a.ID
+		}
+	}
+	body := func(kind, account string) string {
+		return `{"kind":"` + kind + `","from_email":"` + kind + `@shop.example","social_account_id":"` + account + `"}`
+	}
+	for _, c := range []struct{ kind, platform, code string }{
+		{"google", "x", "wrong_platform"},
+		{"google", "outlook", "wrong_platform"},
+		{"microsoft", "gmail", "wrong_platform"},
+		{"smtp", "gmail", "not_allowed"},
+	} {
+		got := ada.do("POST", boxesPath, body(c.kind, accounts[c.platform])).want(t, 422, "validation_failed")
+		if !strings.Contains(string(got.Body), c.code) {
+			t.Errorf("%s with %s: %s", c.kind, c.platform, got.Body)
+		}
+	}
+	for kind, platform := range map[string]string{"google": "gmail", "microsoft": "outlook"} {
+		if made := ada.box(body(kind, accounts[platform])); made.Status != "unverified" || made.SMTP != nil {
+			t.Errorf("%s: %+v", kind, made)
+		}
+	}
 }

@@ -30,6 +30,8 @@ var platforms = []struct {
 	{"tiktok", "social", false},
 	{"youtube", "social", false}, // the channel is chosen at consent
 	{"pinterest", "social", false},
+	{"gmail", "social", false},
+	{"outlook", "social", false},
 	{"meta_ads", "ads", true},
 	{"linkedin_ads", "ads", true},
 	{"tiktok_ads", "ads", true},

@@ -60,6 +60,10 @@ func (c *caller) filled() found {
 	} {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}
+	sent := known[emailsPath+"/{id}"]
+	c.exec(`UPDATE email SET marked_at = now() WHERE id = $1`, one(sent))
+	known[messagesPath+"/{id}"] = messagesPath + "/" + one(sent)
+	known[threadsPath+"/{id}"] = threadsPath + "/" + one(sent)
 	hook := known[hooksPath+"/{id}"]
 	known[hooksPath+"/{id}/deliveries"] = hook + "/deliveries"
 	must(202, "POST", hook+"/test", `{"type":"contact.created"}`)

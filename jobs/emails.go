@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"net"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
@@ -13,10 +14,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
+	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
@@ -26,11 +30,13 @@ import (
 // emailHandlers returns the handlers of the kinds that send the orgs' emails.
 func emailHandlers(d *Deps) []queue.Handler {
 	boxes := &mailboxes.Service{Box: d.Box, AllowPrivate: d.MailPrivate}
+	tokens := MailTokens(d.Refresher)
 	sent := &sentfolder.Finder{
 		DB: d.App, Mailboxes: boxes, Dialer: &imap.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxSent(d.Outbox),
+		Token: tokens,
 	}
 	send := emailsend.Job{
-		DB: d.App, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxOf(d.Outbox),
+		DB: d.App, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxOf(d.Outbox), Token: tokens,
 		Emails: &emails.Service{Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}},
 		Sign:   outbox.Signer{App: d.App, Box: d.Box}.Sign,
 	}
@@ -39,8 +45,10 @@ func emailHandlers(d *Deps) []queue.Handler {
 		emailsendbulk.Handler(send),
 		mailboxcheck.Job{
 			DB: d.App, Mailboxes: boxes, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate},
-			Sandbox: sandboxOf(d.Outbox), Sent: sent.Has, Records: d.Domains.CheckMail,
+			Sandbox: sandboxOf(d.Outbox), Token: MailTokens(d.Refresher), Sent: sent.Has,
+			Records: d.Domains.CheckMail,
 		}.Handler(),
+		inboundmail.Job{Inbound: inboundmail.Intake(d.App, d.Box)}.Handler(),
 		mailboxdomains.Job{System: d.System, Records: d.Domains.CheckMail}.Handler(),
 		mailboxsweep.Job{App: d.App, System: d.System}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: resend}.Handler(),
@@ -54,6 +62,22 @@ func sandboxOf(s *outbox.Server) func(context.Context, id.ID) (net.Conn, error) 
 		return nil
 	}
 	return s.Dial
+}
+
+// MailTokens returns the tokens that mailboxes sign in with, or nil.
+func MailTokens(r *social.Refresher) mailboxes.TokenSource {
+	if r == nil {
+		return nil
+	}
+	return func(ctx context.Context, org, account id.ID, refused int64) (mailboxes.Token, error) {
+		t, err := r.AccountToken(ctx, org, account, refused)
+		if errors.Is(err, social.ErrReauth) {
+			err = errors.Join(mailboxes.ErrLoginNeeded, err)
+		}
+		return mailboxes.Token{
+			Access: secret.Text(t.Access.Reveal()), Version: t.Version, Sandboxed: t.Sandboxed,
+		}, err
+	}
 }
 
 // sandboxSent returns the search for the mails that a sandbox has taken, or nil.

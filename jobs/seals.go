@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
@@ -16,7 +17,7 @@ import (
 // Sealed lists every column with sealed values. A rotation of keys processes them.
 func Sealed() []keyring.Column {
 	return slices.Concat(webhooks.Sealed(), mail.Sealed(), auth.Sealed(), social.Sealed(),
-		orgkey.Sealed(), mailboxes.Sealed(), outbox.Sealed(), []keyring.Column{
+		orgkey.Sealed(), mailboxes.Sealed(), outbox.Sealed(), inbound.Sealed(), []keyring.Column{
 			{
 				Table: "sandbox_oauth", Name: "body",
 				Key:   []keyring.KeyPart{{Name: "kind", Type: "text"}, {Name: "id", Type: "text"}},

@@ -64,6 +64,8 @@ job_redrive (id uuid not null, actor text not null, reason text not null, filter
 job_weight (org_id uuid not null, weight integer not null)
 mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
+message (org_id uuid not null, id uuid not null, mailbox_id uuid not null, identity bytea not null, via text not null, received_at timestamp with time zone not null, read_at timestamp with time zone, thread_id uuid, contact_id uuid, email_id uuid, message_id text not null default ''::text, from_email text not null default ''::text, from_name text not null default ''::text, from_folded text not null default ''::text, to_emails text[] not null default '{}'::text[], subject text not null default ''::text, text text not null default ''::text, html text not null default ''::text, reply_text text not null default ''::text, class text not null default ''::text, class_by text not null default 'rule'::text, match text not null default 'none'::text, own boolean not null default false, bounce text not null default ''::text, code text not null default ''::text, recipient text not null default ''::text, diagnostic text not null default ''::text, back_on date, attachments jsonb not null default '[]'::jsonb, edit integer not null default 1)
+message_raw (org_id uuid not null, id uuid not null, raw bytea not null, created_at timestamp with time zone not null)
 note (org_id uuid not null, id uuid not null, body text not null, author_id uuid, contact_id uuid, company_id uuid, deal_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 oauth_state (org_id uuid not null, hash bytea not null, platform text not null, kind text not null, actor_type text not null, actor_id uuid not null, staff_of uuid, account_id uuid, verifier bytea, redirect_url text not null default ''::text, browser bytea, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 org (id uuid not null, org_id uuid not null default id, name text not null, settings jsonb not null default '{}'::jsonb, stages text[] not null default '{subscriber,lead,mql,sql,opportunity,customer,evangelist,other}'::text[], plan text not null default 'trial'::text, rate_per_minute integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1, parent_org_id uuid, level smallint not null default 
@@ -135,6 +137,7 @@ suppression_import_error (org_id uuid not null, import_id uuid not null, row int
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 task (org_id uuid not null, id uuid not null, title text not null, description text, status text not null, priority text not null, due_at timestamp with time zone, due_order timestamp with time zone not null default COALESCE(due_at, 'infinity'::timestamp with time zone), assignee_id uuid, contact_id uuid, company_id uuid, deal_id uuid, completed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 template (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, subject text not null, html text, text text, blocks json, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+thread (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, subject text not null, incoming integer not null, unread boolean not null, last_message_at timestamp with time zone not null, created_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0)
 tick (entry text not null, tick timestamp with time zone not null, made_at timestamp with time zone not null default now())
 timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type text not null, actor_type text not null, actor_id text not null default ''::text, object_id uuid, data json not null, at timestamp with time zone not null)
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
@@ -311,6 +314,8 @@ member: quota_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 member: quota_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+message: message_pkey PRIMARY KEY (org_id, id)
+message_raw: message_raw_pkey PRIMARY KEY (org_id, id)
 note: note_check CHECK (((contact_id IS NOT NULL) OR (company_id IS NOT NULL) OR (deal_id IS NOT NULL)))
 note: note_pkey PRIMARY KEY (org_id, id)
 oauth_state: oauth_state_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text])))
@@ -414,6 +419,7 @@ task: task_pkey PRIMARY KEY (org_id, id)
 task: task_priority_check CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text])))
 task: task_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text])))
 template: template_pkey PRIMARY KEY (org_id, id)
+thread: thread_pkey PRIMARY KEY (org_id, id)
 tick: tick_pkey PRIMARY KEY (entry, tick)
 timeline: timeline_pkey PRIMARY KEY (org_id, contact_id, id)
 user_token: user_token_pkey PRIMARY KEY (hash)
@@ -510,6 +516,7 @@ CREATE INDEX email_marked ON public.email USING btree (org_id, mailbox_id, marke
 CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
 CREATE INDEX email_refused ON public.email USING btree (org_id, mailbox_id, refused_at) WHERE (refused_at IS NOT NULL)
+CREATE INDEX email_thread ON public.email USING btree (org_id, thread_id, id)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX invitation_count_age ON public.invitation_count USING btree (created_at)
@@ -532,6 +539,13 @@ CREATE INDEX mailbox_health_due ON public.mailbox USING btree (health_at NULLS F
 CREATE INDEX mailbox_held ON public.mailbox USING btree (held_until) WHERE ((status = 'held'::text) AND (held_until IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX mailbox_slot ON public.mailbox USING btree (next_slot_at) WHERE (archived_at IS NULL)
 CREATE INDEX member_user ON public.member USING btree (user_id)
+CREATE INDEX message_age ON public.message USING btree (received_at)
+CREATE INDEX message_any_mailbox ON public.message USING btree (org_id, identity)
+CREATE INDEX message_contact ON public.message USING btree (org_id, contact_id, id)
+CREATE INDEX message_email ON public.message USING btree (org_id, email_id) WHERE (email_id IS NOT NULL)
+CREATE INDEX message_from ON public.message USING btree (org_id, from_folded)
+CREATE INDEX message_raw_age ON public.message_raw USING btree (created_at)
+CREATE INDEX message_thread ON public.message USING btree (org_id, thread_id, id)
 CREATE INDEX note_archived ON public.note USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX note_author ON public.note USING btree (org_id, author_id, created_at, id) WHERE ((author_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX note_company ON public.note USING btree (org_id, company_id, created_at, id) WHERE (company_id IS NOT NULL)
@@ -584,6 +598,9 @@ CREATE INDEX template_archived ON public.template USING btree (org_id, created_a
 CREATE INDEX template_archived_name ON public.template USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX template_created ON public.template USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX template_name ON public.template USING btree (org_id, name_folded, id) WHERE (archived_at IS NULL)
+CREATE INDEX thread_age ON public.thread USING btree (last_message_at)
+CREATE INDEX thread_contact ON public.thread USING btree (org_id, contact_id, last_message_at, id)
+CREATE INDEX thread_last ON public.thread USING btree (org_id, last_message_at, id)
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
@@ -675,6 +692,9 @@ CREATE UNIQUE INDEX mailbox_from ON public.mailbox USING btree (org_id, from_fol
 CREATE UNIQUE INDEX mailbox_inbound ON public.mailbox USING btree (inbound_hash)
 CREATE UNIQUE INDEX mailbox_pkey ON public.mailbox USING btree (org_id, id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
+CREATE UNIQUE INDEX message_identity ON public.message USING btree (org_id, mailbox_id, identity)
+CREATE UNIQUE INDEX message_pkey ON public.message USING btree (org_id, id)
+CREATE UNIQUE INDEX message_raw_pkey ON public.message_raw USING btree (org_id, id)
 CREATE UNIQUE INDEX note_pkey ON public.note USING btree (org_id, id)
 CREATE UNIQUE INDEX oauth_state_pkey ON public.oauth_state USING btree (org_id, hash)
 CREATE UNIQUE INDEX org_key_pkey ON public.org_key USING btree (org_id)
@@ -743,6 +763,7 @@ CREATE UNIQUE INDEX suppression_pkey ON public.suppression USING btree (org_id, 
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
 CREATE UNIQUE INDEX task_pkey ON public.task USING btree (org_id, id)
 CREATE UNIQUE INDEX template_pkey ON public.template USING btree (org_id, id)
+CREATE UNIQUE INDEX thread_pkey ON public.thread USING btree (org_id, id)
 CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
 CREATE UNIQUE INDEX timeline_pkey ON public.timeline USING btree (org_id, contact_id, id)
 CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
@@ -850,6 +871,10 @@ mailbox: system for ALL to funnelwork_system using (true) check (true) forced
 mailbox: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+message: system for ALL to funnelwork_system using (true) check (true) forced
+message: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+message_raw: system for ALL to funnelwork_system using (true) check (true) forced
+message_raw: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 note: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 oauth_state: system for ALL to funnelwork_system using (true) check (true) forced
 oauth_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -919,6 +944,8 @@ system_mail: system for ALL to funnelwork_system using (true) check (true) force
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 task: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 template: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+thread: system for ALL to funnelwork_system using (true) check (true) forced
+thread: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 timeline: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 user_token: system for ALL to funnelwork_system using (true) check (true) forced
 user_view: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1101,6 +1128,12 @@ mailbox: funnelwork_system may SELECT, UPDATE
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+message: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+message: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+message: funnelwork_system may DELETE, SELECT
+message_raw: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+message_raw: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+message_raw: funnelwork_system may DELETE, SELECT, UPDATE
 note: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 note: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 oauth_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1230,6 +1263,9 @@ task: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDA
 task: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 template: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 template: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+thread: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+thread: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+thread: funnelwork_system may DELETE, SELECT
 tick: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 tick: funnelwork_system may DELETE, INSERT, SELECT
 timeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

@@ -19,6 +19,9 @@ import (
 const (
 	statement   = 5 * time.Second // timeout of one claim or completion
 	unknownKind = time.Minute     // snooze of a job with a kind that this binary lacks
+	// requeued is the longest time that a stopped delivery waits for asynq to requeue it at shutdown, which ends its
+	// context. Returning earlier would prevent that. In all other cases asynq has already given the delivery up.
+	requeued = 2 * handOver
 )
 
 // Outcomes in addition to package queue's.
@@ -79,7 +82,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispat
 	w.ended(c)
 	w.report(ctx, c, outcome, time.Since(at), err)
 	if stopped {
-		w.awaitRequeue(asked)
+		pause(asked, requeued)
 	}
 	return told
 }
@@ -169,7 +172,7 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task dispatch
 	w.ended(c)
 	w.report(ctx, c, outcome, time.Since(at), workErr)
 	if stopped {
-		w.awaitRequeue(asked)
+		pause(asked, requeued)
 	}
 	return told
 }
@@ -203,13 +206,4 @@ func (w *Worker) unclaimed(ctx context.Context, task dispatch.Task, err error) e
 func absent(err error) bool {
 	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
 	return unconnected || postgres.Away(err)
-}
-
-// awaitRequeue blocks until asynq has requeued the delivery at shutdown; returning earlier would prevent that. In all
-// other cases asynq has already given the delivery up.
-func (w *Worker) awaitRequeue(asked context.Context) {
-	select {
-	case <-asked.Done():
-	case <-time.After(2 * handOver):
-	}
 }

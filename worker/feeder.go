@@ -30,31 +30,14 @@ const (
 // feed is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. Between rounds, refills serve the
 // jobs that wait for a run of their own concurrency key to end. While Redis is down, feed changes no row.
 func (w *Worker) feed(ctx context.Context) {
-	round := time.NewTimer(0)
-	defer round.Stop()
-	var due time.Time
-	after := func(pause time.Duration) {
-		due = time.Now().Add(pause)
-		round.Reset(pause)
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.idle.woken():
-			if time.Until(due) > w.opt.Timing.Feed {
-				after(w.opt.Timing.Feed)
-			}
-		case <-round.C:
-			n, pause, err := w.feedOnce(ctx)
-			w.feedFailed(ctx, err)
-			switch {
-			case err != nil:
-				pause = max(w.opt.Timing.Feed, w.opt.Timing.Look)
-			case n > 0:
-				pause = min(pause, feedAgain)
-			}
-			after(pause)
+	for wait := time.Duration(0); w.idle.pause(ctx, wait, w.opt.Timing.Feed); {
+		n, next, err := w.feedOnce(ctx)
+		w.feedFailed(ctx, err)
+		switch wait = next; {
+		case err != nil:
+			wait = max(w.opt.Timing.Feed, w.opt.Timing.Look)
+		case n > 0:
+			wait = min(next, feedAgain)
 		}
 	}
 }
@@ -73,7 +56,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, pause time.Duration, er
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	lanes, next, err := w.feeder.Waiting(ctx)
-	if err != nil || len(lanes) == 0 || w.link.isDown() {
+	if err != nil || len(lanes) == 0 || w.link.down.Load() {
 		return 0, w.idle.feedPause(w.opt.Timing.Feed, next), err
 	}
 	fed, err = w.feedLanes(ctx, lanes)
@@ -117,7 +100,7 @@ func (w *Worker) feedLanes(ctx context.Context, lanes []queue.Lane) (fed int, er
 
 // count updates the backlog gauges until ctx ends.
 func (w *Worker) count(ctx context.Context) {
-	for {
+	for more := true; more; more = pause(ctx, countEvery) {
 		counting, cancel := context.WithTimeout(ctx, lookWait)
 		lanes, err := w.ledger.Backlogs(counting)
 		cancel()
@@ -127,11 +110,6 @@ func (w *Worker) count(ctx context.Context) {
 		if err == nil {
 			w.metrics.backlog(lanes)
 			w.nameHolders(ctx, lanes)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(countEvery):
 		}
 	}
 }

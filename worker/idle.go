@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -27,51 +28,54 @@ const (
 type idleLanes struct {
 	link *redisHealth
 
+	came    atomic.Int64 // when a lane last had a task, in nanoseconds of Unix time
 	mu      sync.Mutex
-	came    time.Time           // when a lane last had a task
 	watched map[queue.Lane]bool // by a BLMOVE
 	wake    chan struct{}       // closed when a lane has a task or is no longer watched
 }
 
 func newIdleLanes(link *redisHealth) *idleLanes {
-	return &idleLanes{link: link, came: time.Now(), watched: map[queue.Lane]bool{}, wake: make(chan struct{})}
+	l := &idleLanes{link: link, watched: map[queue.Lane]bool{}, wake: make(chan struct{})}
+	l.had()
+	return l
 }
 
 // stir ends the sleep of all polls, and lets none sleep for idleAfter.
 func (l *idleLanes) stir() {
+	l.had()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.came = time.Now()
+	l.rouse()
+}
+
+// rouse ends the sleep of all polls. The caller must hold mu.
+func (l *idleLanes) rouse() {
 	close(l.wake)
 	l.wake = make(chan struct{})
 }
 
 // had records that a poll got a task.
-func (l *idleLanes) had() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.came = time.Now()
-}
+func (l *idleLanes) had() { l.came.Store(time.Now().UnixNano()) }
+
+// since returns how long ago a lane last had a task.
+func (l *idleLanes) since() time.Duration { return time.Since(time.Unix(0, l.came.Load())) }
 
 // sleep delays a poll while the process is idle and all lanes are watched. It returns true after sleepMost without a
 // task, so that the poll need not ask Redis, and false when there may be one.
 func (l *idleLanes) sleep(ctx context.Context) (stillEmpty bool) {
 	l.mu.Lock()
-	wake, may := l.wake, time.Since(l.came) > idleAfter && len(l.watched) == len(queue.Lanes())
+	wake, may := l.wake, l.since() > idleAfter && len(l.watched) == len(queue.Lanes())
 	l.mu.Unlock()
 	if !may {
 		return false
 	}
-	most := time.NewTimer(sleepMost)
-	defer most.Stop()
 	select {
 	case <-wake:
 		return false
-	case <-most.C:
-		return true
+	case <-time.After(sleepMost):
 	case <-ctx.Done():
-		return true
 	}
+	return true
 }
 
 // watch looks at a lane while the process is idle, until ctx ends.
@@ -81,37 +85,26 @@ func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lan
 	defer w.Close()
 	for ctx.Err() == nil {
 		if rest := l.busyFor(lane); rest > 0 {
-			select {
-			case <-ctx.Done():
-			case <-time.After(rest):
-			}
+			pause(ctx, rest)
 			continue
 		}
 		l.watching(lane)
 		err := w.Await(ctx, watchMost)
-		switch {
-		case err == nil:
+		if err == nil {
 			l.stir()
-		case errors.Is(err, redis.Nil):
-		default: // Redis is unavailable, or older than BLMOVE: the servers poll
+		} else if !errors.Is(err, redis.Nil) { // Redis is unavailable, or older than BLMOVE: the servers poll
 			l.unwatch(lane)
-			select {
-			case <-ctx.Done():
-			case <-time.After(watchGap):
-			}
+			pause(ctx, watchGap)
 		}
 	}
 }
 
 // busyFor returns how long the process is not idle yet. In this time the lane is not watched.
 func (l *idleLanes) busyFor(lane queue.Lane) time.Duration {
-	if l.link.isDown() {
-		l.unwatch(lane)
-		return watchGap
+	rest := idleAfter - l.since()
+	if l.link.down.Load() {
+		rest = watchGap
 	}
-	l.mu.Lock()
-	rest := idleAfter - time.Since(l.came)
-	l.mu.Unlock()
 	if rest > 0 {
 		l.unwatch(lane)
 	}
@@ -133,6 +126,5 @@ func (l *idleLanes) unwatch(lane queue.Lane) {
 		return
 	}
 	delete(l.watched, lane)
-	close(l.wake)
-	l.wake = make(chan struct{})
+	l.rouse()
 }

@@ -1,6 +1,9 @@
 package worker
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Intervals of an idle process, in which no lane has had a task for quiet.
 const (
@@ -9,18 +12,22 @@ const (
 	watchIdle = 4           // times Timing.Watch, between two calls of a watch
 )
 
-// woken returns a channel that is closed when an idle process has a task, and sometimes when it has none.
-func (l *idleLanes) woken() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.wake
+// pause is pause, but ends after at most busy once an idle process has a task, and sometimes when it has none.
+func (l *idleLanes) pause(ctx context.Context, d, busy time.Duration) bool {
+	if d > busy {
+		l.mu.Lock()
+		wake := l.wake
+		l.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-wake:
+		case <-time.After(d - busy):
+		}
+	}
+	return pause(ctx, min(d, busy))
 }
 
-func (l *idleLanes) isQuiet() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return time.Since(l.came) > quiet
-}
+func (l *idleLanes) isQuiet() bool { return l.since() > quiet }
 
 // feedPause returns the delay after a round of the feeder that found no waiting job: every, but in an idle process at
 // most feedIdle, no longer than until the next delayed job is due.

@@ -72,7 +72,7 @@ func TestATaskOfAnyLaneEndsTheSleepAndStaysWhereItIs(t *testing.T) {
 func TestNoPollSleepsWhileALaneIsNotWatched(t *testing.T) {
 	t.Parallel()
 	l := newIdleLanes(&redisHealth{})
-	l.came = time.Now().Add(-time.Hour)
+	l.came.Store(0)
 	for _, lane := range queue.Lanes() {
 		if l.sleep(t.Context()) {
 			t.Errorf("a poll slept while only %v were watched", l.watched)

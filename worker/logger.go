@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/asynqx"
@@ -18,7 +19,7 @@ type logger struct {
 func (l logger) at(level slog.Level, args []any) {
 	text := fmt.Sprint(args...)
 	// The process logs once that Redis is down.
-	if l.link.isDown() || asynqx.IsExpected(text) || unanswered(text) {
+	if l.link.down.Load() || asynqx.IsExpected(text) || unanswered(text) {
 		level = slog.LevelDebug
 	}
 	l.log.Log(context.Background(), level, "asynq", "text", text)
@@ -26,16 +27,10 @@ func (l logger) at(level slog.Level, args []any) {
 
 // unanswered reports whether the text says that Redis does not respond. asynq gives its errors only as text.
 func unanswered(text string) bool {
-	for _, sign := range []string{
+	return slices.ContainsFunc([]string{
 		"connection refused", "connection reset", "broken pipe", "i/o timeout", "deadline exceeded", "EOF",
-		"connection pool", "CLUSTERDOWN",
-		"LOADING", "READONLY", "MASTERDOWN",
-	} {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+		"connection pool", "CLUSTERDOWN", "LOADING", "READONLY", "MASTERDOWN",
+	}, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
 func (l logger) Debug(args ...any) { l.at(slog.LevelDebug, args) }

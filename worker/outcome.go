@@ -136,7 +136,7 @@ func (w *Worker) interrupted(asked, run context.Context, err error) (store.Compl
 	switch {
 	case errors.Is(cause, errLeaseLost), errors.Is(cause, errShutdown):
 		return store.Completion{Outcome: store.Released}, true
-	case asked.Err() != nil && w.link.isDown(): // asynq could not extend its lease
+	case asked.Err() != nil && w.link.down.Load(): // asynq could not extend its lease
 		return store.Completion{Outcome: store.Released}, true
 	case asked.Err() != nil: // "cancel" in the dashboard
 		return store.Completion{Outcome: store.Released, In: time.Minute}, true

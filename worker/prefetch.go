@@ -2,12 +2,9 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -136,19 +133,18 @@ func (t *prefetch) got(lane queue.Lane, asked int, messages []string) {
 	}
 }
 
-// take completes a poll with one task, and keeps as many others as reserve allows. short reports that Redis had fewer
-// tasks than requested.
-func (t *prefetch) take(ctx context.Context, lane queue.Lane, ask *asynqx.Poll) (short bool, err error) {
+// take completes a poll with one task, and keeps as many others as reserve allows.
+func (t *prefetch) take(ctx context.Context, lane queue.Lane, ask *asynqx.Poll) error {
 	n := t.reserve(lane)
 	if n == 0 {
-		return false, ask.Empty()
+		return ask.Empty()
 	}
 	messages, err := ask.Take(ctx, n)
 	t.got(lane, n, messages)
 	if err != nil {
-		return errors.Is(err, redis.Nil), ask.Fail(err)
+		return ask.Fail(err)
 	}
-	return len(messages) < n, ask.Give(messages[0])
+	return ask.Give(messages[0])
 }
 
 // end stops prefetching and returns when no task is kept any more. This takes about one poll interval, because there is

@@ -35,7 +35,7 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 	}
 	taking, seen := newPrefetch(), &trips{}
 	taking.resize(general, 50)
-	asynqx.OnPoll(client, newPollSuppressor(&redisHealth{}, taking, newIdleLanes(&redisHealth{})).poll)
+	asynqx.OnPoll(client, (&pollSuppressor{&redisHealth{}, taking, newIdleLanes(&redisHealth{})}).poll)
 	client.AddHook(seen)
 	var ran sync.WaitGroup
 	ran.Add(tasks)

@@ -55,7 +55,7 @@ func (w *Worker) refill(ctx context.Context, all []ended) error {
 		lanes[e.lane][e.org] = true
 	}
 	for lane, orgs := range lanes {
-		if w.link.isDown() {
+		if w.link.down.Load() {
 			return nil
 		}
 		pending, err := w.opt.Redis.LLen(ctx, asynqx.Key(lane, asynqx.Pending)).Result()

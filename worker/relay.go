@@ -24,10 +24,8 @@ const (
 // relay is T3, T4, T15 and, each hour, T16 until ctx ends. In a loop it pings Redis and scans Postgres for due rows.
 // While Redis is down it changes no row.
 func (w *Worker) relay(ctx context.Context) {
-	tick := time.NewTicker(w.opt.Timing.Look)
-	defer tick.Stop()
 	sweep := time.Now().Add(queue.Jitter(w.opt.Timing.Sweep, 0.2))
-	for {
+	for more := true; more; more = pause(ctx, w.opt.Timing.Look) {
 		err := w.look(ctx)
 		if err == nil && time.Now().After(sweep) {
 			sweep = time.Now().Add(queue.Jitter(w.opt.Timing.Sweep, 0.2))
@@ -35,11 +33,6 @@ func (w *Worker) relay(ctx context.Context) {
 		}
 		if err != nil && ctx.Err() == nil {
 			w.log.Log(ctx, w.link.level(), "relay scan failed", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
 		}
 	}
 }
@@ -57,7 +50,7 @@ func (w *Worker) look(ctx context.Context) error {
 		return fmt.Errorf("read pauses: %w", unread)
 	}
 	w.metrics.stopped(stops)
-	if w.link.back() {
+	if w.link.down.Swap(false) {
 		w.log.DebugContext(ctx, "relay reached redis again")
 		changed = queue.Lanes()
 	}
@@ -151,7 +144,7 @@ func (w *Worker) epoch(ctx context.Context, paused map[queue.Lane]bool, known bo
 	for i, lane := range lanes {
 		w.metrics.pending.WithLabelValues(string(lane)).Set(float64(pending[i].Val()))
 		w.declareFull(ctx, lane, pending[i].Val())
-		w.link.setRetries(lane, retry[i].Val())
+		w.link.retries.Store(lane, retry[i].Val())
 		if w.link.learn(lane, keys[i].Val(), made[i].Val()) {
 			changed = append(changed, lane)
 		}

@@ -83,15 +83,8 @@ func (r *runs) count() int {
 
 // extend is T7 until ctx ends.
 func (r *runs) extend(ctx context.Context) {
-	tick := time.NewTicker(r.timing.Extend)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			r.extendOnce(ctx)
-		}
+	for pause(ctx, r.timing.Extend) {
+		r.extendOnce(ctx)
 	}
 }
 

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/batch"
@@ -67,9 +67,7 @@ func (t Timing) filled() Timing {
 		{&t.Sweep, time.Hour},
 		{&t.Watch, 250 * time.Millisecond},
 	} {
-		if *f.field == 0 {
-			*f.field = f.is
-		}
+		*f.field = cmp.Or(*f.field, f.is)
 	}
 	return t
 }
@@ -77,7 +75,7 @@ func (t Timing) filled() Timing {
 // How often asynq's servers poll Redis while there are tasks; idleLanes is about the time without.
 const (
 	pollPending = 15 * time.Millisecond // 0.5 to 1.5 times this, after a poll without a task
-	pollCalls   = 5 * time.Millisecond  // the webhooks lane; pollSuppressor keeps most of them from Redis
+	pollCalls   = 5 * time.Millisecond  // the webhooks lane
 	pollRetry   = 15 * time.Second      // Postgres starts retries: asynq's entries are for the eye
 	janitor     = time.Hour             // asynq's search for expired completed tasks: ours leave none
 )
@@ -111,12 +109,7 @@ type Worker struct {
 
 // New returns a worker that does nothing until Run.
 func New(o Options) *Worker {
-	if o.Concurrency == 0 {
-		o.Concurrency = 20
-	}
-	if o.Grace == 0 {
-		o.Grace = 25 * time.Second
-	}
+	o.Concurrency, o.Grace = cmp.Or(o.Concurrency, 20), cmp.Or(o.Grace, 25*time.Second)
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
@@ -138,8 +131,7 @@ func New(o Options) *Worker {
 	}
 	w.idle = newIdleLanes(&w.link)
 	w.ends = w.newRefills()
-	asynqx.BatchAcks(o.Redis)
-	asynqx.OnPoll(o.Redis, newPollSuppressor(&w.link, w.takes, w.idle).poll)
+	asynqx.OnPoll(o.Redis, (&pollSuppressor{&w.link, w.takes, w.idle}).poll)
 	return w
 }
 
@@ -151,50 +143,24 @@ func (w *Worker) Run(ctx context.Context) error {
 	if w.handlers, err = mux(w.opt.Handlers); err != nil {
 		return err
 	}
-	var helpers, extender errgroup.Group
+	var helpers, extender sync.WaitGroup
 	looking, stopLooking := context.WithCancel(ctx)
 	extending, stopExtending := context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		stopLooking()
-		_ = helpers.Wait()
+		helpers.Wait()
 		stopExtending()
-		_ = extender.Wait()
+		extender.Wait()
 	}()
-	extender.Go(func() error {
-		w.runs.extend(extending)
-		return nil
-	})
-	helpers.Go(func() error {
-		w.relay(looking)
-		return nil
-	})
-	helpers.Go(func() error {
-		w.feed(looking)
-		return nil
-	})
-	helpers.Go(func() error {
-		w.count(looking)
-		return nil
-	})
-	helpers.Go(func() error {
-		w.mirrorPauses(looking)
-		return nil
-	})
-	helpers.Go(func() error {
-		w.vacuum(looking)
-		return nil
-	})
+	extender.Go(func() { w.runs.extend(extending) })
+	for _, help := range []func(context.Context){w.relay, w.feed, w.count, w.mirrorPauses, w.vacuum} {
+		helpers.Go(func() { help(looking) })
+	}
 	for _, lane := range queue.Lanes() {
-		helpers.Go(func() error {
-			w.idle.watch(looking, w.opt.Redis, lane)
-			return nil
-		})
+		helpers.Go(func() { w.idle.watch(looking, w.opt.Redis, lane) })
 	}
 	for _, look := range w.opt.Watches {
-		helpers.Go(func() error {
-			w.poll(looking, look)
-			return nil
-		})
+		helpers.Go(func() { w.poll(looking, look) })
 	}
 
 	if err = w.begin(); err == nil {
@@ -210,7 +176,7 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // mirrorPauses pauses the aliases of paused kinds, once Postgres is available.
 func (w *Worker) mirrorPauses(ctx context.Context) {
-	for {
+	for more := true; more; more = pause(ctx, statement) {
 		mirroring, cancel := context.WithTimeout(ctx, statement)
 		err := w.ledger.MirrorPauses(mirroring)
 		cancel()
@@ -219,11 +185,6 @@ func (w *Worker) mirrorPauses(ctx context.Context) {
 		}
 		if ctx.Err() == nil {
 			w.log.WarnContext(ctx, "failed to pause the aliases of paused kinds", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(statement):
 		}
 	}
 }

@@ -291,7 +291,7 @@ func TestNothingIsUnavailableOnceUpIsReady(t *testing.T) {
 	}
 	for _, platform := range []string{
 		"facebook", "instagram", "linkedin", "linkedin_page", "x", "tiktok", "youtube",
-		"pinterest",
+		"pinterest", "gmail", "outlook",
 	} {
 		calls = append(calls, [2]string{"/api/v1/social/" + platform + "/connect", ""})
 	}

@@ -44,9 +44,6 @@ func (c *Client) Enqueue(ctx context.Context, tasks ...Task) []error {
 			of = append(of, i)
 		}
 	}
-	if len(of) == 0 {
-		return out
-	}
 	pipe := c.redis.Pipeline()
 	cmds := make([]*redis.Cmd, len(of))
 	for i, args := range kept.args {
@@ -89,9 +86,6 @@ func collect(ctx context.Context, script *redis.Cmd, next redis.ProcessHook) err
 // States returns the state of each of the tasks of a queue, "" if the task does not exist. It reads the field directly
 // because asynq's inspector costs a round trip per task, takes no context, and fails on incomplete entries.
 func (c *Client) States(ctx context.Context, keys []string) ([]string, error) {
-	if len(keys) == 0 {
-		return nil, nil
-	}
 	pipe := c.redis.Pipeline()
 	cmds := make([]*redis.StringCmd, len(keys))
 	for i, k := range keys {

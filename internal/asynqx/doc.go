@@ -8,7 +8,7 @@
 //
 // # Hooks
 //
-// asynq sends one script per task. Three go-redis hooks batch them: Client collects the scripts that enqueue tasks,
-// OnPoll lets the caller answer or repeat the scripts that take tasks, and BatchAcks shares pipelines between the
-// scripts that acknowledge tasks. Each recognizes its script by its keys; an unknown script passes unchanged.
+// asynq sends one script per task. Two go-redis hooks batch them: Client collects the scripts that enqueue tasks, and
+// OnPoll lets the caller answer or repeat the scripts that take tasks. Each recognizes its script by its keys; an
+// unknown script passes unchanged.
 package asynqx

@@ -56,11 +56,3 @@ func takes(script *redis.Cmd) (queue string, is bool) {
 	_, rest, _ := strings.Cut(keys[0], "{")
 	return strings.TrimSuffix(rest, "}:"+Pending), true
 }
-
-// acknowledges reports whether script acknowledges a finished task: the only script with a queue's active list, the
-// queue's leases and a task as its first three keys.
-func acknowledges(script *redis.Cmd) bool {
-	keys := keysOf(script)
-	return len(keys) > 3 && strings.HasSuffix(keys[0], "}:"+Active) && strings.HasSuffix(keys[1], "}:"+Lease) &&
-		strings.Contains(keys[2], "}:"+tasks)
-}

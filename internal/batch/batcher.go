@@ -121,8 +121,6 @@ func (b *Batcher[T]) add(e entry[T]) bool {
 
 // loop sends batches until no item waits.
 func (b *Batcher[T]) loop() {
-	var load []T
-	var spare []entry[T] // waiting and spare take turns
 	for {
 		if b.o.Interval > 0 {
 			b.pause()
@@ -134,11 +132,11 @@ func (b *Batcher[T]) loop() {
 			return
 		}
 		now := b.waiting[:min(len(b.waiting), b.o.Most)]
-		b.waiting = append(spare[:0], b.waiting[len(now):]...)
+		b.waiting = b.waiting[len(now):]
 		b.mu.Unlock()
-		load = load[:0]
-		for _, e := range now {
-			load = append(load, e.item)
+		load := make([]T, len(now))
+		for i, e := range now {
+			load[i] = e.item
 		}
 		err := b.send(context.Background(), load, b.o.Timeout)
 		for _, e := range now {
@@ -146,14 +144,10 @@ func (b *Batcher[T]) loop() {
 				e.result <- err
 			}
 		}
-		spare = now[:0]
 		clear(now)
-		clear(load)
-		if b.o.Interval > 0 {
-			b.mu.Lock()
-			b.last = time.Now()
-			b.mu.Unlock()
-		}
+		b.mu.Lock()
+		b.last = time.Now()
+		b.mu.Unlock()
 	}
 }
 

@@ -55,6 +55,7 @@ type settings struct {
 	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE"`
 	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
 
+	InboundAddr      string        `name:"inbound-addr" env:"FUNNELWORK_INBOUND_ADDR"`
 	MailAllowPrivate bool          `name:"mail-allow-private" env:"FUNNELWORK_MAIL_ALLOW_PRIVATE"`
 	MailResolveAfter time.Duration `name:"mail-resolve-after" env:"FUNNELWORK_MAIL_RESOLVE_AFTER" default:"15m"`
 
@@ -116,8 +117,9 @@ type oauthApps struct {
 	X         oauthApp `embed:"" prefix:"x-" envprefix:"X_" group:"X"`
 	TikTok    oauthApp `embed:"" prefix:"tiktok-" envprefix:"TIKTOK_" group:"TikTok"`
 	TikTokAds oauthApp `embed:"" prefix:"tiktok-ads-" envprefix:"TIKTOK_ADS_" group:"TikTok Ads"`
-	Google    oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube and Google Ads"`
+	Google    oauthApp `embed:"" prefix:"google-" envprefix:"GOOGLE_" group:"YouTube, Gmail and Google Ads"`
 	Pinterest oauthApp `embed:"" prefix:"pinterest-" envprefix:"PINTEREST_" group:"Pinterest and its ads"`
+	Microsoft oauthApp `embed:"" prefix:"microsoft-" envprefix:"MICROSOFT_" group:"Outlook"`
 	XAds      oauthApp `embed:"" prefix:"x-ads-" envprefix:"X_ADS_" group:"X Ads: its API key and secret"`
 
 	FacebookConfig string `name:"facebook-config-id" env:"FACEBOOK_CONFIG_ID"`
@@ -180,7 +182,7 @@ func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err 
 	given := map[string]oauthApp{
 		"facebook": o.Facebook, "instagram": o.Instagram, "linkedin": o.LinkedIn, "x": o.X, "tiktok": o.TikTok,
 		"tiktok_ads": o.TikTokAds,
-		"google":     o.Google, "pinterest": o.Pinterest, "x_ads": o.XAds,
+		"google":     o.Google, "pinterest": o.Pinterest, "microsoft": o.Microsoft, "x_ads": o.XAds,
 	}
 	apps = map[string]provider.App{}
 	for _, family := range provider.Families() {

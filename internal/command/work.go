@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/jobs"
+	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/scheduler"
 	"github.com/funnelwork/funnelwork/worker"
@@ -25,9 +26,10 @@ func (p *process) work(ctx context.Context) (err error) {
 		Calls:      outbound.New(outbound.Options{Policy: p.hooks.Policy}),
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
 		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
-		NoMail: !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
-		Outbox: outbox.New(p.app, p.box), MailPrivate: p.MailAllowPrivate,
+		NoMail:      !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
+		MailPrivate: p.MailAllowPrivate,
 	}
+	d.Outbox = outbox.New(p.app, p.box, inboundmail.Intake(p.app, p.box).FromSandbox, p.log)
 	p.last = append(p.last, d.Outbox.Run) // runs that end with the process still reach it
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {

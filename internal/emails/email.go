@@ -115,7 +115,7 @@ type Facts struct {
 
 // Evidence is what was found out about an email whose fate was unknown.
 type Evidence struct {
-	Kind   string    `json:"kind" enum:"sent_folder,person"`
+	Kind   string    `json:"kind" enum:"sent_folder,person,incoming_mail"`
 	Result string    `json:"result" doc:"found or absent of a search; sent or not_sent of a person"`
 	At     wire.Time `json:"at" format:"date-time" doc:"When it was found out"`
 	By     string    `json:"by" doc:"The person or API key, such as user/<id>; empty for a search"`
@@ -123,15 +123,19 @@ type Evidence struct {
 
 // Descriptions implements wire.Describer.
 func (Evidence) Descriptions() map[string]string {
-	return map[string]string{"kind": "sent_folder: a search in the mailbox's Sent folder; person: someone resolved it"}
+	return map[string]string{
+		"kind": "sent_folder: a search in the mailbox's Sent folder; person: someone resolved it; incoming_mail: an " +
+			"answer or a report names the mail",
+	}
 }
 
 // Kinds and results of an Evidence.
 const (
-	SentFolder = "sent_folder"
-	Person     = "person"
-	Found      = "found"
-	Absent     = "absent"
+	SentFolder   = "sent_folder"
+	Person       = "person"
+	IncomingMail = "incoming_mail"
+	Found        = "found"
+	Absent       = "absent"
 )
 
 // Row is an email with the counters of its ETag.

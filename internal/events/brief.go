@@ -67,7 +67,12 @@ type emailBrief struct {
 	Subject      string  `json:"subject"`
 	Status       string  `json:"status"`
 	StatusReason *string `json:"status_reason"`
+	Class        *string `json:"class"`
+	ThreadID     *id.ID  `json:"thread_id"`
 }
 
-func (e Email) brief() any     { return emailBrief{e.ID, e.Subject, e.Status, e.StatusReason} }
+func (e Email) brief() any {
+	return emailBrief{e.ID, e.Subject, e.Status, e.StatusReason, e.Class, e.ThreadID}
+}
+
 func (e Email) subject() id.ID { return e.ID }

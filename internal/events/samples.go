@@ -91,6 +91,31 @@ var (
 		e.Status, e.StatusReason = "unknown", ptr("no_reply")
 		return e
 	}()
+	deliveredEmail = func() Email {
+		e := sampleEmail
+		e.Class = ptr("delivery_report")
+		return e
+	}()
+	repliedEmail = func() Email {
+		e := sampleEmail
+		e.Class = ptr("human")
+		return e
+	}()
+	bouncedEmail = func() Email {
+		e := sampleEmail
+		e.BounceKind, e.Code, e.Class = ptr("hard"), ptr("5.1.1"), ptr("bounce")
+		return e
+	}()
+	complainedEmail = func() Email {
+		e := sampleEmail
+		e.Class = ptr("complaint")
+		return e
+	}()
+	receivedEmail = Email{
+		ID: sampleID(14), ContactID: ptr(sampleID(2)), MailboxID: sampleID(10), Subject: "Re: Your engine",
+		MessageID: ptr("r1@example.com"), ThreadID: ptr(sampleID(9)), Evidence: []EmailEvidence{}, Why: []string{},
+		Class: ptr("human"),
+	}
 	sampleSequence  = Sequence{ID: sampleID(11), Name: "Welcome", Status: "active"}
 	sampleEnrolment = Enrolment{
 		ID: sampleID(12), SequenceID: sampleID(11), ContactID: sampleID(2),

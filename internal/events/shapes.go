@@ -87,7 +87,7 @@ type Email struct {
 	StatusReason *string         `json:"status_reason" doc:"Why it has the status; null: no special reason"`
 	Evidence     []EmailEvidence `json:"evidence" doc:"What was found out about an email whose fate was unknown"`
 	Why          []string        `json:"why"`
-	Class        *string         `json:"class" doc:"Class of a received message; null: sent"`
+	Class        *string         `json:"class" doc:"Class of the received message; null: none was received"`
 }
 
 // Descriptions implements wire.Describer.
@@ -101,7 +101,7 @@ func (Email) Descriptions() map[string]string {
 
 // EmailEvidence is what was found out about an email whose fate was unknown.
 type EmailEvidence struct {
-	Kind   string    `json:"kind" enum:"sent_folder,person"`
+	Kind   string    `json:"kind" enum:"sent_folder,person,incoming_mail"`
 	Result string    `json:"result" doc:"found or absent of a search; sent or not_sent of a person"`
 	At     wire.Time `json:"at" format:"date-time" doc:"When it was found out"`
 	By     string    `json:"by" doc:"The person or API key, such as user/<id>; empty for a search"`
@@ -109,7 +109,10 @@ type EmailEvidence struct {
 
 // Descriptions implements wire.Describer.
 func (EmailEvidence) Descriptions() map[string]string {
-	return map[string]string{"kind": "sent_folder: a search in the mailbox's Sent folder; person: someone resolved it"}
+	return map[string]string{
+		"kind": "sent_folder: a search in the mailbox's Sent folder; person: someone resolved it; incoming_mail: an " +
+			"answer or a report names the mail",
+	}
 }
 
 // Sequence is an automated outreach.

@@ -37,4 +37,6 @@ type Service struct {
 	Box *secret.Sealer // seals passwords
 	// AllowPrivate lifts the rules on addresses, ports and TLS: FUNNELWORK_MAIL_ALLOW_PRIVATE.
 	AllowPrivate bool
+	// Own has the servers of the kinds google and microsoft. nil: the real ones.
+	Own map[string]OwnServers
 }

@@ -46,8 +46,8 @@ func (s *Service) ForReading(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	if m.Password, err = s.open(tx.Org(), mailbox, imapPassword, sealed); err != nil {
 		return nil, err
 	}
-	if own, ok := ownServers[m.Kind]; ok {
-		m.Host, m.Port, m.TLS, m.Username = own.imap.name, own.imap.port, own.imap.tls, from
+	if own, ok := s.own(m.Kind); ok {
+		m.Host, m.Port, m.TLS, m.Username = own.IMAP.Host, own.IMAP.Port, own.IMAP.TLS, from
 	}
 	return m, nil
 }

@@ -64,8 +64,8 @@ func (s *Service) ForSending(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	if m.Password, err = s.open(tx.Org(), mailbox, smtpPassword, sealed); err != nil {
 		return nil, err
 	}
-	if own, ok := ownServers[m.Kind]; ok {
-		m.Host, m.Port, m.TLS, m.Username = own.smtp.name, own.smtp.port, own.smtp.tls, m.FromEmail
+	if own, ok := s.own(m.Kind); ok {
+		m.Host, m.Port, m.TLS, m.Username = own.SMTP.Host, own.SMTP.Port, own.SMTP.TLS, m.FromEmail
 	}
 	return m, nil
 }
@@ -77,8 +77,27 @@ type server struct {
 	tls  string
 }
 
-// ownServers has the servers of the kinds that have some of their own.
-var ownServers = map[string]struct{ smtp, imap server }{
-	Google:    {server{"smtp.gmail.com", 465, TLS}, server{"imap.gmail.com", 993, TLS}},
-	Microsoft: {server{"smtp.office365.com", 587, StartTLS}, server{"outlook.office365.com", 993, TLS}},
+// OwnServers are the servers of a kind that has some of its own.
+type OwnServers struct{ SMTP, IMAP Address }
+
+// Address is the address of a server.
+type Address struct {
+	Host string
+	Port int
+	TLS  string
+}
+
+var ownServers = map[string]OwnServers{
+	Google:    {Address{"smtp.gmail.com", 465, TLS}, Address{"imap.gmail.com", 993, TLS}},
+	Microsoft: {Address{"smtp.office365.com", 587, StartTLS}, Address{"outlook.office365.com", 993, TLS}},
+}
+
+// own returns the servers of a kind that has some of its own.
+func (s *Service) own(kind string) (OwnServers, bool) {
+	if s.Own != nil {
+		own, ok := s.Own[kind]
+		return own, ok
+	}
+	own, ok := ownServers[kind]
+	return own, ok
 }

@@ -37,6 +37,9 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ma
 	if err == nil && m.SocialAccountID != nil && !same(m.SocialAccountID, was.SocialAccountID) {
 		err = account(ctx, tx, m.Kind, *m.SocialAccountID)
 	}
+	if err == nil && m.OwnerID != nil && !same(m.OwnerID, was.OwnerID) {
+		err = isMember(ctx, tx, *m.OwnerID)
+	}
 	if err != nil {
 		return v, false, err
 	}

@@ -225,3 +225,37 @@ func TestHoldAndResumeFollowTheStates(t *testing.T) {
 		}
 	}
 }
+
+func TestTheOwnerOfAMailboxIsAMemberOfTheOrg(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	member, former, stranger := id.New(), id.New(), id.New()
+	other := id.New()
+	o.exec(`INSERT INTO org (id, name) VALUES ($1, 'Other')`, other)
+	for user, at := range map[id.ID]id.ID{member: o.org, former: o.org, stranger: other} {
+		o.exec(`INSERT INTO app_user (id, email, email_folded) VALUES ($1, $2, $2)`, user, user.String()+"@x.example")
+		o.exec(`INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, 'member')`, at, user)
+	}
+	o.exec(`UPDATE member SET removed_at = now() WHERE user_id = $1`, former)
+	for user, want := range map[id.ID]string{
+		member: "", former: "#/owner_id not_found", stranger: "#/owner_id not_found", id.New(): "#/owner_id not_found",
+	} {
+		v, err := o.create(func(p *mailboxes.Patch) {
+			p.OwnerID, p.FromEmail = wire.Some(user.String()), wire.Some(user.String()+"@shop.example")
+		})
+		if codes(err) != want || err == nil && *v.OwnerID != user {
+			t.Errorf("created for %s: %v, want %q", user, err, want)
+		}
+	}
+	box := o.active(nil)
+	if _, _, err := o.update(box, mailboxes.Patch{OwnerID: wire.Some(stranger.String())}); codes(err) == "" {
+		t.Error("a mailbox was given to a stranger")
+	}
+	if _, changed, err := o.update(box, mailboxes.Patch{OwnerID: wire.Some(member.String())}); err != nil || !changed {
+		t.Errorf("given to a member: %v", err)
+	}
+	o.exec(`UPDATE member SET removed_at = now()`)
+	if _, _, err := o.update(box, mailboxes.Patch{Name: wire.Some("x")}); err != nil {
+		t.Errorf("a mailbox of a former member cannot be renamed: %v", err)
+	}
+}

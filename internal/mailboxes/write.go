@@ -42,6 +42,9 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, p *Patch, account
 	if err == nil && m.SocialAccountID != nil {
 		err = account(ctx, tx, m.Kind, *m.SocialAccountID)
 	}
+	if err == nil && m.OwnerID != nil {
+		err = isMember(ctx, tx, *m.OwnerID)
+	}
 	if err != nil {
 		return Versioned{}, "", err
 	}
@@ -53,6 +56,20 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, p *Patch, account
 		queue.SetKeyRate(tx, m.ID, m.RatePerSecond)
 	}
 	return versioned(&record.Row[stored]{Value: m, Edit: 1}), token, nil
+}
+
+// isMember returns a fault for owner_id unless the user is a member of the org of tx.
+func isMember(ctx context.Context, tx *postgres.Tx, user id.ID) error {
+	var one int
+	err := tx.QueryRow(ctx, `SELECT 1 FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL`,
+		[]any{tx.Org(), user}, &one)
+	switch {
+	case postgres.None(err):
+		return fault.Invalid("owner_id", "not_found", "The organization has no such member.")
+	case err != nil:
+		return fmt.Errorf("find member: %w", err)
+	}
+	return nil
 }
 
 // seals seals the new passwords of a draft.

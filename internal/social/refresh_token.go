@@ -29,38 +29,43 @@ const (
 // wait for the stored result, for one lease at most. Token returns ErrReauth or ErrTokenLater if there is no valid
 // token.
 func (r *Refresher) Token(ctx context.Context, org, grant id.ID) (provider.Token, error) {
-	return r.token(ctx, org, grant, 0)
+	t, _, err := r.token(ctx, org, grant, 0)
+	return t, err
 }
 
 // TokenAfter is like Token, but never returns the token of the version refused or an older one, which a provider
 // refused.
 func (r *Refresher) TokenAfter(ctx context.Context, org, grant id.ID, refused int64) (provider.Token, error) {
-	return r.token(ctx, org, grant, refused)
+	t, _, err := r.token(ctx, org, grant, refused)
+	return t, err
 }
 
-func (r *Refresher) token(ctx context.Context, org, grant id.ID, refused int64) (t provider.Token, err error) {
+// token returns a valid token with its version.
+func (r *Refresher) token(ctx context.Context, org, grant id.ID, refused int64) (t provider.Token, version int64,
+	err error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, r.Lease)
 	defer cancel()
 	for {
 		g, err := r.look(ctx, org, grant)
 		if err != nil {
-			return t, err
+			return t, 0, err
 		}
 		if living(g) && g.version > refused {
 			t, err = r.tokenOf(g, org, grant)
 			t.Refresh, t.RefreshExpiresAt = "", nil
-			return t, err
+			return t, g.version, err
 		}
 		if err := busy(g, refused); err != nil {
 			if !errors.Is(err, errMoved) {
-				return t, err
+				return t, 0, err
 			}
 		} else if err := r.renew(ctx, org, grant, refused); err != nil {
-			return t, err
+			return t, 0, err
 		}
 		select {
 		case <-ctx.Done():
-			return t, fmt.Errorf("%w: %w", ErrTokenLater, ctx.Err())
+			return t, 0, fmt.Errorf("%w: %w", ErrTokenLater, ctx.Err())
 		case <-time.After(lookOut/2 + spread(lookOut)/2):
 		}
 	}

@@ -74,6 +74,8 @@ type material struct {
 	RefreshExpiresAt *time.Time        `json:"refresh_expires_at,omitempty"`
 	Assumed          bool              `json:"assumed,omitempty"`
 	Subject          string            `json:"subject,omitempty"` // if the provider stated it with the token
+	Name             string            `json:"name,omitempty"`    // as Subject
+	Email            string            `json:"email,omitempty"`   // as Subject
 	Own              map[string]string `json:"own,omitempty"`
 }
 
@@ -81,6 +83,7 @@ func materialOf(t provider.Token, accounts []provider.Account) material {
 	m := material{
 		Access: t.Access.Reveal(), Refresh: t.Refresh.Reveal(), IssuedAt: t.IssuedAt, ExpiresAt: t.ExpiresAt,
 		RefreshExpiresAt: t.RefreshExpiresAt, Assumed: t.LifetimeAssumed, Subject: t.Subject,
+		Name: t.Name, Email: t.Email,
 	}
 	for _, a := range accounts {
 		if a.Token != "" {
@@ -98,6 +101,7 @@ func (m material) token(scopes []string) provider.Token {
 		Access: provider.Secret(m.Access), Refresh: provider.Secret(m.Refresh), IssuedAt: m.IssuedAt,
 		ExpiresAt:        m.ExpiresAt,
 		RefreshExpiresAt: m.RefreshExpiresAt, Scopes: scopes, LifetimeAssumed: m.Assumed, Subject: m.Subject,
+		Name: m.Name, Email: m.Email,
 	}
 }
 

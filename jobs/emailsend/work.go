@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/submission"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -31,8 +32,8 @@ type Job struct {
 	Dialer *transport.Dialer
 	// Sandbox connects to the server that takes the mails of sandbox mailboxes.
 	Sandbox func(ctx context.Context, org id.ID) (net.Conn, error)
-	// Token returns an access token for a social account of the org. nil: no such mailbox can send.
-	Token func(ctx context.Context, org, account id.ID) (string, error)
+	// Token returns the tokens of connected accounts. nil: no such mailbox can send.
+	Token mailboxes.TokenSource
 	// Sign adds a DKIM signature to a mail from the domain, if the org has a key of it. nil: none is signed.
 	Sign func(ctx context.Context, org id.ID, m *mailboxes.Sending, mime []byte) ([]byte, error)
 }
@@ -67,7 +68,8 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 			return err
 		}
 	}
-	conn, failure := j.connect(ctx, o)
+	conn, failure := (&submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token}).Connect(ctx, o.Org,
+		o.Mailbox)
 	if failure != nil {
 		return j.settle(ctx, run, o, failure)
 	}
@@ -76,40 +78,6 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmail)
 	})
 	return j.settle(ctx, run, o, &r)
-}
-
-// connect connects to the server of the mailbox.
-func (j Job) connect(ctx context.Context, o *emails.Outgoing) (*transport.Conn, *transport.Result) {
-	m := o.Mailbox
-	failed := func(err error) *transport.Result {
-		return &transport.Result{Outcome: transport.NotSentTemporary, Stage: transport.Connect, Err: err}
-	}
-	if m.Kind == mailboxes.Sandbox {
-		if j.Sandbox == nil {
-			return nil, failed(errors.New("this process has no sandbox for mail"))
-		}
-		raw, err := j.Sandbox(ctx, o.Org)
-		if err != nil {
-			return nil, failed(err)
-		}
-		private := &transport.Dialer{AllowPrivate: true, Timeout: j.Dialer.Timeout, DotTimeout: j.Dialer.DotTimeout}
-		return private.Open(ctx, raw, transport.Server{Host: "sandbox.localhost", TLS: transport.Plain})
-	}
-	s := transport.Server{
-		Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username,
-		Password: m.Password.Reveal(),
-	}
-	if m.SocialAccountID != nil {
-		if j.Token == nil {
-			return nil, failed(errors.New("this process cannot sign in with a social account"))
-		}
-		token, err := j.Token(ctx, o.Org, *m.SocialAccountID)
-		if err != nil {
-			return nil, failed(err)
-		}
-		s.AccessToken = token
-	}
-	return j.Dialer.Connect(ctx, s)
 }
 
 // settle records the result of the dialogue and returns the result of the job.
@@ -164,6 +132,9 @@ func (j Job) again(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing
 		o.Unmarked(tx, r.Reply)
 		if hold > 0 {
 			queue.OpenCircuit(tx, o.MailboxID, hold)
+		}
+		if errors.Is(r.Err, mailboxes.ErrLoginNeeded) {
+			return mailboxes.HoldForLogin(ctx, tx, o.MailboxID, hold)
 		}
 		if r.Stage == transport.Auth && r.Reply.Code >= 500 {
 			return j.Emails.Mailboxes.SignInRefused(ctx, tx, o.MailboxID)

@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/outreach/sentfolder"
+	"github.com/funnelwork/funnelwork/internal/outreach/submission"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -26,6 +27,8 @@ type Job struct {
 	Dialer    *transport.Dialer
 	// Sandbox connects to the server of sandbox mailboxes; nil: this process has none.
 	Sandbox func(ctx context.Context, org id.ID) (net.Conn, error)
+	// Token returns the tokens of connected accounts; nil: no such mailbox is tested.
+	Token mailboxes.TokenSource
 	// Sent reports whether the Sent folder of a mailbox has a mail. nil: nothing is proved.
 	Sent func(ctx context.Context, org, mailbox id.ID, messageID string) (bool, error)
 	// Pauses are made before each search of the Sent folder. nil: the usual ones.
@@ -111,6 +114,8 @@ func failure(r *transport.Result) string {
 		return ""
 	case r.Outcome == transport.Unknown:
 		return mailboxes.TestUnanswered
+	case errors.Is(r.Err, mailboxes.ErrLoginNeeded):
+		return mailboxes.LoginNeeded
 	case r.Stage == transport.Auth && r.Reply.Code != 0:
 		return mailboxes.AuthRefused
 	case r.Stage == transport.Connect || r.Reply.Code == 0:
@@ -133,7 +138,7 @@ func (j Job) send(ctx context.Context, org id.ID, m *mailboxes.Sending, messageI
 	}
 	ctx, cancel := context.WithTimeout(ctx, testTime)
 	defer cancel()
-	conn, failed := j.connect(ctx, org, m)
+	conn, failed := (&submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token}).Connect(ctx, org, m)
 	if failed != nil {
 		return failed, nil
 	}
@@ -141,26 +146,4 @@ func (j Job) send(ctx context.Context, org id.ID, m *mailboxes.Sending, messageI
 	r := conn.Send(ctx, transport.Envelope{From: m.FromEmail, To: m.FromEmail}, body,
 		func(context.Context) error { return nil })
 	return &r, nil
-}
-
-var errNoServer = errors.New("this process cannot reach the mailbox's server")
-
-func (j Job) connect(ctx context.Context, org id.ID, m *mailboxes.Sending) (*transport.Conn, *transport.Result) {
-	failed := func(err error) *transport.Result {
-		return &transport.Result{Outcome: transport.NotSentTemporary, Stage: transport.Connect, Err: err}
-	}
-	switch {
-	case m.SocialAccountID != nil, m.Kind == mailboxes.Sandbox && j.Sandbox == nil:
-		return nil, failed(errNoServer)
-	case m.Kind == mailboxes.Sandbox:
-		raw, err := j.Sandbox(ctx, org)
-		if err != nil {
-			return nil, failed(err)
-		}
-		private := &transport.Dialer{AllowPrivate: true}
-		return private.Open(ctx, raw, transport.Server{Host: "sandbox.localhost", TLS: transport.Plain})
-	}
-	return j.Dialer.Connect(ctx, transport.Server{
-		Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password.Reveal(),
-	})
 }

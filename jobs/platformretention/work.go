@@ -149,6 +149,22 @@ var rules = []struct{ table, sql string }{
 		`DELETE FROM email_content WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_content
 			WHERE created_at < now() - interval '365 days' LIMIT $1))`,
 	},
+	// Incoming mails are kept for a year, their bytes for 90 days.
+	{
+		"message_raw",
+		`DELETE FROM message_raw WHERE ctid = ANY (ARRAY(SELECT ctid FROM message_raw
+			WHERE created_at < now() - interval '90 days' LIMIT $1))`,
+	},
+	{
+		"message",
+		`DELETE FROM message WHERE ctid = ANY (ARRAY(SELECT ctid FROM message
+			WHERE received_at < now() - interval '365 days' LIMIT $1))`,
+	},
+	{
+		"thread",
+		`DELETE FROM thread WHERE ctid = ANY (ARRAY(SELECT ctid FROM thread
+			WHERE last_message_at < now() - interval '365 days' LIMIT $1))`,
+	},
 	// Hits that were judged. An org's next run deletes them, too.
 	{
 		"email_hit",

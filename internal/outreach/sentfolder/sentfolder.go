@@ -22,8 +22,8 @@ type Finder struct {
 	DB        *postgres.DB // App role
 	Mailboxes *mailboxes.Service
 	Dialer    *imap.Dialer
-	// Token returns an access token for a social account of the org. nil: no such mailbox can be read.
-	Token func(ctx context.Context, org, account id.ID) (string, error)
+	// Token returns the tokens of connected accounts. nil: no such mailbox can be read.
+	Token mailboxes.TokenSource
 	// Sandbox reports whether the server of sandbox mailboxes has taken a mail of the org. nil: it is not asked.
 	Sandbox func(ctx context.Context, org id.ID, messageID string) (bool, error)
 }
@@ -49,15 +49,37 @@ func (f *Finder) Has(ctx context.Context, org, mailbox id.ID, messageID string) 
 	s := imap.Server{
 		Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password.Reveal(),
 	}
-	if m.SocialAccountID != nil {
-		if f.Token == nil {
+	if m.SocialAccountID == nil {
+		return f.search(ctx, s, messageID)
+	}
+	return f.withToken(ctx, org, *m.SocialAccountID, s, messageID)
+}
+
+// withToken searches with a token of a connected account. A token that the server refuses is renewed once.
+func (f *Finder) withToken(ctx context.Context, org, account id.ID, s imap.Server, messageID string) (bool, error) {
+	if f.Token == nil {
+		return false, ErrUnreadable
+	}
+	refused := int64(0)
+	for {
+		token, err := f.Token(ctx, org, account, refused)
+		switch {
+		case errors.Is(err, mailboxes.ErrLoginNeeded):
+			return false, errors.Join(ErrUnreadable, err)
+		case err != nil:
+			return false, err
+		case token.Sandboxed && f.Sandbox != nil:
+			return f.Sandbox(ctx, org, messageID)
+		case token.Sandboxed:
 			return false, ErrUnreadable
 		}
-		if s.AccessToken, err = f.Token(ctx, org, *m.SocialAccountID); err != nil {
-			return false, err
+		s.AccessToken = token.Access.Reveal()
+		found, err := f.search(ctx, s, messageID)
+		if refused > 0 || !errors.Is(err, imap.ErrRefused) {
+			return found, err
 		}
+		refused = token.Version
 	}
-	return f.search(ctx, s, messageID)
 }
 
 func (f *Finder) search(ctx context.Context, s imap.Server, messageID string) (bool, error) {

@@ -103,9 +103,6 @@ func (p *CommitEnqueuer) send(ctx context.Context, refs []queue.Ref) error {
 // judge updates the circuit breaker.
 func (p *CommitEnqueuer) judge(ctx context.Context, failed error) {
 	if failed == nil {
-		if p.fails >= pushFails {
-			p.log.DebugContext(ctx, "enqueueing after commits works again")
-		}
 		p.fails = 0
 		p.metrics.breaker.Set(0)
 		return

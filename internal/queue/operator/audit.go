@@ -27,21 +27,9 @@ type AuditEntry struct {
 
 // AuditLog returns up to limit entries, newest first. If before is set, it returns only entries older than before.
 func (o *Operator) AuditLog(ctx context.Context, limit int, before *id.ID) ([]AuditEntry, error) {
-	var out []AuditEntry
-	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx,
-			`SELECT id, at, actor, act, scope, jobs, count, reason FROM job_act WHERE $1::uuid IS NULL OR id < $1
-				ORDER BY id DESC LIMIT $2`, before, limit)
-		if err != nil {
-			return err
-		}
-		out, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AuditEntry])
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list audit entries: %w", err)
-	}
-	return out, nil
+	return collect(ctx, o, "list audit entries", pgx.RowToStructByPos[AuditEntry],
+		`SELECT id, at, actor, act, scope, jobs, count, reason FROM job_act WHERE $1::uuid IS NULL OR id < $1
+			ORDER BY id DESC LIMIT $2`, before, limit)
 }
 
 // Audit writes an audit entry for an action that changes nothing in Postgres.

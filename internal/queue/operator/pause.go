@@ -125,29 +125,18 @@ func (o *Operator) unslot(ctx context.Context) error {
 
 // Pauses returns all pauses, lanes last. A kind is listed once, by its name.
 func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
-	var out []Pause
-	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT scope, name, paused_at FROM job_pause ORDER BY scope DESC, name`)
-		if err != nil {
-			return err
+	out, err := collect(ctx, o, "list pauses", func(row pgx.CollectableRow) (p Pause, err error) {
+		err = row.Scan(&p.Scope, &p.Name, &p.PausedAt)
+		if p.Scope == "kind" {
+			p.Name = o.store.Aliases.Name(p.Name)
 		}
-		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Pause, err error) {
-			err = row.Scan(&p.Scope, &p.Name, &p.PausedAt)
-			if p.Scope == "kind" {
-				p.Name = o.store.Aliases.Name(p.Name)
-			}
-			return p, err
-		})
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list pauses: %w", err)
-	}
+		return p, err
+	}, `SELECT scope, name, paused_at FROM job_pause ORDER BY scope DESC, name`)
 	listed := make(map[Pause]bool) // without times
 	return slices.DeleteFunc(out, func(p Pause) bool {
 		p.PausedAt = time.Time{}
 		again := listed[p]
 		listed[p] = true
 		return again
-	}), nil
+	}), err
 }

@@ -170,27 +170,14 @@ func (o *Operator) CancelRedrive(ctx context.Context, by By, which id.ID) (bool,
 
 // Redrives returns the newest 100 redrives.
 func (o *Operator) Redrives(ctx context.Context) ([]Redrive, error) {
-	var out []Redrive
-	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx,
-			`SELECT id, actor, reason, filter, rate, total, done, created_at, stepped_at, ended_at, cancelled
-				FROM job_redrive ORDER BY id DESC LIMIT 100`)
-		if err != nil {
-			return err
+	return collect(ctx, o, "list redrives", func(row pgx.CollectableRow) (r Redrive, err error) {
+		var text []byte
+		err = row.Scan(&r.ID, &r.Actor, &r.Reason, &text, &r.Rate, &r.Total, &r.Done, &r.CreatedAt, &r.SteppedAt,
+			&r.EndedAt, &r.Cancelled)
+		if err == nil {
+			err = json.Unmarshal(text, &r.Filter)
 		}
-		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Redrive, err error) {
-			var text []byte
-			err = row.Scan(&r.ID, &r.Actor, &r.Reason, &text, &r.Rate, &r.Total, &r.Done, &r.CreatedAt, &r.SteppedAt,
-				&r.EndedAt, &r.Cancelled)
-			if err == nil {
-				err = json.Unmarshal(text, &r.Filter)
-			}
-			return r, err
-		})
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list redrives: %w", err)
-	}
-	return out, nil
+		return r, err
+	}, `SELECT id, actor, reason, filter, rate, total, done, created_at, stepped_at, ended_at, cancelled
+		FROM job_redrive ORDER BY id DESC LIMIT 100`)
 }

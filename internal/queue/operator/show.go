@@ -46,18 +46,7 @@ SELECT job.org_id, job.id FROM o JOIN job ON job.org_id = o.org_id AND job.id = 
 
 // Locate finds jobs by id alone. Ids without a job are left out.
 func (o *Operator) Locate(ctx context.Context, ids ...id.ID) ([]Key, error) {
-	var keys []Key
-	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, locateSQL, ids)
-		if err != nil {
-			return err
-		}
-		keys, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Key])
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("locate jobs: %w", err)
-	}
+	keys, err := collect(ctx, o, "locate jobs", pgx.RowToStructByPos[Key], locateSQL, ids)
 	slices.SortFunc(keys, func(a, b Key) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
-	return keys, nil
+	return keys, err
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // MaxWeight is the greatest weight of an org.
@@ -47,18 +46,6 @@ func (o *Operator) SetWeight(ctx context.Context, by By, org id.ID, weight int) 
 
 // Weights returns the orgs with a weight other than 1.
 func (o *Operator) Weights(ctx context.Context) ([]Weight, error) {
-	var out []Weight
-	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx,
-			`SELECT org_id, weight FROM job_weight WHERE weight > 1 ORDER BY weight DESC, org_id`)
-		if err != nil {
-			return err
-		}
-		out, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Weight])
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list weights: %w", err)
-	}
-	return out, nil
+	return collect(ctx, o, "list weights", pgx.RowToStructByPos[Weight],
+		`SELECT org_id, weight FROM job_weight WHERE weight > 1 ORDER BY weight DESC, org_id`)
 }

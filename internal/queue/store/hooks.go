@@ -1,9 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -69,15 +72,8 @@ func (h Hooks) run(ctx context.Context, tx *postgres.Tx, which func(queue.Hook) 
 	if len(args) == 0 {
 		return nil
 	}
-	groups := make([]group, 0, len(args))
-	for g := range args {
-		groups = append(groups, g)
-	}
-	slices.SortFunc(groups, func(a, b group) int {
-		if c := slices.Compare(a.org[:], b.org[:]); c != 0 {
-			return c
-		}
-		return slices.Compare([]byte(a.kind), []byte(b.kind))
+	groups := slices.SortedFunc(maps.Keys(args), func(a, b group) int {
+		return cmp.Or(slices.Compare(a.org[:], b.org[:]), strings.Compare(a.kind, b.kind))
 	})
 	tx.Queue(asApp)
 	for _, g := range groups {

@@ -74,7 +74,10 @@ const (
 )
 
 func dialects() []*dialect {
-	return []*dialect{facebook(), instagram(), linkedin(), x(), tiktok(), tiktokAds(), google(), pinterest(), xAds()}
+	return []*dialect{
+		facebook(), instagram(), linkedin(), x(), tiktok(), tiktokAds(), google(), pinterest(),
+		microsoft(), xAds(),
+	}
 }
 
 func dialectOf(family string) *dialect {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// google returns the dialect of Google accounts: YouTube and Google Ads.
+// google returns the dialect of Google accounts: YouTube, Gmail and Google Ads.
 func google() *dialect {
 	const youtube = "https://www.googleapis.com/auth/youtube"
 	return &dialect{
@@ -21,7 +21,7 @@ func google() *dialect {
 				do: googleRevoke,
 			},
 			"GET openidconnect.googleapis.com/v1/userinfo": asked([]string{"openid"},
-				openidMe),
+				googleMe),
 			"GET www.googleapis.com/youtube/v3/channels": asked([]string{
 				youtube,
 				youtube + ".readonly",

@@ -77,7 +77,7 @@ func (s *Sandbox) Handler() http.Handler { return s.routes }
 func (s *Sandbox) Close() { s.calls.Wait() }
 
 // Client returns the client id and secret that a family accepts: "facebook", "instagram", "linkedin", "x", "tiktok",
-// "tiktok_ads", "google", "pinterest", "x_ads".
+// "tiktok_ads", "google", "pinterest", "microsoft", "x_ads".
 func Client(family string) (id, secret string) {
 	return "sandbox-" + family, "sandbox-" + family + "-secret"
 }

@@ -6,6 +6,13 @@
 //	slow@     accepted, but the reply to the final dot takes 5 seconds
 //	drop@     accepted, but the connection is closed in place of the reply
 //
+// Others answer within two seconds, by the way of any incoming mail, to the mailbox that the mail came from:
+//
+//	bounce-later@   a delivery status notification: 5.1.1, there is no such user
+//	reply@          a person's reply
+//	ooo@            an automatic reply of someone who is back in a week
+//	complain@       a report of spam
+//
 // Everyone else accepts at once. A mail that was accepted is committed before the reply, so the kept mails are the log
 // of what the server has taken, whatever happened to the reply.
 //

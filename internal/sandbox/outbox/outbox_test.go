@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound/classify"
+	"github.com/funnelwork/funnelwork/internal/inbound/parse"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
@@ -19,10 +22,9 @@ import (
 const message = "From: <hello@shop.example>\r\nTo: <%>\r\nSubject: Hello\r\nMessage-ID: <1@shop.example>\r\n" +
 	"MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hello</p><script>alert(1)</script>\r\n"
 
-func TestTheSandboxTakesMailAndActsByTheLocalPart(t *testing.T) {
-	t.Parallel()
-	db, box, org := testkit.DB(t), testkit.Box(t), id.New()
-	server := outbox.New(db.App, box)
+// run serves until the test ends.
+func run(t *testing.T, server *outbox.Server) *outbox.Server {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background()) // ends after the test's connections
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx) }()
@@ -32,6 +34,60 @@ func TestTheSandboxTakesMailAndActsByTheLocalPart(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return server
+}
+
+func TestSomeRecipientsOfTheSandboxAnswer(t *testing.T) {
+	t.Parallel()
+	db, box, org := testkit.DB(t), testkit.Box(t), id.New()
+	type answer struct {
+		org id.ID
+		to  string
+		raw []byte
+	}
+	came := make(chan answer, 1)
+	server := run(t, outbox.New(db.App, box, func(_ context.Context, org id.ID, to string, raw []byte) error {
+		came <- answer{org, to, raw}
+		return nil
+	}, testkit.Log(t)))
+	for local, want := range map[string]string{
+		"reply": classify.Human, "ooo": classify.AutoReply, "complain": classify.Complaint,
+		"bounce-later": classify.Bounce,
+	} {
+		raw, err := server.Dial(t.Context(), org)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, failure := (&transport.Dialer{AllowPrivate: true}).Open(t.Context(), raw, transport.Server{
+			TLS: transport.Plain,
+		})
+		if failure != nil {
+			t.Fatal(*failure)
+		}
+		to := local + "@example.com"
+		began := time.Now()
+		if r := conn.Send(t.Context(), transport.Envelope{From: "hello@shop.example", To: to},
+			[]byte(strings.ReplaceAll(message, "%", to)), func(context.Context) error { return nil },
+		); r.Outcome != transport.Sent {
+			t.Fatalf("%s: %+v", local, r)
+		}
+		_ = conn.Close()
+		got := <-came
+		m := parse.Parse(got.raw)
+		is := classify.Of(m)
+		if is.Class != want || got.org != org || got.to != "hello@shop.example" || time.Since(began) > 2*time.Second {
+			t.Errorf("%s: %s to %s after %v", local, is.Class, got.to, time.Since(began))
+		}
+		if named := append(m.References, is.Original); !slices.Contains(named, "1@shop.example") {
+			t.Errorf("%s names %v", local, named)
+		}
+	}
+}
+
+func TestTheSandboxTakesMailAndActsByTheLocalPart(t *testing.T) {
+	t.Parallel()
+	db, box, org := testkit.DB(t), testkit.Box(t), id.New()
+	server := run(t, outbox.New(db.App, box, nil, testkit.Log(t)))
 	signer := outbox.Signer{App: db.App, Box: box}
 	for _, c := range []struct {
 		local string

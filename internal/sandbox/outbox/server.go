@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -21,14 +22,21 @@ const slow = 5 * time.Second
 
 // Server is the mail server. It accepts connections of Dial while Run runs.
 type Server struct {
-	app  *postgres.DB
-	box  *secret.Sealer
-	ends *ends
+	app     *postgres.DB
+	box     *secret.Sealer
+	ends    *ends
+	answers Answer
+	log     *slog.Logger
+	open    sync.WaitGroup // answers that are not taken yet
 }
 
-// New returns a server that keeps mails in the database of app, the App role's pool.
-func New(app *postgres.DB, box *secret.Sealer) *Server {
-	return &Server{app: app, box: box, ends: &ends{conns: make(chan net.Conn), closed: make(chan struct{})}}
+// New returns a server that keeps mails in the database of app, the App role's pool. answers takes the mails with which
+// recipients answer; nil: they do not.
+func New(app *postgres.DB, box *secret.Sealer, answers Answer, log *slog.Logger) *Server {
+	return &Server{
+		app: app, box: box, answers: answers, log: log,
+		ends: &ends{conns: make(chan net.Conn), closed: make(chan struct{})},
+	}
 }
 
 // Run serves until ctx ends.
@@ -43,6 +51,7 @@ func (s *Server) Run(ctx context.Context) error {
 	server.Domain, server.MaxMessageBytes, server.ErrorLog = "sandbox.localhost", 64<<20, silent{}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
+	defer s.open.Wait()
 	defer func() { _ = s.ends.Close() }()
 	if err := server.Serve(s.ends); err != nil && ctx.Err() == nil {
 		return err
@@ -141,6 +150,7 @@ func (s *session) Data(r io.Reader) error {
 	if err := s.server.keep(s.ctx, s.org, s.from, s.to, raw); err != nil {
 		return reply(451, smtp.EnhancedCode{4, 3, 0}, "The sandbox cannot keep the mail")
 	}
+	s.answer(raw)
 	switch s.act() {
 	case "slow":
 		select {

@@ -162,7 +162,7 @@ func TestAPlatformIsKnownOrNotAndSaysWhy(t *testing.T) {
 	}
 	wanted := []string{
 		"facebook", "instagram", "linkedin", "linkedin_page", "x", "tiktok", "youtube", "pinterest",
-		"meta_ads", "linkedin_ads", "tiktok_ads", "google_ads", "pinterest_ads", "x_ads",
+		"gmail", "outlook", "meta_ads", "linkedin_ads", "tiktok_ads", "google_ads", "pinterest_ads", "x_ads",
 	}
 	var got []string
 	for _, s := range provider.Catalogue() {

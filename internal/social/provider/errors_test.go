@@ -422,6 +422,31 @@ var table = []said{
 		"UNAVAILABLE", 0,
 	},
 	{"youtube", rev, 400, "", oauthError("invalid_token", "Token expired or revoked"), "", "", 0},
+	{"gmail", re, 400, "", oauthError("invalid_grant", "Token has been expired or revoked."), dead, "invalid_grant", 0},
+	{"gmail", re, 400, "", oauthError("admin_policy_enforced", ""), dead, "admin_policy_enforced", 0},
+	{
+		"gmail", api, 401, "",
+		`{"error":{"code":401,"message":"Request had invalid authentication credentials.","status":"UNAUTHENTICATED"}}`,
+		stale, "UNAUTHENTICATED", 0,
+	},
+	{
+		"outlook", re, 400, "", oauthError("invalid_grant", "AADSTS50173: The provided grant has expired."), dead,
+		"invalid_grant", 0,
+	},
+	{
+		"outlook", re, 400, "", oauthError("interaction_required", "AADSTS50076: Use multi-factor authentication."),
+		dead, "interaction_required", 0,
+	},
+	{
+		"outlook", ex, 400, "", oauthError("consent_required", "AADSTS65001: The user has not consented."), dead,
+		"consent_required", 0,
+	},
+	{
+		"outlook", re, 401, "", oauthError("invalid_client", "AADSTS7000222: The client secret keys are expired."),
+		ours, "invalid_client", 0,
+	},
+	{"outlook", re, 400, "", oauthError("invalid_resource", "AADSTS500011"), ours, "invalid_resource", 0},
+	{"outlook", re, 503, "", oauthError("temporarily_unavailable", ""), later, "temporarily_unavailable", 0},
 	// Pinterest
 	{"pinterest", re, 401, "", `{"code":283,"message":"The provided refresh token is invalid."}`, dead, "283", 0},
 	{"pinterest", ex, 400, "", `{"code":283,"message":"The authorization grant is invalid"}`, dead, "283", 0},

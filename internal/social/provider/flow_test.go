@@ -144,6 +144,8 @@ var want = map[string]struct {
 	"tiktok":        {1, 2 * time.Hour, true, false, true, "-000", "Ada Lovelace"},
 	"youtube":       {1, 3599 * time.Second, true, false, true, "UC", "Ada's channel 1"},
 	"pinterest":     {1, 30 * 24 * time.Hour, true, false, false, "", "Ada Lovelace"},
+	"gmail":         {1, 3599 * time.Second, true, false, true, "", "adalovelace@gmail.sandbox.example"},
+	"outlook":       {1, 3599 * time.Second, true, false, false, "", "adalovelace@outlook.sandbox.example"},
 	"meta_ads":      {3, 5183944 * time.Second, false, false, true, "act_", "Ada's ad account 1"},
 	"linkedin_ads":  {3, 60 * 24 * time.Hour, true, false, true, "", "Ada's ad account 1"},
 	"tiktok_ads":    {3, 0, false, false, true, "", "Ada's advertiser 1"},

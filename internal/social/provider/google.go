@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Common to YouTube and Google Ads: one application, one login, Google's errors.
+// Common to YouTube, Gmail and Google Ads: one application, one login, Google's errors.
 
 // googleApp returns the common part of Google's specs. The refresh token does not rotate, and Google issues one at each
 // consent because the authorize URL requests it.

@@ -27,7 +27,8 @@ type Set struct {
 // Catalogue returns every spec, in the order of the documentation. To add a network, add a file and a line here.
 func Catalogue() []Spec {
 	return []Spec{
-		facebook(), instagram(), linkedin(), linkedinPage(), x(), tiktok(), youtube(), pinterest(),
+		facebook(), instagram(), linkedin(), linkedinPage(), x(), tiktok(), youtube(), pinterest(), gmail(),
+		outlook(),
 		metaAds(), linkedinAds(), tiktokAds(), googleAds(), pinterestAds(), xAds(),
 	}
 }

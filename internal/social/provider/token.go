@@ -16,8 +16,9 @@ type Token struct {
 	// Scopes are the granted scopes, or the requested ones if the response names none.
 	Scopes []string
 	// Subject is the person's id if the provider states it only with the token, otherwise "". Login of such a provider
-	// needs it.
-	Subject string
+	// needs it, and Name and Email, which are set with it if the provider states them.
+	Subject     string
+	Name, Email string
 	// LifetimeAssumed means that the response stated no lifetime of Access and the provider's usual one was assumed.
 	// Callers should count it, since an operator has to check it.
 	LifetimeAssumed bool

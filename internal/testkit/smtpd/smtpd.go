@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/mail"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,6 +52,8 @@ type Server struct {
 
 	// User and Password, if set, are required.
 	User, Password string
+	// Token, if set, is required by XOAUTH2: it reports whether the user's access token is good.
+	Token func(user, token string) bool
 
 	mu       sync.Mutex
 	fault    func(to string) Fault
@@ -143,14 +146,20 @@ type session struct {
 
 // AuthMechanisms implements smtp.AuthSession.
 func (s *session) AuthMechanisms() []string {
-	if s.server.User == "" {
+	switch {
+	case s.server.Token != nil:
+		return []string{"XOAUTH2"}
+	case s.server.User == "":
 		return nil
 	}
 	return []string{sasl.Plain}
 }
 
 // Auth implements smtp.AuthSession.
-func (s *session) Auth(string) (sasl.Server, error) {
+func (s *session) Auth(mechanism string) (sasl.Server, error) {
+	if mechanism == "XOAUTH2" {
+		return &xoauth2{session: s}, nil
+	}
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if user != s.server.User || password != s.server.Password {
 			return smtp.ErrAuthFailed
@@ -160,9 +169,26 @@ func (s *session) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
+// xoauth2 is the server of the mechanism of Google and Microsoft. It refuses at once what the real ones explain first.
+type xoauth2 struct{ session *session }
+
+// Next implements sasl.Server.
+func (x *xoauth2) Next(response []byte) (challenge []byte, done bool, err error) {
+	if response == nil {
+		return []byte{}, false, nil
+	}
+	user, rest, ok := strings.Cut(strings.TrimPrefix(string(response), "user="), "\x01auth=Bearer ")
+	token, end := strings.CutSuffix(rest, "\x01\x01")
+	if !ok || !end || !x.session.server.Token(user, token) {
+		return nil, false, smtp.ErrAuthFailed
+	}
+	x.session.signedIn = true
+	return nil, true, nil
+}
+
 // Mail implements smtp.Session.
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	if s.server.User != "" && !s.signedIn {
+	if (s.server.User != "" || s.server.Token != nil) && !s.signedIn {
 		return smtp.ErrAuthRequired
 	}
 	s.from = from

@@ -155,7 +155,11 @@ const names: Readonly<Record<string, string>> = {
   ad_accounts: 'Ad accounts',
   ai_tokens_month: 'AI tokens a month',
   api_requests_per_minute: 'API requests a minute',
+  mailboxes: 'Mailboxes',
+  emails_month: 'Emails a month',
   sequences: 'Sequences',
+  broadcasts: 'Broadcasts',
+  tracking_domain: 'Tracking domain',
   white_label: 'White label',
   hide_brand: 'Hidden platform brand',
   custom_domain: 'Custom domain',
@@ -169,6 +173,8 @@ const ones: Readonly<Record<string, string>> = {
   webhooks: 'Webhook',
   social_accounts: 'Social account',
   ad_accounts: 'Ad account',
+  mailboxes: 'Mailbox',
+  emails_month: 'Email a month',
 };
 
 /** featureName returns the name of count of a feature. The catalog can be edited, so a key may be unknown here. */

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound"
+	"github.com/funnelwork/funnelwork/internal/inbound/parse"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/jobs/inboundmail"
+)
+
+// mountInbound mounts the address to which a mail server or a provider posts the mails that come back.
+func (a *App) mountInbound() {
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "inbound.receive_email",
+		Method: http.MethodPost, Path: mailboxes.InboundPath + "{token}", Need: httpx.Public, Tag: conversationsTag,
+		Title: "Take an incoming mail", Status: http.StatusAccepted, Also: []int{http.StatusOK},
+		Takes: []string{"message/rfc822", "application/octet-stream"}, MaxBody: parse.MaxBytes,
+		Writes: []string{inboundmail.Kind.Name()}, May: []int{http.StatusNotFound},
+	}, a.receiveEmail)
+}
+
+// InboundToken is the path parameter of an inbound address.
+type InboundToken struct {
+	Token string `path:"token" maxLength:"200" doc:"Token of the mailbox's inbound address"`
+}
+
+type incomingMail struct {
+	InboundToken
+	Kind     string `header:"Content-Type" hidden:"true"`
+	Encoding string `header:"Content-Encoding" hidden:"true"`
+	RawBody  []byte
+}
+
+// check refuses a body that is no mail as it was received, such as a form of a provider.
+func (in *incomingMail) check() error {
+	if in.Encoding != "" && !strings.EqualFold(in.Encoding, "identity") {
+		return fault.New(fault.UnsupportedMedia, "Send the mail without Content-Encoding.")
+	}
+	kind, _, err := mime.ParseMediaType(in.Kind)
+	if in.Kind != "" && (err != nil || kind != "message/rfc822" && kind != "application/octet-stream") {
+		return fault.New(fault.UnsupportedMedia, "Send the mail as message/rfc822.")
+	}
+	return nil
+}
+
+type mailReceipt struct {
+	Status int
+	Body   storedMail
+}
+
+type storedMail struct {
+	ID id.ID `json:"id" format:"uuid" doc:"ID of the message, which is readable once it was processed"`
+}
+
+// receiveEmail stores a mail. It accepts any bytes: what is no mail becomes a message of the class unknown.
+func (a *App) receiveEmail(ctx context.Context, in *incomingMail) (*mailReceipt, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	route, err := a.Inbound.RouteOf(ctx, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	message, fresh, err := a.Inbound.Intake(ctx, route, in.RawBody, inbound.HTTP)
+	if err != nil {
+		return nil, err
+	}
+	out := &mailReceipt{Status: http.StatusOK}
+	if fresh {
+		out.Status = http.StatusAccepted
+	}
+	out.Body.ID = message
+	return out, nil
+}

@@ -1,0 +1,39 @@
+// Package inbound keeps the mails that come back to the mailboxes of an org: replies, automatic answers, bounces,
+// complaints and reports.
+//
+// # Way of a mail
+//
+//	Accept     inserts the message with its identity and the sealed mail; the caller enqueues its job
+//	Process    reads it (parse), says what it is (classify), finds the email that it is about, and acts on it
+//	SetClass   is a person's correction: it acts again
+//
+// A mail that arrives by several ways is one message, since its identity is the hash of its Message-ID, or of its bytes
+// without one. Process runs once for a message, in the transaction that ends its job.
+//
+// # Which email it is about
+//
+// The first rule that matches decides. Mail from a mailbox of the org is never matched.
+//
+//	token       the address that it was sent to has the local part of an email's Message-ID behind a plus sign
+//	references  a report returns the Message-ID of an email; or In-Reply-To or References name it, and the sender is
+//	            the recipient or has the same business domain
+//	sender      the sender, or the address that a report is about, is a contact to whom the mailbox has sent an email
+//	            within 90 days
+//	none        stored, and nothing more
+//
+// A Message-ID is an HMAC of the email's id, so nobody can name it who has not seen the mail.
+//
+// # What follows
+//
+//	human, unknown        email.replied and replied_at, for human alone
+//	bounce                email.bounced and bounced; hard: the address is suppressed for all mail; delayed: nothing
+//	complaint             email.complained, complained_at, and the address is suppressed for all mail
+//	delivery_report       email.delivered and delivered_at
+//	unsubscribe_request   the address is suppressed for marketing, and contact.unsubscribed
+//	auto_reply, list      nothing
+//
+// email.received is announced for each message that is not from a mailbox of the org. No mail is ever answered by the
+// platform, so there are no loops. An email whose fate was unknown is sent if an answer or a report names it.
+//
+// Locks are taken in the order of marks: suppressions, the mailbox, the email (package emails).
+package inbound

@@ -1,0 +1,172 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound/classify"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// effects is what follows from a message.
+type effects struct {
+	message, mailbox id.ID
+	class            string
+	former           string // class that a person has corrected; "": the message is new
+	match            string
+	own              bool
+	email            *emails.Row // nil: none
+	contact, thread  *id.ID
+	at               wire.Time
+	messageID        *string
+
+	bounce, code, recipient, diagnostic, subject, from string
+}
+
+func (in *incoming) effects(class string) *effects {
+	return &effects{
+		message: in.id, mailbox: in.mailbox, class: class, match: in.match, own: in.own, email: in.email,
+		contact: in.contact, thread: &in.thread, at: in.received, bounce: in.is.Bounce, code: in.is.Code,
+		recipient: in.is.Recipient, diagnostic: in.is.Diagnostic, subject: clean(in.mail.Subject, maxSubject),
+		from: in.from, messageID: orNull(clean(in.mail.MessageID, 998)),
+	}
+}
+
+// act writes what follows from a message.
+func (s *Service) act(ctx context.Context, tx *postgres.Tx, e *effects) error {
+	if e.own {
+		return nil
+	}
+	if e.former == "" {
+		if err := events.Announce(ctx, tx, events.EmailReceived{Email: e.received()}); err != nil {
+			return err
+		}
+	}
+	if err := s.suppress(ctx, tx, e); err != nil || e.email == nil {
+		return err
+	}
+	if e.former != "" {
+		if err := e.undo(ctx, tx); err != nil {
+			return err
+		}
+	}
+	switch e.class {
+	case classify.Bounce:
+		return e.bounced(ctx, tx)
+	case classify.Complaint:
+		return mailboxes.Judge(ctx, tx, e.email.MailboxID, func() error {
+			return e.record(ctx, tx, emails.Incoming{ComplainedAt: &e.at})
+		})
+	case classify.DeliveryReport:
+		return e.record(ctx, tx, emails.Incoming{DeliveredAt: &e.at})
+	case classify.Human:
+		return e.record(ctx, tx, emails.Incoming{RepliedAt: &e.at})
+	}
+	return e.record(ctx, tx, emails.Incoming{}) // an answer proves that the mail was sent
+}
+
+// received is the message as email.received shows it.
+func (e *effects) received() events.Email {
+	return events.Email{
+		ID: e.message, ContactID: e.contact, MailboxID: e.mailbox, Subject: e.subject, MessageID: e.messageID,
+		ThreadID: e.thread, Evidence: []events.EmailEvidence{}, Why: []string{}, Class: &e.class,
+	}
+}
+
+// suppress suppresses the address of a hard bounce, a complaint or an unsubscription. It precedes all other locks.
+func (s *Service) suppress(ctx context.Context, tx *postgres.Tx, e *effects) error {
+	n := suppression.New{
+		Source: "reply", Email: e.from, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe,
+	}
+	switch {
+	case e.class == classify.Bounce && e.bounce == classify.Hard && e.email != nil:
+		n = suppression.New{
+			Source: "bounce", Email: e.email.To, Purpose: suppression.All, Reason: suppression.HardBounce,
+			Note: e.diagnostic,
+		}
+	case e.class == classify.Complaint && e.email != nil:
+		n = suppression.New{
+			Source: "complaint", Email: e.email.To, Purpose: suppression.All, Reason: suppression.Complaint,
+		}
+	case e.class == classify.Unsubscribe && e.contact != nil:
+		if e.email != nil {
+			n.Email = e.email.To
+		}
+	default:
+		return nil
+	}
+	if n.Email == "" { // the contact was purged
+		return nil
+	}
+	_, added, err := s.Suppressions.Add(ctx, tx, n)
+	if err != nil || !added || n.Reason != suppression.Unsubscribe {
+		return err
+	}
+	row, err := contacts.Get(ctx, tx, *e.contact, true)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read contact: %w", err)
+	}
+	return events.Announce(ctx, tx, events.ContactUnsubscribed{Contact: row.Contact})
+}
+
+// bounced records a bounce. A delayed mail may still be delivered.
+func (e *effects) bounced(ctx context.Context, tx *postgres.Tx) error {
+	kind := "soft"
+	switch e.bounce {
+	case classify.Delayed:
+		return e.record(ctx, tx, emails.Incoming{})
+	case classify.Hard:
+		kind = "hard"
+	}
+	return mailboxes.Judge(ctx, tx, e.email.MailboxID, func() error {
+		return e.record(ctx, tx, emails.Incoming{Bounced: kind, Code: e.code})
+	})
+}
+
+// record writes a fact to the email.
+func (e *effects) record(ctx context.Context, tx *postgres.Tx, f emails.Incoming) error {
+	f.Proves = e.match == ByToken || e.match == ByReferences
+	f.Class = e.class
+	err := emails.Record(ctx, tx, e.email.ID, &f)
+	if errors.Is(err, emails.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// undo takes back what followed from the former class, unless another message says the same.
+func (e *effects) undo(ctx context.Context, tx *postgres.Tx) error {
+	var others int
+	err := tx.QueryRow(ctx, `
+		SELECT count(*) FROM message WHERE org_id = $1 AND email_id = $2 AND id <> $3 AND class = $4`,
+		[]any{tx.Org(), e.email.ID, e.message, e.former}, &others)
+	if err != nil {
+		return fmt.Errorf("count messages: %w", err)
+	}
+	if others > 0 {
+		return nil
+	}
+	switch e.former {
+	case classify.Human:
+		emails.Forget(tx, e.email.ID, "replied_at")
+	case classify.Complaint:
+		emails.Forget(tx, e.email.ID, "complained_at")
+	case classify.DeliveryReport:
+		emails.Forget(tx, e.email.ID, "delivered_at")
+	case classify.Bounce:
+		emails.Forget(tx, e.email.ID, "bounced")
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package inbound
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound/parse"
+	"github.com/funnelwork/funnelwork/internal/keyring"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Ways by which a mail arrives.
+const (
+	HTTP    = "http"
+	SMTP    = "smtp"
+	Sandbox = "sandbox"
+)
+
+// Service keeps incoming mails. It is safe for concurrent use.
+type Service struct {
+	DB           *postgres.DB   // App role; Intake alone needs it
+	Box          *secret.Sealer // seals mails
+	Suppressions *suppression.Service
+	// Enqueue adds the job that processes a message; Intake alone needs it.
+	Enqueue func(ctx context.Context, tx *postgres.Tx, message id.ID) error
+}
+
+const sealedAs = "message_raw"
+
+// Sealed lists the column with the sealed mails.
+func Sealed() []keyring.Column {
+	return []keyring.Column{{
+		Table: "message_raw", Name: "raw", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sealedAs),
+	}}
+}
+
+func about(org, message id.ID) string {
+	return keyring.ByOrgAndID(sealedAs)([]string{org.String(), message.String()})
+}
+
+// Route is where the mail of an inbound address goes.
+type Route struct{ Org, Mailbox id.ID }
+
+// tokenBytes is the length of a token, of which the first 16 bytes are the org.
+const tokenBytes = 16 + 20
+
+// RouteOf returns the route of the token of an inbound address. The error is a not_found fault if there is none.
+func (s *Service) RouteOf(ctx context.Context, token string) (Route, error) {
+	var r Route
+	unknown := fault.New(fault.NotFound, "There is no such inbound address.")
+	bytes, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(bytes) != tokenBytes {
+		return r, unknown
+	}
+	copy(r.Org[:], bytes)
+	sum := sha256.Sum256([]byte(token))
+	err = s.DB.ReadTx(ctx, r.Org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `
+			SELECT id FROM mailbox WHERE org_id = $1 AND inbound_hash = $2 AND archived_at IS NULL`,
+			[]any{tx.Org(), sum[:]}, &r.Mailbox)
+	})
+	if postgres.None(err) {
+		return r, unknown
+	}
+	if err != nil {
+		return r, fmt.Errorf("find inbound address: %w", err)
+	}
+	return r, nil
+}
+
+// FromSandbox takes a mail with which a recipient of the sandbox answers the mailbox with an address.
+func (s *Service) FromSandbox(ctx context.Context, org id.ID, to string, raw []byte) error {
+	r := Route{Org: org}
+	folded, _ := suppression.Fold(to)
+	err := s.DB.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT id FROM mailbox WHERE org_id = $1 AND from_folded = $2 AND archived_at IS NULL`,
+			[]any{tx.Org(), folded}, &r.Mailbox)
+	})
+	if err != nil {
+		return fmt.Errorf("find mailbox: %w", err)
+	}
+	_, _, err = s.Intake(ctx, r, raw, Sandbox)
+	return err
+}
+
+// Intake commits a mail and its job. It returns the message's id, and whether the mail is new.
+func (s *Service) Intake(ctx context.Context, r Route, raw []byte, via string) (message id.ID, fresh bool, err error) {
+	err = s.DB.Tx(ctx, r.Org, func(tx *postgres.Tx) (err error) {
+		message, fresh, err = s.accept(ctx, tx, r.Mailbox, raw, via)
+		if err != nil || !fresh {
+			return err
+		}
+		return s.Enqueue(ctx, tx, message)
+	})
+	if err != nil {
+		return message, false, fmt.Errorf("take mail: %w", err)
+	}
+	return message, fresh, nil
+}
+
+// accept inserts a message, unless the mailbox has it already.
+func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string) (message id.ID,
+	fresh bool, err error,
+) {
+	message = id.New()
+	identity := identityOf(parse.MessageID(raw))
+	if identity == nil {
+		identity = hash("raw", string(raw))
+	}
+	sealed, err := s.Box.Seal(raw, about(tx.Org(), message))
+	if err != nil {
+		return message, false, fmt.Errorf("seal mail: %w", err)
+	}
+	now := wire.Now()
+	err = tx.QueryRow(ctx, `
+		INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (org_id, mailbox_id, identity) DO NOTHING RETURNING id`,
+		[]any{tx.Org(), message, mailbox, identity, via, now}, &message)
+	if postgres.None(err) {
+		err = tx.QueryRow(ctx, `SELECT id FROM message WHERE org_id = $1 AND mailbox_id = $2 AND identity = $3`,
+			[]any{tx.Org(), mailbox, identity}, &message)
+		return message, false, err
+	}
+	if err != nil {
+		return message, false, fmt.Errorf("insert message: %w", err)
+	}
+	tx.Queue(`INSERT INTO message_raw (org_id, id, raw, created_at) VALUES ($1, $2, $3, $4)`, tx.Org(), message, sealed,
+		now)
+	return message, true, nil
+}
+
+// identityOf returns the hash of a Message-ID, or nil without one.
+func identityOf(messageID string) []byte {
+	if messageID == "" {
+		return nil
+	}
+	return hash("id", messageID)
+}
+
+func hash(kind, text string) []byte {
+	sum := sha256.Sum256([]byte(kind + "\x00" + text))
+	return sum[:16]
+}

@@ -1,0 +1,149 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound/classify"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+)
+
+// within is how long after an email a mail from its recipient is taken for an answer to it.
+const within = 90 * 24 * time.Hour
+
+// find finds the email that a message is about, the contact and the thread.
+func (s *Service) find(ctx context.Context, tx *postgres.Tx, in *incoming) error {
+	var from, about *id.ID
+	err := tx.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM mailbox WHERE org_id = $1 AND from_folded = $2),
+			(SELECT id FROM contact WHERE org_id = $1 AND email_folded = $2 AND archived_at IS NULL LIMIT 1),
+			(SELECT id FROM contact WHERE org_id = $1 AND email_folded = $3 AND archived_at IS NULL LIMIT 1)`,
+		[]any{tx.Org(), in.from, fold(in.is.Recipient)}, &in.own, &from, &about)
+	if err != nil {
+		return fmt.Errorf("find sender: %w", err)
+	}
+	isReport := in.is.Class == classify.Bounce || in.is.Class == classify.Complaint ||
+		in.is.Class == classify.DeliveryReport
+	if in.contact = from; isReport {
+		in.contact = about
+	}
+	if in.own {
+		return nil
+	}
+	if err := in.byID(ctx, tx, isReport); err != nil || in.match != NoMatch {
+		return err
+	}
+	if in.contact != nil && in.is.Class != classify.List {
+		in.email, err = emails.LastTo(ctx, tx, *in.contact, in.mailbox, time.Now().Add(-within))
+		if err != nil {
+			return err
+		}
+		if in.email != nil {
+			in.match = BySender
+			if in.thread == in.id {
+				in.thread = in.email.ThreadID
+			}
+		}
+	}
+	return nil
+}
+
+func fold(address string) string {
+	if address == "" {
+		return ""
+	}
+	folded, _ := suppression.Fold(clean(address, maxAddress))
+	return folded
+}
+
+// byID finds the email, or at least the thread, by Message-IDs.
+func (in *incoming) byID(ctx context.Context, tx *postgres.Tx, isReport bool) error {
+	names := in.mail.References
+	if isReport && in.is.Original != "" {
+		names = append([]string{in.is.Original}, names...)
+	}
+	tokens := tokensOf(in.mail.Recipients)
+	found, err := emails.ByMessageIDs(ctx, tx, append(tokens, names...))
+	if err != nil {
+		return err
+	}
+	for i, name := range append(tokens, names...) {
+		row, ok := found[name]
+		if !ok {
+			continue
+		}
+		in.thread = row.ThreadID
+		if i < len(tokens) {
+			in.settle(&row, ByToken)
+			return nil
+		}
+		if isReport || in.mayAnswer(row.To) {
+			in.settle(&row, ByReferences)
+			return nil
+		}
+	}
+	if in.thread != in.id || len(names) == 0 {
+		return nil
+	}
+	return in.joinKnown(ctx, tx, names)
+}
+
+// joinKnown finds the thread of another message that the mail refers to.
+func (in *incoming) joinKnown(ctx context.Context, tx *postgres.Tx, names []string) error {
+	identities := make([][]byte, len(names))
+	for i, name := range names {
+		identities[i] = identityOf(name)
+	}
+	err := tx.QueryRow(ctx, `SELECT thread_id FROM message WHERE org_id = $1 AND identity = ANY ($2) AND NOT own
+		AND thread_id IS NOT NULL ORDER BY id DESC LIMIT 1`, []any{tx.Org(), identities}, &in.thread)
+	if err != nil && !postgres.None(err) {
+		return fmt.Errorf("find thread: %w", err)
+	}
+	return nil
+}
+
+func (in *incoming) settle(row *emails.Row, match string) {
+	in.email, in.match = row, match
+	if row.ContactID != nil {
+		in.contact = row.ContactID
+	}
+}
+
+// mayAnswer reports whether the sender may answer a mail to an address: it is the recipient, or a colleague.
+func (in *incoming) mayAnswer(to string) bool {
+	to = fold(to)
+	if to == fold(in.from) {
+		return true
+	}
+	domain, same := registrable(to), registrable(in.from)
+	return domain != "" && domain == same && scoring.DomainKind(to) == "business"
+}
+
+// registrable returns the registrable domain of an address, or "".
+func registrable(address string) string {
+	_, domain, _ := strings.Cut(address, "@")
+	out, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(domain))
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// tokensOf returns the Message-IDs that plus addresses stand for: ada+<token>@shop.example for <token>@shop.example.
+func tokensOf(recipients []string) (out []string) {
+	for _, to := range recipients {
+		local, domain, _ := strings.Cut(to, "@")
+		if _, token, ok := strings.Cut(local, "+"); ok && len(token) >= 32 {
+			out = append(out, token+"@"+domain)
+		}
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+package parse
+
+import (
+	"bytes"
+	"mime"
+	"strings"
+)
+
+// reader walks the parts of a mail.
+type reader struct {
+	mail       *Mail
+	text, html strings.Builder
+	parts      int
+}
+
+// part reads a part with its header. depth is 0 for the mail itself.
+func (r *reader) part(h Header, body []byte, depth int) {
+	if r.parts++; r.parts > maxParts || depth > maxDepth {
+		r.mail.Cut = true
+		return
+	}
+	kind, params := mediaType(h.Get("Content-Type"))
+	if depth == 0 {
+		r.mail.ContentType = kind
+	}
+	encoding := h.Get("Content-Transfer-Encoding")
+	switch {
+	case strings.HasPrefix(kind, "multipart/"):
+		if kind == "multipart/report" && r.mail.ReportType == "" {
+			r.mail.ReportType = strings.ToLower(params["report-type"])
+		}
+		r.multipart(body, params["boundary"], depth)
+	case kind == "message/delivery-status", kind == "message/global-delivery-status":
+		r.statuses(r.small(body, encoding))
+	case kind == "message/feedback-report":
+		r.feedback(r.small(body, encoding))
+	case kind == "message/disposition-notification", kind == "message/global-disposition-notification":
+		r.mail.Receipt, _ = r.split(r.small(body, encoding))
+	case kind == "message/rfc822", kind == "message/global", kind == "text/rfc822-headers",
+		kind == "message/global-headers", kind == "text/rfc822":
+		r.returned(h, r.small(body, encoding), kind, params, depth)
+	case isFile(h, kind, params):
+		r.file(h, body, kind, params)
+	case kind == "text/html":
+		r.add(&r.html, body, encoding, params["charset"])
+	default:
+		r.add(&r.text, body, encoding, params["charset"])
+	}
+}
+
+// isFile reports whether a part is a file and not the text of the mail.
+func isFile(h Header, kind string, params map[string]string) bool {
+	if !strings.HasPrefix(kind, "text/") {
+		return kind != ""
+	}
+	disposition, more := mediaType(h.Get("Content-Disposition"))
+	return disposition == "attachment" || more["filename"] != "" || params["name"] != "" && disposition != "inline" ||
+		kind != "text/plain" && kind != "text/html"
+}
+
+// small returns the first bytes of a decoded part.
+func (r *reader) small(body []byte, encoding string) []byte {
+	out, more := decodeBody(body, encoding, maxText)
+	r.mail.Cut = r.mail.Cut || more
+	return out
+}
+
+// add appends a decoded text to b.
+func (r *reader) add(b *strings.Builder, body []byte, encoding, charset string) {
+	room := maxText - b.Len()
+	if room <= 0 {
+		r.mail.Cut = true
+		return
+	}
+	out, more := decodeBody(body, encoding, room)
+	r.mail.Cut = r.mail.Cut || more
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	s := strings.ReplaceAll(toUTF8(out, charset), "\r\n", "\n")
+	b.WriteString(strings.ReplaceAll(strings.ReplaceAll(s, "\r", "\n"), "\x00", ""))
+}
+
+// returned reads the mail within a mail: that which is returned or reported, or an attached one.
+func (r *reader) returned(h Header, inner []byte, kind string, params map[string]string, depth int) {
+	head, body := r.split(inner)
+	if r.mail.Original == nil {
+		r.mail.Original = head
+		if r.mail.Original == nil {
+			r.mail.Original = Header{}
+		}
+	}
+	if depth == 0 { // the whole mail is a returned one
+		r.add(&r.text, body, "", "")
+		return
+	}
+	if kind == "message/rfc822" || kind == "message/global" {
+		r.file(h, inner, kind, params)
+	}
+}
+
+// file lists an attachment.
+func (r *reader) file(h Header, body []byte, kind string, params map[string]string) {
+	if len(r.mail.Attachments) >= maxFiles {
+		r.mail.Cut = true
+		return
+	}
+	_, more := mediaType(h.Get("Content-Disposition"))
+	name := more["filename"]
+	if name == "" {
+		name = params["name"]
+	}
+	a := Attachment{Name: clip(oneLine(decodeWords(name)), 255), Type: clip(kind, 200), Size: len(body)}
+	switch strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding"))) {
+	case "base64":
+		a.Size = sizeBase64(body)
+	case "quoted-printable":
+		a.Size -= 2 * bytes.Count(body, []byte{'='})
+	}
+	r.mail.Attachments = append(r.mail.Attachments, a)
+}
+
+// clip returns at most n bytes of s, in whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// multipart reads the parts between the lines of a boundary. A missing boundary is guessed.
+func (r *reader) multipart(body []byte, boundary string, depth int) {
+	if boundary == "" {
+		boundary = guessBoundary(body)
+	}
+	if boundary == "" {
+		r.add(&r.text, body, "", "")
+		return
+	}
+	delimiter := []byte("--" + boundary)
+	rest, ok := afterDelimiter(body, delimiter)
+	if !ok { // no part has begun
+		r.add(&r.text, body, "", "")
+		return
+	}
+	for ok && r.parts <= maxParts {
+		var one []byte
+		if one, rest, ok = untilDelimiter(rest, delimiter); len(one) > 0 {
+			h, inner := r.split(one)
+			r.part(h, inner, depth+1)
+		}
+	}
+	if ok {
+		r.mail.Cut = true
+	}
+}
+
+// afterDelimiter returns what follows the first line of the delimiter.
+func afterDelimiter(body, delimiter []byte) (rest []byte, ok bool) {
+	_, rest, ok = untilDelimiter(body, delimiter)
+	return rest, ok
+}
+
+// untilDelimiter returns what precedes the next line of the delimiter, and what follows it. ok is false if no part
+// follows.
+func untilDelimiter(body, delimiter []byte) (before, rest []byte, ok bool) {
+	for from := 0; from < len(body); {
+		i := bytes.Index(body[from:], delimiter)
+		if i < 0 {
+			break
+		}
+		i += from
+		after := body[i+len(delimiter):]
+		if i > 0 && body[i-1] != '\n' || len(after) > 0 && !bytes.ContainsRune([]byte("\r\n\t -"), rune(after[0])) {
+			from = i + len(delimiter)
+			continue
+		}
+		last := bytes.HasPrefix(after, []byte("--"))
+		line, rest := cutLine(after)
+		if !last && len(bytes.TrimSpace(line)) > 0 {
+			from = i + len(delimiter)
+			continue
+		}
+		before = bytes.TrimSuffix(bytes.TrimSuffix(body[:i], []byte{'\n'}), []byte{'\r'})
+		return before, rest, !last
+	}
+	return body, nil, false
+}
+
+// guessBoundary returns the boundary that the first line with two hyphens names, or "".
+func guessBoundary(body []byte) string {
+	for range 100 {
+		line, rest := cutLine(body)
+		if bytes.HasPrefix(line, []byte("--")) && len(line) > 6 && len(line) < 80 && !bytes.ContainsAny(line, " \t") {
+			return string(line[2:])
+		}
+		if body = rest; len(body) == 0 {
+			break
+		}
+	}
+	return ""
+}
+
+// mediaType parses a Content-Type or Content-Disposition. Of a malformed value it returns the type, and the parameters
+// boundary and charset if they are legible.
+func mediaType(s string) (kind string, params map[string]string) {
+	if s == "" {
+		return "", nil
+	}
+	kind, params, err := mime.ParseMediaType(s)
+	if err == nil {
+		return kind, params
+	}
+	kind, rest, _ := strings.Cut(s, ";")
+	params = map[string]string{}
+	for one := range strings.SplitSeq(rest, ";") {
+		name, value, ok := strings.Cut(one, "=")
+		if ok {
+			params[strings.ToLower(strings.TrimSpace(name))] = strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	return strings.ToLower(strings.TrimSpace(kind)), params
+}
