@@ -13,8 +13,8 @@ import (
 // consentRequests is how many mails a contact gets in 24 hours that ask for its consent.
 const consentRequests = 3
 
-// countConsentRequest counts a request for a contact's consent. The 4th in 24 hours is a rate_limited fault, which rolls
-// the transaction back. The count is in the database, because it protects a person from mails: it must not start anew
+// countConsentRequest counts a request for a contact's consent. The 4th in 24 hours is a rate_limited fault, which
+// rolls the transaction back. The count is in the database, because it protects a person from mails: it must not start anew
 // when Redis does.
 func countConsentRequest(ctx context.Context, tx *postgres.Tx, contact id.ID) error {
 	var (

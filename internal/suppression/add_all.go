@@ -15,8 +15,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// AddAll suppresses addresses and domains for the org of tx with one statement, and returns how many of all are new: the
-// others were in force with the same purpose, or are repeated in all. It holds the locks of their hashes until tx ends,
+// AddAll suppresses addresses and domains for the org of tx with one statement, and returns how many of all are new:
+// the others were in force with the same purpose, or are repeated in all. It holds the locks of their hashes until tx ends,
 // so all should be a batch of at most a thousand. The caller has checked them.
 func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added int, err error) {
 	if len(all) == 0 {

@@ -19,7 +19,7 @@ type merged struct {
 	IDs []id.ID `json:"ids"`
 }
 
-// Repoint suppresses the address of the contact to for what the contacts from are suppressed for: who merges two contacts
+// Repoint suppresses the address of the contact to for what the contacts from are suppressed for: a merge of contacts
 // says that they are one person, and the person's wish counts for both addresses. A bounce is a fact about an address
 // and stays with it. It returns the data that Return needs. It takes its locks, so it must come before tx locks emails.
 func (s *Service) Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (json.RawMessage, error) {

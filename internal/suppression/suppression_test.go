@@ -70,7 +70,8 @@ func TestAHashOutlivesItsAddress(t *testing.T) {
 	if got := d.refuses(d.org, "eve@example.com", false); got != "complaint" {
 		t.Errorf("after the purge: %q", got)
 	}
-	if n := d.count(`suppression WHERE suppression::text ILIKE '%eve%' OR suppression::text ILIKE '%example.com%'`); n != 0 {
+	if n := d.count(`suppression WHERE suppression::text ILIKE '%eve%'
+		OR suppression::text ILIKE '%example.com%'`); n != 0 {
 		t.Error("the row still has the address")
 	}
 	d.in(d.org, func(ctx context.Context, tx *postgres.Tx) error {

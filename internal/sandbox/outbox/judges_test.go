@@ -37,7 +37,9 @@ func signed(t *testing.T) (all map[string][]byte, records map[string]string) {
 	reply.Subject, reply.InReplyTo = "Re: Größe der Webstühle für Łódź", "parent@example.org"
 	reply.References = compose.References([]string{"root@example.org"}, "parent@example.org")
 	file := plain
-	file.Attachments = []compose.Attachment{{Name: "Größen.pdf", Type: "application/pdf", Content: []byte("%PDF-1.4 looms")}}
+	file.Attachments = []compose.Attachment{{
+		Name: "Größen.pdf", Type: "application/pdf", Content: []byte("%PDF-1.4 looms"),
+	}}
 	all = map[string][]byte{}
 	for name, m := range map[string]*compose.Mail{"text": &plain, "page": &page, "reply": &reply, "attachment": &file} {
 		mime, err := m.MIME()

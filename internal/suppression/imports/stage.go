@@ -34,8 +34,8 @@ type Staged struct {
 }
 
 // Stage reads an uploaded file and stores its records. It holds one block in memory, whatever the file's size. by says
-// who uploads it: "user/<id>". A file that cannot be read is a validation fault; an error of from is returned unchanged.
-// After any error the stored blocks are deleted, at the latest by the retention within hours.
+// who uploads it: "user/<id>". A file that cannot be read is a validation fault; an error of from is returned
+// unchanged. After any error the stored blocks are deleted, at the latest by the retention within hours.
 func Stage(ctx context.Context, db *postgres.DB, org id.ID, by string, from io.Reader) (*Staged, error) {
 	in, err := sheet.NewReader(from)
 	if err != nil {
