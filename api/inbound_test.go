@@ -98,8 +98,8 @@ func (s *service) workMail() {
 
 // reply returns an answer to the email.
 func (c *correspondence) reply(from, text string, header ...string) string {
-	return fmt.Sprintf("From: %s\r\nTo: hello@shop.example\r\nSubject: Re: Hello\r\nMessage-ID: <%d-%s@example.com>\r\n"+
-		"In-Reply-To: <%s>\r\n%s\r\n%s\r\n\r\nOn Monday, 3 August 2026, Ada wrote:\r\n> Good day\r\n", from, len(text),
+	return fmt.Sprintf("From: %s\r\nTo: hello@shop.example\r\nSubject: Re: Hello\r\n"+
+		"Message-ID: <%d-%s@example.com>\r\nIn-Reply-To: <%s>\r\n%s\r\n%s\r\n\r\nOn Monday, 3 August 2026, Ada wrote:\r\n> Good day\r\n", from, len(text),
 		strings.ReplaceAll(strings.ReplaceAll(from, "@", "."), " ", ""), c.sent.MessageID,
 		strings.Join(append(header, ""), "\r\n"), text)
 }
@@ -110,7 +110,8 @@ func (c *correspondence) bounce(action, status, reply string) string {
 		"Message-ID: <"+action+status+"@mx.example.com>\n"+
 		"Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n--b\n\nSorry.\n--b\n"+
 		"Content-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example.com\n\n"+
-		"Final-Recipient: rfc822; ada@example.com\nAction: "+action+"\nStatus: "+status+"\nDiagnostic-Code: smtp; "+reply+
+		"Final-Recipient: rfc822; ada@example.com\nAction: "+action+"\nStatus: "+status+
+		"\nDiagnostic-Code: smtp; "+reply+
 		"\n--b\nContent-Type: text/rfc822-headers\n\nMessage-ID: <"+c.sent.MessageID+">\n--b--\n", "\n", "\r\n")
 }
 
@@ -124,7 +125,8 @@ func (c *correspondence) facts() string {
 			CASE WHEN replied_at IS NOT NULL THEN 'replied' END,
 			(SELECT string_agg(purpose || '/' || reason, ' ') FROM suppression WHERE org_id = e.org_id),
 			(SELECT string_agg(type, ' ' ORDER BY type) FROM event WHERE org_id = e.org_id
-				AND type IN ('email.delivered', 'email.bounced', 'email.complained', 'email.replied', 'contact.unsubscribed')))
+				AND type IN ('email.delivered', 'email.bounced', 'email.complained', 'email.replied',
+				'contact.unsubscribed')))
 		FROM email e WHERE id = $1`, c.sent.ID).Scan(&out); err != nil {
 		c.Fatal(err)
 	}
@@ -152,7 +154,8 @@ func TestWhatComesBackIsWrittenToTheEmail(t *testing.T) {
 		"a stranger at the address with the token": {
 			func(c *correspondence) string {
 				local, domain, _ := strings.Cut(c.sent.MessageID, "@")
-				return "From: ada@home.example\nTo: hello+" + local + "@" + domain + "\nSubject: Hi\n\nFrom my other address"
+				return "From: ada@home.example\nTo: hello+" + local + "@" + domain +
+					"\nSubject: Hi\n\nFrom my other address"
 			},
 			"human token", "replied email.replied",
 		},
@@ -192,16 +195,17 @@ func TestWhatComesBackIsWrittenToTheEmail(t *testing.T) {
 		},
 		"a bounce that names nothing but the address": {
 			func(*correspondence) string {
-				return "From: MAILER-DAEMON@mx.example.com\nSubject: failure notice\n\nThis is the qmail-send program\n\n" +
-					"<ada@example.com>:\nSorry, no mailbox here by that name. (#5.1.1)\n"
+				return "From: MAILER-DAEMON@mx.example.com\nSubject: failure notice\n\n" +
+					"This is the qmail-send program\n\n<ada@example.com>:\nSorry, no mailbox here by that name. (#5.1.1)\n"
 			},
 			"bounce sender", "hard all/hard_bounce email.bounced",
 		},
 		"a complaint": {
 			func(c *correspondence) string {
-				return "From: fbl@mx.example.com\nContent-Type: multipart/report; report-type=feedback-report; boundary=b\n\n" +
-					"--b\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\n--b\nContent-Type: message/rfc822\n\n" +
-					"Message-ID: <" + c.sent.MessageID + ">\n\nx\n--b--\n"
+				return "From: fbl@mx.example.com\n" +
+					"Content-Type: multipart/report; report-type=feedback-report; boundary=b\n\n" +
+					"--b\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\n" +
+					"--b\nContent-Type: message/rfc822\n\nMessage-ID: <" + c.sent.MessageID + ">\n\nx\n--b--\n"
 			},
 			"complaint references", "complained all/complaint email.complained",
 		},
@@ -230,7 +234,8 @@ func TestAThreadHasTheMailsOfBothDirections(t *testing.T) {
 		t.Errorf("before an answer: %+v", of)
 	}
 	m := c.receive(c.reply("ada@example.com", "Yes, let us talk."))
-	if m.ReplyText != "Yes, let us talk." || m.ThreadID != c.sent.ThreadID || m.EmailID == nil || *m.EmailID != c.sent.ID ||
+	if m.ReplyText != "Yes, let us talk." || m.ThreadID != c.sent.ThreadID || m.EmailID == nil ||
+		*m.EmailID != c.sent.ID ||
 		!strings.Contains(m.Text, "> Good day") {
 		t.Errorf("%+v", m)
 	}
@@ -285,7 +290,8 @@ func TestAnInboundAddressTakesNothingButMails(t *testing.T) {
 	path := "/inbound/email/"
 	c.do(http.MethodPost, path+"unknown", "x", "Content-Type", "message/rfc822").want(t, 404, "not_found")
 	c.do(http.MethodPost, path+c.token, "x", "Content-Type", "application/json").want(t, 415, "")
-	c.do(http.MethodPost, path+c.token, strings.Repeat("x", 25<<20+1), "Content-Type", "message/rfc822").want(t, 413, "")
+	large := strings.Repeat("x", 25<<20+1)
+	c.do(http.MethodPost, path+c.token, large, "Content-Type", "message/rfc822").want(t, 413, "")
 	c.post("From: a@b.example\n\nHello").want(t, 202, "")
 	c.do(http.MethodPost, boxesPath+"/"+c.mailbox+"/rotate-inbound-token", nil).want(t, 200, "")
 	c.post("From: a@b.example\n\nHello again").want(t, 404, "not_found")
@@ -317,7 +323,8 @@ func TestHTMLOfStrangersIsHarmless(t *testing.T) {
 	t.Parallel()
 	c := correspond(start(t, unlimited))
 	m := c.receive("From: ada@example.com\nContent-Type: text/html\n\n<p onclick=x()>Hi <b>there</b></p>" +
-		`<script>x()</script><img src="https://example.com/pixel"><a href="javascript:x()">a</a><a href="https://a.b">b</a>`)
+		`<script>x()</script><img src="https://example.com/pixel">` +
+		`<a href="javascript:x()">a</a><a href="https://a.b">b</a>`)
 	for _, bad := range []string{"onclick", "script", "img", "javascript"} {
 		if m.HTML == nil || strings.Contains(*m.HTML, bad) {
 			t.Errorf("%s: %v", bad, *m.HTML)

@@ -47,8 +47,8 @@ func (a *App) mountThreads() {
 		Method: http.MethodPatch, Path: message, Need: httpx.Member, Tag: conversationsTag,
 		Title: "Correct the class of an incoming message",
 		Writes: []string{
-			"email.delivered", "email.replied", "email.bounced", "email.complained", "email.sent", "contact.unsubscribed",
-			"mailbox.disabled",
+			"email.delivered", "email.replied", "email.bounced", "email.complained", "email.sent",
+			"contact.unsubscribed", "mailbox.disabled",
 		},
 	}, a.updateMessage)
 }

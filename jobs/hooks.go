@@ -20,8 +20,8 @@ import (
 // without running them needs them in its Store: the worker, the ops listener and the commands. publicURL is the prefix
 // of links to files in events; "" leaves the links out.
 //
-// Kinds without a hook have no such rows (scores, mails, sweeps), or keep what they have not processed until an operator
-// runs them again (inbound.mail), or their rows become due by themselves, whatever
+// Kinds without a hook have no such rows (scores, mails, sweeps), or keep what they have not processed until an
+// operator runs them again (inbound.mail), or their rows become due by themselves, whatever
 // happens to a job (token.refresh, domain.verify, segment.sync, contact.index, overview.count, plan.settle).
 func Hooks(publicURL string) store.Hooks {
 	links := linksOf(publicURL)

@@ -318,8 +318,8 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 	}
 }
 
-// TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone kills the API process that writes emails and two workers again and
-// again while the emails go out to a server that is slow and fails in each way.
+// TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone kills the API process that writes emails and two workers again
+// and again while the emails go out to a server that is slow and fails in each way.
 func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
 	t.Parallel()
 	p := openMailer(t)

@@ -74,7 +74,7 @@ func (cl clients) call(worker int, key, method, path string, body []byte, want i
 		return err
 	}
 	if res.StatusCode() != want {
-		return fmt.Errorf("%s %s: %d, want %d: %.300s", method, path, res.StatusCode(), want, res.Body())
+		return fmt.Errorf("%s %s: %d, want %d: %.800s", method, path, res.StatusCode(), want, res.Body())
 	}
 	if read == nil {
 		return nil

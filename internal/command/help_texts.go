@@ -59,8 +59,10 @@ func helpTexts() map[string]string {
 		"plans":                 "File that lists the plans; without one those that the program ships with.",
 		"signup":                "Whether strangers may sign up: on or off.",
 		"webhook-allow-private": "Webhooks may go to http and to private addresses.",
-		"mail-allow-private":    "Mailboxes may use servers with private addresses, any port, and no TLS.",
-		"mail-resolve-after":    "How long after its transmission a person may settle an email whose fate is unknown.",
+		"inbound-addr": "Where an API process takes incoming mails: host:port for SMTP, lmtp://host:port for LMTP; " +
+			"without one by HTTP alone.",
+		"mail-allow-private": "Mailboxes may use servers with private addresses, any port, and no TLS.",
+		"mail-resolve-after": "How long after its transmission a person may settle an email whose fate is unknown.",
 		"smtp-url": "Server for the platform's mails, smtp:// or smtps://; without one none is sent; with the " +
 			"sandbox they go to its mailbox on the ops listener.",
 		"sandboxes": "Sandboxes that stand in for what is not configured: stripe, oauth, mail, ai. Pages on the ops " +

@@ -58,6 +58,7 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	case "api":
 		p.followHosts(ctx)
 		p.serve(public) //nolint:contextcheck // a request has its own
+		err = p.takeMails(ctx)
 	case "worker":
 		err = p.work(ctx)
 	default:

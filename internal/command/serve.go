@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/ops"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/inbound/listener"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/look"
@@ -21,6 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/jobs"
+	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 )
 
 // serve adds the API server on ln.
@@ -55,6 +57,21 @@ func (p *process) serve(ln net.Listener) {
 	}
 	a := api.New(d)
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })
+}
+
+// takeMails adds the listener for incoming mails, if there is one.
+func (p *process) takeMails(ctx context.Context) error {
+	if p.InboundAddr == "" {
+		return nil
+	}
+	addr, lmtp := strings.CutPrefix(p.InboundAddr, "lmtp://")
+	ln, err := p.listen(ctx, "inbound-addr", "FUNNELWORK_INBOUND_ADDR", addr)
+	if err != nil {
+		return err
+	}
+	s := &listener.Server{Inbound: inboundmail.Intake(p.app, p.box), Log: p.log, LMTP: lmtp}
+	p.tasks = append(p.tasks, func(ctx context.Context) error { return s.Serve(ctx, ln) })
+	return nil
 }
 
 // operate adds the ops server on ln.

@@ -55,6 +55,7 @@ type settings struct {
 	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE"`
 	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
 
+	InboundAddr      string        `name:"inbound-addr" env:"FUNNELWORK_INBOUND_ADDR"`
 	MailAllowPrivate bool          `name:"mail-allow-private" env:"FUNNELWORK_MAIL_ALLOW_PRIVATE"`
 	MailResolveAfter time.Duration `name:"mail-resolve-after" env:"FUNNELWORK_MAIL_RESOLVE_AFTER" default:"15m"`
 

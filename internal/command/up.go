@@ -87,7 +87,7 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	}
 	p.serve(public) //nolint:contextcheck // a request has its own
 	p.remind()
-	if err = errors.Join(p.work(ctx), p.operate(ops)); err != nil {
+	if err = errors.Join(p.takeMails(ctx), p.work(ctx), p.operate(ops)); err != nil {
 		return err
 	}
 	p.tasks = append(p.tasks, func(ctx context.Context) error {

@@ -84,7 +84,9 @@ func (e *effects) received() events.Email {
 
 // suppress suppresses the address of a hard bounce, a complaint or an unsubscription. It precedes all other locks.
 func (s *Service) suppress(ctx context.Context, tx *postgres.Tx, e *effects) error {
-	n := suppression.New{Source: "reply", Email: e.from, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe}
+	n := suppression.New{
+		Source: "reply", Email: e.from, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe,
+	}
 	switch {
 	case e.class == classify.Bounce && e.bounce == classify.Hard && e.email != nil:
 		n = suppression.New{
@@ -92,7 +94,9 @@ func (s *Service) suppress(ctx context.Context, tx *postgres.Tx, e *effects) err
 			Note: e.diagnostic,
 		}
 	case e.class == classify.Complaint && e.email != nil:
-		n = suppression.New{Source: "complaint", Email: e.email.To, Purpose: suppression.All, Reason: suppression.Complaint}
+		n = suppression.New{
+			Source: "complaint", Email: e.email.To, Purpose: suppression.All, Reason: suppression.Complaint,
+		}
 	case e.class == classify.Unsubscribe && e.contact != nil:
 		if e.email != nil {
 			n.Email = e.email.To
@@ -145,7 +149,8 @@ func (e *effects) record(ctx context.Context, tx *postgres.Tx, f emails.Incoming
 // undo takes back what followed from the former class, unless another message says the same.
 func (e *effects) undo(ctx context.Context, tx *postgres.Tx) error {
 	var others int
-	err := tx.QueryRow(ctx, `SELECT count(*) FROM message WHERE org_id = $1 AND email_id = $2 AND id <> $3 AND class = $4`,
+	err := tx.QueryRow(ctx, `
+		SELECT count(*) FROM message WHERE org_id = $1 AND email_id = $2 AND id <> $3 AND class = $4`,
 		[]any{tx.Org(), e.email.ID, e.message, e.former}, &others)
 	if err != nil {
 		return fmt.Errorf("count messages: %w", err)

@@ -62,7 +62,8 @@ func (s *Service) RouteOf(ctx context.Context, token string) (Route, error) {
 	copy(r.Org[:], bytes)
 	sum := sha256.Sum256([]byte(token))
 	err = s.DB.ReadTx(ctx, r.Org, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT id FROM mailbox WHERE org_id = $1 AND inbound_hash = $2 AND archived_at IS NULL`,
+		return tx.QueryRow(ctx, `
+			SELECT id FROM mailbox WHERE org_id = $1 AND inbound_hash = $2 AND archived_at IS NULL`,
 			[]any{tx.Org(), sum[:]}, &r.Mailbox)
 	})
 	if postgres.None(err) {

@@ -50,7 +50,7 @@ type Message struct {
 	Text        string       `json:"text" doc:"Text of the mail; made from the HTML if it has no text part"`
 	HTML        *string      `json:"html"`
 	ReplyText   string       `json:"reply_text" doc:"Text without the quoted mail and the signature"`
-	Class       *string      `json:"class" enum:"human,auto_reply,bounce,complaint,unsubscribe_request,list,delivery_report,unknown"`
+	Class       *string      `json:"class" enum:"human,auto_reply,bounce,complaint,unsubscribe_request,list,delivery_report,unknown"` //nolint:lll // a tag cannot be broken
 	ClassBy     *string      `json:"class_by" enum:"rule,person"`
 	Match       *string      `json:"match" enum:"token,references,sender,none"`
 	Bounce      *string      `json:"bounce" enum:"hard,soft,delayed,policy"`
@@ -101,11 +101,12 @@ func scan(row pgx.CollectableRow) (v Versioned, err error) {
 		bounce, code, recipient, diagnosticText string
 		back                                    *time.Time
 	)
-	err = row.Scan(&m.ID, &m.ThreadID, &m.MailboxID, &m.ContactID, &m.EmailID, &m.MessageID, &m.From, &m.FromName, &m.To,
-		&m.Subject, &m.Text, &m.HTML, &m.ReplyText, &class, &by, &match, &bounce, &code, &recipient, &diagnosticText,
+	err = row.Scan(&m.ID, &m.ThreadID, &m.MailboxID, &m.ContactID, &m.EmailID, &m.MessageID, &m.From, &m.FromName,
+		&m.To, &m.Subject, &m.Text, &m.HTML, &m.ReplyText, &class, &by, &match, &bounce, &code, &recipient, &diagnosticText,
 		&back, &m.Attachments, &m.ReceivedAt, &v.Edit)
 	m.Direction, m.Class, m.ClassBy, m.Match = In, &class, &by, &match
-	m.Bounce, m.Code, m.Recipient, m.Diagnostic = orNull(bounce), orNull(code), orNull(recipient), orNull(diagnosticText)
+	m.Bounce, m.Code = orNull(bounce), orNull(code)
+	m.Recipient, m.Diagnostic = orNull(recipient), orNull(diagnosticText)
 	if back != nil {
 		m.BackOn = new(back.Format(time.DateOnly))
 	}

@@ -112,11 +112,11 @@ func (in *incoming) join(tx *postgres.Tx) {
 	tx.Queue(`
 		INSERT INTO thread (org_id, id, mailbox_id, contact_id, subject, incoming, unread, last_message_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $7)
-		ON CONFLICT (org_id, id) DO UPDATE SET incoming = thread.incoming + 1, unread = thread.unread OR excluded.unread,
-			last_message_at = greatest(thread.last_message_at, excluded.last_message_at),
+		ON CONFLICT (org_id, id) DO UPDATE SET incoming = thread.incoming + 1,
+			unread = thread.unread OR excluded.unread, last_message_at = greatest(thread.last_message_at, excluded.last_message_at),
 			contact_id = coalesce(thread.contact_id, excluded.contact_id), computed = thread.computed + 1`,
-		tx.Org(), in.thread, in.mailbox, in.contact, clean(subject, maxSubject), !classify.IsMachine(in.is.Class) && !in.own,
-		in.received)
+		tx.Org(), in.thread, in.mailbox, in.contact, clean(subject, maxSubject),
+		!classify.IsMachine(in.is.Class) && !in.own, in.received)
 }
 
 // clean returns s as a column can hold it: valid UTF-8 without NUL, at most limit bytes long.
@@ -139,8 +139,8 @@ func (s *Service) SetClass(ctx context.Context, tx *postgres.Tx, message id.ID, 
 		former, by    string
 	)
 	err := tx.QueryRow(ctx, `
-		SELECT edit, class, class_by, mailbox_id, contact_id, email_id, thread_id, match, own, received_at, bounce, code,
-			recipient, diagnostic, subject, from_folded, nullif(message_id, '')
+		SELECT edit, class, class_by, mailbox_id, contact_id, email_id, thread_id, match, own, received_at, bounce,
+			code, recipient, diagnostic, subject, from_folded, nullif(message_id, '')
 		FROM message WHERE org_id = $1 AND id = $2 AND read_at IS NOT NULL FOR UPDATE`, []any{tx.Org(), message},
 		&edit, &former, &by, &e.mailbox, &e.contact, &email, &thread, &e.match, &e.own, &e.at, &e.bounce, &e.code,
 		&e.recipient, &e.diagnostic, &e.subject, &e.from, &e.messageID)

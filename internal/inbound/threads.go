@@ -75,7 +75,8 @@ func ThreadPosition(v VersionedThread) record.Position {
 func ListThreads(ctx context.Context, tx *postgres.Tx, f *Filter, after *record.Position, limit int) (
 	[]VersionedThread, error,
 ) {
-	sql, args := `SELECT `+threadColumns+threadFrom+filterThreads, []any{tx.Org(), f.Contact, f.Mailbox, f.Unread, limit}
+	sql := `SELECT ` + threadColumns + threadFrom + filterThreads
+	args := []any{tx.Org(), f.Contact, f.Mailbox, f.Unread, limit}
 	if after != nil {
 		sql += ` AND (t.last_message_at, t.id) < ($6::timestamptz, $7)`
 		args = append(args, after.Key, after.ID)

@@ -91,8 +91,8 @@ func TestEveryDecisionIsTheRules(t *testing.T) {
 			}
 			t.Logf("%d steps: %d admitted, %d refused", admitted+refused, admitted, refused)
 			if admitted+refused < 840*traces || admitted < 80*traces || refused < 80*traces {
-				t.Errorf("%d traces: %d admitted, %d refused; want at least 80 of each per trace and 840 in all", traces,
-					admitted, refused)
+				t.Errorf("%d traces: %d admitted, %d refused; want at least 80 of each per trace and 840 in all",
+					traces, admitted, refused)
 			}
 		})
 	}

@@ -127,19 +127,18 @@ options {
 logging { type = "file"; filename = "%[1]s/log"; level = "warning"; }
 worker "normal" { bind_socket = "127.0.0.1:%[3]d"; count = 1; }
 `, dir, list, port)
-	file := filepath.Join(dir, "conf")
-	if err := os.WriteFile(file, []byte(conf), 0o644); err != nil { //nolint:gosec // nothing secret
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "tld"), []byte("com\norg\nexample\n"), 0o644); err != nil { //nolint:gosec // nothing secret
-		t.Fatal(err)
+	for name, text := range map[string]string{"conf": conf, "tld": "com\norg\nexample\n"} {
+		//nolint:gosec // nothing secret
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if as != nil {
 		if err := os.Chown(dir, int(as.Uid), int(as.Gid)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	daemon(t, as, path, "-f", "-c", file, "--var=RUNDIR="+dir, "--var=DBDIR="+dir, "--var=LOGDIR="+dir)
+	daemon(t, as, path, "-f", "-c", filepath.Join(dir, "conf"), "--var=RUNDIR="+dir, "--var=DBDIR="+dir, "--var=LOGDIR="+dir)
 	r := &Rspamd{url: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}
 	eventually(t, "rspamd answers", func() bool {
 		_, err := r.ask(t.Context(), "/ping", nil)

@@ -155,7 +155,8 @@ func (s *shop) play(m sent, script []visit) {
 			s.Fatal(err)
 		}
 		s.exec(`UPDATE email_hit h SET at = e.marked_at + make_interval(secs => $2) FROM email e
-			WHERE h.email_id = $1 AND e.id = $1 AND h.id = (SELECT max(id::text)::uuid FROM email_hit WHERE email_id = $1)`,
+			WHERE h.email_id = $1 AND e.id = $1
+			AND h.id = (SELECT max(id::text)::uuid FROM email_hit WHERE email_id = $1)`,
 			m.id, v.after.Seconds())
 	}
 }

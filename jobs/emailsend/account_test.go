@@ -204,7 +204,7 @@ func TestAMailboxOfASandboxAccountSendsToTheSandbox(t *testing.T) {
 		token.Sandboxed = true
 		return token, err
 	}
-	sandbox := outbox.New(c.App, c.emails.Box)
+	sandbox := outbox.New(c.App, c.emails.Box, nil, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = sandbox.Run(ctx) })

@@ -107,8 +107,8 @@ func returned(m *parse.Mail, r *Result) bool {
 	return true
 }
 
-// quotesServer reports whether a notice has what a person who writes about a delivery does not write: a server's code, or
-// the header of the mail that is returned.
+// quotesServer reports whether a notice has what a person who writes about a delivery does not write: a server's code,
+// or the header of the mail that is returned.
 func quotesServer(m *parse.Mail, text, lower string) bool {
 	return m.Header.Has("X-Failed-Recipients") || len(m.Original) > 0 || replied.MatchString(text) ||
 		quotedID.MatchString(m.Text) || strings.Contains(lower, "#5.")
@@ -117,10 +117,12 @@ func quotesServer(m *parse.Mail, text, lower string) bool {
 var (
 	bounceSubject = regexp.MustCompile(strings.Join([]string{
 		`undeliver`, `failure notice`, `delivery (status notification|failure|failed|notification|report|has failed)`,
-		`mail delivery (failed|failure|problem|error|system)`, `returned mail`, `returned to sender`, `mail could not be delivered`,
+		`mail delivery (failed|failure|problem|error|system)`, `returned mail`, `returned to sender`,
+		`mail could not be delivered`,
 		`message (not|could not be) delivered`, `could(n't| not) be delivered`, `nondeliverable`, `delivery delayed`,
 		`mail failure`, `delay(ed)? mail`, `still being retried`, `warning: (message|could not send)`, `non remis`,
-		`unzustellbar`, `nicht zugestellt`, `zustellung fehlgeschlagen`, `échec de (la )?remise`, `no se puede entregar`,
+		`unzustellbar`, `nicht zugestellt`, `zustellung fehlgeschlagen`, `échec de (la )?remise`,
+		`no se puede entregar`,
 		`no entregado`, `mancato recapito`, `non recapitabile`, `não foi (possível )?entreg`, `não entregue`,
 		`onbestelbaar`, `kan inte levereras`, `nie można dostarczyć`, `недоставлен`, `не доставлен`, `配信不能`,
 		`無法傳遞`, `退信`, `전송할 수 없`, `teslim edilemedi`, `message bloqué`, `delivery incomplete`, `user unknown`,
@@ -134,15 +136,19 @@ var (
 		`not listed in`, `no such user`, `temporary (problem|error|failure)`, `transient (non-)?fatal errors?`,
 		`will (be retried|keep trying|continue|retry)`, `has been delayed`, `delivery error`, `mailbox unavailable`,
 		`kunne ikke leveres`, `konnte nicht zugestellt`, `nicht zugestellt`, `n'a pas (pu être|été) (remis|distribué)`,
-		`no se (ha )?(pudo|podido) entregar`, `impossibile recapitare`, `não pôde ser entregue`, `niet (worden )?bezorgd`,
+		`no se (ha )?(pudo|podido) entregar`, `impossibile recapitare`, `não pôde ser entregue`,
+		`niet (worden )?bezorgd`,
 		`не (может быть|было|удалось) достав`, `配信できませんでした`, `無法傳遞`, `\b55[0-9][ -]`, `smtp error`,
 	}, "|"))
 	stillTrying = regexp.MustCompile(strings.Join([]string{
-		`will be retried`, `(has|have) not (yet )?been delivered (yet|after|to)?.{0,400}(no action|will continue|will keep|retr)`,
+		`will be retried`,
+		`(has|have) not (yet )?been delivered (yet|after|to)?.{0,400}(no action|will continue|will keep|retr)`,
 		`delivery (to the following recipients? )?(has been )?delayed`, `message delayed`, `still being retried`,
-		`delayed mail`, `gmail will (keep trying|retry)`, `will (keep trying|continue trying|continue to try|keep retrying)`,
+		`delayed mail`, `gmail will (keep trying|retry)`,
+		`will (keep trying|continue trying|continue to try|keep retrying)`,
 		`you do not need to resend`, `this is a warning message only`, `warning: could not send message`,
-		`warning: message .{0,40}delayed`, `delivery incomplete`, `status notification \(delay\)`, `noch nicht zugestellt`,
+		`warning: message .{0,40}delayed`, `delivery incomplete`, `status notification \(delay\)`,
+		`noch nicht zugestellt`,
 	}, "|"))
 	below = regexp.MustCompile(`(?im)^(-{2,} ?(below this line is a copy|this is a copy of|the body of the message|` +
 		`original message|the original message|unsent message|message header follows|returned message|` +

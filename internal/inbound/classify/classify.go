@@ -33,8 +33,8 @@ type Result struct {
 	// Bounce is the kind of a bounce, Code its enhanced status code or the reply code of the server, Recipient the
 	// address that the mail was not delivered to, and Diagnostic the reply of the server. Any but Bounce may be "".
 	Bounce, Code, Recipient, Diagnostic string
-	// Original is the Message-ID of the mail that was returned, reported or confirmed, without angle brackets; "": it is
-	// not said.
+	// Original is the Message-ID of the mail that was returned, reported or confirmed, without angle brackets; "": it
+	// is not said.
 	Original string
 	// Until is the day on which the person is back, as an automatic reply says; nil: it does not say.
 	Until *time.Time
@@ -92,7 +92,8 @@ func isList(m *parse.Mail) bool {
 	}
 	precedence := strings.ToLower(m.Header.Get("Precedence"))
 	return m.Header.Has("List-Id") || m.Header.Has("List-Post") ||
-		m.Header.Has("List-Unsubscribe") && (precedence == "bulk" || precedence == "list" || m.Header.Has("Feedback-ID")) ||
+		m.Header.Has("List-Unsubscribe") &&
+			(precedence == "bulk" || precedence == "list" || m.Header.Has("Feedback-ID")) ||
 		m.Header.Has("List-Unsubscribe-Post")
 }
 

@@ -113,12 +113,14 @@ func report(c []string) example {
 		class, kind = kind, ""
 	}
 	return example{"report " + c[5], class, kind, "", strings.Join([]string{
-		"From: " + c[1], "To: hello@shop.example", "Subject: " + c[2], "Return-Path: <>", "Auto-Submitted: auto-replied",
+		"From: " + c[1], "To: hello@shop.example", "Subject: " + c[2], "Return-Path: <>",
+		"Auto-Submitted: auto-replied",
 		"Date: Mon, 3 Aug 2026 10:00:00 +0000", "MIME-Version: 1.0",
 		`Content-Type: multipart/report; report-type=delivery-status; boundary="b1"`, "", "--b1", "", c[6], "", "--b1",
 		"Content-Type: message/delivery-status", "", "Reporting-MTA: dns; mx.example.net", "",
-		"Final-Recipient: rfc822; ada@example.com", "Action: " + c[3], "Status: " + c[4], "Diagnostic-Code: smtp; " + c[5],
-		"", "--b1", "Content-Type: text/rfc822-headers", "", "Message-ID: <" + originalID + ">", "Subject: Your engine", "",
+		"Final-Recipient: rfc822; ada@example.com", "Action: " + c[3], "Status: " + c[4],
+		"Diagnostic-Code: smtp; " + c[5], "", "--b1", "Content-Type: text/rfc822-headers", "",
+		"Message-ID: <" + originalID + ">", "Subject: Your engine", "",
 		"--b1--", "",
 	}, "\n")}
 }

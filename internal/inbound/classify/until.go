@@ -15,20 +15,36 @@ const farthest = 400 * 24 * time.Hour
 var (
 	// untilWord precedes the day on which a person is back.
 	untilWord = regexp.MustCompile(`(?:` + strings.Join([]string{
-		`until`, `till`, `through`, `back (?:in the office )?(?:on|from|in)?`, `return(?:ing)?(?: to the office)?(?: on)?`, `available (?:again )?(?:on|from)`, `up to`, `- `, `– `, ` to `,
-		`bis(?: zum| einschließlich| einschl\.)?`, `(?:wieder|zurück|erreichbar) (?:ab|am)(?: dem)?`, `ab dem`, `jusqu'au`, `jusqu’au`, `au`, `de retour (?:le)?`, `hasta el(?: día)?`, `hasta`, ` al?`, `regreso el`, `vuelvo el`, `de vuelta el`,
-		`até(?: o dia| dia)?`, `retorno (?:em|no dia|dia)`, `fino al(?:l')?`, `rientr(?:o|erò) (?:il|in ufficio il)`, `sino al`, `tot(?: en met)?`, `t/m`, `terug op`, `till och med`, `t\.?o\.?m\.?`, `tillbaka(?: den)?`, `åter(?: den)?`, `til(?: og med)?`, `tilbage(?: den)?`, `tilbake(?: den)?`,
-		`do(?: dnia)?`, `wracam`, `до`, `по`, `вернусь`, `kadar`, `tarihine`, `dönüş tarihi:?`, `至`, `到`, `から`, `~`, `〜`, `より`, `do`, `vrátím se`, `asti`, `saakka`, `palaan`, `부터`,
-	}, "|") + `)\s*(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|lunes|martes|miércoles|jueves|viernes|maandag|dinsdag|woensdag|donderdag|vrijdag|måndag|tisdag|onsdag|torsdag|fredag|mandag|tirsdag|lunedì|martedì|mercoledì|giovedì|venerdì|segunda-feira|terça-feira|quarta-feira|quinta-feira|sexta-feira)?[ ,]*(?:the |dem |den |le |el |il |o |de |dia |w dniu |dnia )?$`)
-	dates = regexp.MustCompile(`(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일号]|(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일号]|` +
-		`(\d{1,2})[./](\d{1,2})[./](\d{4}|\d{2})\b|(\d{1,2})\.(\d{1,2})\.|\b(\d{1,2})/(\d{1,2})\b|` +
-		`(\d{1,2})(?:st|nd|rd|th|er|\.|º|ª)?(?: de| of)? ` + monthNames + `\.?,?(?: de)?(?: (\d{4}))?|` +
-		monthNames + `\.? (\d{1,2})(?:st|nd|rd|th)?\b,?(?: (\d{4}))?`)
+		`until`, `till`, `through`, `back (?:in the office )?(?:on|from|in)?`,
+		`return(?:ing)?(?: to the office)?(?: on)?`, `available (?:again )?(?:on|from)`, `up to`, `- `, `– `, ` to `,
+		`bis(?: zum| einschließlich| einschl\.)?`, `(?:wieder|zurück|erreichbar) (?:ab|am)(?: dem)?`, `ab dem`,
+		`jusqu'au`, `jusqu’au`, `au`, `de retour (?:le)?`, `hasta el(?: día)?`, `hasta`, ` al?`, `regreso el`,
+		`vuelvo el`, `de vuelta el`,
+		`até(?: o dia| dia)?`, `retorno (?:em|no dia|dia)`, `fino al(?:l')?`, `rientr(?:o|erò) (?:il|in ufficio il)`,
+		`sino al`, `tot(?: en met)?`, `t/m`, `terug op`, `till och med`, `t\.?o\.?m\.?`, `tillbaka(?: den)?`,
+		`åter(?: den)?`, `til(?: og med)?`, `tilbage(?: den)?`, `tilbake(?: den)?`,
+		`do(?: dnia)?`, `wracam`, `до`, `по`, `вернусь`, `kadar`, `tarihine`, `dönüş tarihi:?`, `至`, `到`, `から`, `~`,
+		`〜`, `より`, `do`, `vrátím se`, `asti`, `saakka`, `palaan`, `부터`,
+	}, "|") +
+		`)\s*(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag|freitag|samstag|` +
+		`sonntag|lundi|mardi|mercredi|jeudi|vendredi|lunes|martes|miércoles|jueves|viernes|maandag|dinsdag|` +
+		`woensdag|donderdag|vrijdag|måndag|tisdag|onsdag|torsdag|fredag|mandag|tirsdag|lunedì|martedì|mercoledì|` +
+		`giovedì|venerdì|segunda-feira|terça-feira|quarta-feira|quinta-feira|sexta-feira)?[ ,]*(?:the |dem |den |` +
+		`le |el |il |o |de |dia |w dniu |dnia )?$`)
+	dates = regexp.MustCompile(
+		`(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일号]|` +
+			`(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일号]|` +
+			`(\d{1,2})[./](\d{1,2})[./](\d{4}|\d{2})\b|(\d{1,2})\.(\d{1,2})\.|\b(\d{1,2})/(\d{1,2})\b|` +
+			`(\d{1,2})(?:st|nd|rd|th|er|\.|º|ª)?(?: de| of)? ` + monthNames + `\.?,?(?: de)?(?: (\d{4}))?|` +
+			monthNames + `\.? (\d{1,2})(?:st|nd|rd|th)?\b,?(?: (\d{4}))?`)
 	// after is what follows the day in languages that name the end behind it.
-	after = regexp.MustCompile(`^[^\pL\d]{0,3}(?:\(.{1,3}\))?\s*(?:まで|から復帰|に(?:復帰|戻)|より|까지|tarihine kadar|asti|saakka|'?[eaiı]? ?kadar|с|之前|前|回|返)`)
+	after = regexp.MustCompile(
+		`^[^\pL\d]{0,3}(?:\(.{1,3}\))?\s*(?:まで|から復帰|に(?:復帰|戻)|より|까지|tarihine kadar|asti|saakka|'?[eaiı]? ?kadar|` +
+			`с|之前|前|回|返)`)
 )
 
-// until returns the day that an absence lasts to, or nil. Of several days the last one after a word like "until" counts.
+// until returns the day that an absence lasts to, or nil. Of several days the last one after a word like "until"
+// counts.
 func until(m *parse.Mail, reply string) *time.Time {
 	text := strings.ToLower(m.Subject + "\n" + reply)
 	if len(text) > 2000 {
@@ -53,7 +69,8 @@ func until(m *parse.Mail, reply string) *time.Time {
 			}
 			return text[at[2*i]:at[2*i+1]]
 		}
-		if day := dayOf(group, now, strings.Contains(text, " the ")); day != nil && (found == nil || day.After(*found)) {
+		day := dayOf(group, now, strings.Contains(text, " the "))
+		if day != nil && (found == nil || day.After(*found)) {
 			found = day
 		}
 	}

@@ -23,7 +23,8 @@ func charsetReader(charset string, r io.Reader) (io.Reader, error) {
 	return strings.NewReader(toUTF8(b, charset)), nil
 }
 
-// toUTF8 returns a text in a charset as UTF-8. A text in an unknown charset is UTF-8 if it can be, or else Windows-1252.
+// toUTF8 returns a text in a charset as UTF-8. A text in an unknown charset is UTF-8 if it can be, or else
+// Windows-1252.
 func toUTF8(b []byte, charset string) string {
 	charset = strings.ToLower(strings.TrimSpace(charset))
 	if charset == "" || charset == "us-ascii" || charset == "utf-8" || charset == "utf8" {

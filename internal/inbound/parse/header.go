@@ -50,7 +50,7 @@ func (h Header) All(name string) (out []string) {
 // MessageID returns the Message-ID, without angle brackets; "": none.
 func (h Header) MessageID() string { return firstID(h.Get("Message-ID")) }
 
-// lineCost is what a line of a header counts beside its length, since a value is copied for each line that continues it.
+// lineCost is what a line of a header counts beside its length: a value is copied for each line that continues it.
 const lineCost = 200
 
 // split separates the header of a part from its body. Lines that are no field are ignored.

@@ -100,9 +100,11 @@ func TestAReplyEndsWhereTheQuotedMailBegins(t *testing.T) {
 		"inline":         {"> Do you come?\nYes\n\n> When?\nOn Monday", "Yes\n\nOn Monday"},
 		"a signature":    {"Yes\n\n-- \nAda\nEngines Ltd", "Yes"},
 		"a telephone":    {"Yes\n\nSent from my iPhone", "Yes"},
-		"nothing quoted": {"On Monday I wrote a letter.\nFrom: is a word.\nDone", "On Monday I wrote a letter.\nFrom: is a word.\nDone"},
-		"only a quote":   {"> old", ""},
-		"lines between":  {"a\n\n\n\nb", "a\n\nb"},
+		"nothing quoted": {
+			"On Monday I wrote a letter.\nFrom: is a word.\nDone", "On Monday I wrote a letter.\nFrom: is a word.\nDone",
+		},
+		"only a quote":  {"> old", ""},
+		"lines between": {"a\n\n\n\nb", "a\n\nb"},
 	} {
 		if got := parse.Reply(c.text); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

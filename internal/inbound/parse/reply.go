@@ -92,10 +92,12 @@ var (
 		`mensagem encaminhada|oorspronkelijk bericht|ursprungligt meddelande|originalmeddelande|opprinnelig melding|` +
 		`oprindelig meddelelse|alkuperäinen viesti|wiadomość oryginalna|oryginalna wiadomość|исходное сообщение|` +
 		`пересылаемое сообщение|orijinal mesaj|původní zpráva|原始邮件|原始郵件|元のメッセージ|원본 메시지)\s*[-_* ]{2,}$`)
-	field = regexp.MustCompile(`(?i)^\*?(from|von|de|da|van|från|fra|lähettäjä|od|от|kimden|发件人|寄件者|差出人|보낸 사람)\*? ?[:：]`)
-	sent  = regexp.MustCompile(`(?i)^\*?(sent|date|gesendet|datum|envoyé|enviado|enviada|fecha|inviato|data|verzonden|` +
-		`skickat|sendt|lähetetty|wysłano|отправлено|дата|gönderildi|tarih|odesláno|发送时间|日期|寄件日期|送信日時|日付|` +
-		`보낸 날짜|to|an|à|para|subject|betreff|objet|asunto)\*? ?[:：]`)
+	field = regexp.MustCompile(
+		`(?i)^\*?(from|von|de|da|van|från|fra|lähettäjä|od|от|kimden|发件人|寄件者|差出人|보낸 사람)\*? ?[:：]`)
+	sent = regexp.MustCompile(
+		`(?i)^\*?(sent|date|gesendet|datum|envoyé|enviado|enviada|fecha|inviato|data|verzonden|` +
+			`skickat|sendt|lähetetty|wysłano|отправлено|дата|gönderildi|tarih|odesláno|发送时间|日期|寄件日期|送信日時|日付|` +
+			`보낸 날짜|to|an|à|para|subject|betreff|objet|asunto)\*? ?[:：]`)
 )
 
 func isSeparator(line string) bool {
@@ -118,10 +120,11 @@ func isHeaderBlock(lines []string) bool {
 	return false
 }
 
-var mobile = regexp.MustCompile(`(?i)^(sent from (my|mail for|outlook for|yahoo)|get outlook for|von meinem .{2,30} gesendet|` +
-	`gesendet von|envoyé de(puis)? mon|enviado desde mi|inviato da(l mio)?|enviado (do|a partir do) meu|` +
-	`verzonden vanaf mijn|verstuurd vanaf mijn|skickat från min|sendt fra min|lähetetty .{2,30}(sta|stä)\b|` +
-	`wysłane z|отправлено с|iphone'umdan gönderildi|odesláno z|发自我的|iphoneから送信|나의 .{2,20}에서 보냄)`)
+var mobile = regexp.MustCompile(
+	`(?i)^(sent from (my|mail for|outlook for|yahoo)|get outlook for|von meinem .{2,30} gesendet|` +
+		`gesendet von|envoyé de(puis)? mon|enviado desde mi|inviato da(l mio)?|enviado (do|a partir do) meu|` +
+		`verzonden vanaf mijn|verstuurd vanaf mijn|skickat från min|sendt fra min|lähetetty .{2,30}(sta|stä)\b|` +
+		`wysłane z|отправлено с|iphone'umdan gönderildi|odesláno z|发自我的|iphoneから送信|나의 .{2,20}에서 보냄)`)
 
 // signatureAt returns the index of the line at which the signature begins, or the number of lines.
 func signatureAt(lines []string) int {

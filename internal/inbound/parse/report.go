@@ -15,8 +15,8 @@ func (r *reader) statuses(body []byte) {
 			Recipient: typed(group.Get("Final-Recipient")), Action: strings.ToLower(word(group.Get("Action"))),
 			Code: Code(word(group.Get("Status"))), Diagnostic: typed(group.Get("Diagnostic-Code")),
 		}
-		if original := typed(group.Get("Original-Recipient")); s.Recipient == "" || !strings.Contains(s.Recipient, "@") {
-			s.Recipient = original
+		if !strings.Contains(s.Recipient, "@") {
+			s.Recipient = typed(group.Get("Original-Recipient"))
 		}
 		if s.Recipient == "" && s.Action == "" && s.Code == "" {
 			continue

@@ -45,8 +45,8 @@ func answerOf(act, from, to string, raw []byte, now time.Time) []byte {
 	}
 	switch act {
 	case "reply":
-		return o.mail(to, from, now, "Re: ", "", "Thank you for your mail. Let us talk next week.\n\nOn "+o.date+", "+from+
-			" wrote:\n> ...\n")
+		return o.mail(to, from, now, "Re: ", "", "Thank you for your mail. Let us talk next week.\n\n"+
+			"On "+o.date+", "+from+" wrote:\n> ...\n")
 	case "ooo":
 		return o.mail(to, from, now, "Automatic reply: ", "Auto-Submitted: auto-replied\n",
 			"I am out of the office until "+now.AddDate(0, 0, 7).Format("2 January 2006")+".\n")
@@ -79,11 +79,13 @@ func (o original) report(kind, from, to string, now time.Time, media, fields, re
 	return crlf(head(from, to, "Report about your mail", now) + "Return-Path: <>\nAuto-Submitted: auto-generated\n" +
 		"Content-Type: multipart/report; report-type=" + kind + "; boundary=report\n\n" +
 		"--report\n\nThis is a report about your mail.\n--report\nContent-Type: " + media + "\n\n" + fields +
-		"\n--report\nContent-Type: " + returned + "\n\nMessage-ID: " + o.id + "\nSubject: " + o.subject + "\n\n--report--\n")
+		"\n--report\nContent-Type: " + returned + "\n\nMessage-ID: " + o.id + "\nSubject: " + o.subject +
+		"\n\n--report--\n")
 }
 
 func head(from, to, subject string, now time.Time) string {
-	return fmt.Sprintf("From: <%s>\nTo: <%s>\nSubject: %s\nDate: %s\nMessage-ID: <%s@sandbox.localhost>\nMIME-Version: 1.0\n",
+	return fmt.Sprintf("From: <%s>\nTo: <%s>\nSubject: %s\nDate: %s\nMessage-ID: <%s@sandbox.localhost>\n"+
+		"MIME-Version: 1.0\n",
 		from, to, subject, now.Format(time.RFC1123Z), id.New())
 }
 

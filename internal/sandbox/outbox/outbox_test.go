@@ -51,7 +51,8 @@ func TestSomeRecipientsOfTheSandboxAnswer(t *testing.T) {
 		return nil
 	}, testkit.Log(t)))
 	for local, want := range map[string]string{
-		"reply": classify.Human, "ooo": classify.AutoReply, "complain": classify.Complaint, "bounce-later": classify.Bounce,
+		"reply": classify.Human, "ooo": classify.AutoReply, "complain": classify.Complaint,
+		"bounce-later": classify.Bounce,
 	} {
 		raw, err := server.Dial(t.Context(), org)
 		if err != nil {

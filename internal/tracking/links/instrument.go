@@ -75,7 +75,7 @@ func (m *Mail) number(tag *html.Token, numbers map[string]int, targets *[]string
 }
 
 func (m *Mail) address(path string, link int) string {
-	return m.Base + path + Ref{m.Org, m.Email, int16(link)}.Token(m.Key) //nolint:gosec // at most maxLinks
+	return m.Base + path + Ref{m.Org, m.Email, int16(link)}.Token(m.Key)
 }
 
 // tail returns what stands at the end of the mail: the pixel, and the link that people do not see.

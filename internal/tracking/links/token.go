@@ -38,7 +38,7 @@ func (r Ref) bytes() []byte {
 	b := make([]byte, 0, refBytes)
 	b = append(b, r.Org[:]...)
 	b = append(b, r.Email[:]...)
-	return binary.BigEndian.AppendUint16(b, uint16(r.Link)) //nolint:gosec // two's complement
+	return binary.BigEndian.AppendUint16(b, uint16(r.Link))
 }
 
 // Token returns the token of r. key is the key of r.Org.
@@ -55,6 +55,6 @@ func Parse(token string) (r Ref, ok bool) {
 	}
 	copy(r.Org[:], b)
 	copy(r.Email[:], b[idBytes:])
-	r.Link = int16(binary.BigEndian.Uint16(b[2*idBytes:])) //nolint:gosec // two's complement
+	r.Link = int16(binary.BigEndian.Uint16(b[2*idBytes:]))
 	return r, true
 }

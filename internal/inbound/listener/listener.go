@@ -1,0 +1,134 @@
+// Package listener takes incoming mails by SMTP or LMTP, from the mail server that an MX record names or from one that
+// passes them on. The recipient is <token>@ any domain, with the token of a mailbox's inbound address; the local part
+// must reach it as it was written. It relays nothing and knows no other recipient.
+//
+// It speaks no TLS and verifies no sender: that is for the mail server in front of it.
+package listener
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/inbound"
+	"github.com/funnelwork/funnelwork/internal/inbound/parse"
+)
+
+// Limits of the listener.
+const (
+	maxConns      = 100 // at once; further ones wait
+	maxRecipients = 20  // of a mail
+	idle          = time.Minute
+)
+
+// Server takes mails.
+type Server struct {
+	Inbound *inbound.Service
+	Log     *slog.Logger
+	LMTP    bool // speaks LMTP instead of SMTP
+}
+
+// Serve serves on ln until ctx ends, and closes it.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		return &session{server: s, ctx: ctx}, nil
+	}))
+	server.Domain, server.LMTP = "funnelwork", s.LMTP
+	server.MaxMessageBytes, server.MaxRecipients, server.MaxLineLength = parse.MaxBytes, maxRecipients, 8<<10
+	server.ReadTimeout, server.WriteTimeout = idle, idle
+	server.EnableSMTPUTF8, server.ErrorLog = true, quiet{s.Log}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	few := &bounded{Listener: ln, slots: make(chan struct{}, maxConns)}
+	if err := server.Serve(few); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("take mails: %w", err)
+	}
+	return nil
+}
+
+// session is one dialogue. It holds the context of Serve, because go-smtp passes none to its backend.
+type session struct {
+	server *Server
+	ctx    context.Context //nolint:containedctx // see above
+	from   string
+	routes []inbound.Route
+}
+
+// Mail implements smtp.Session.
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	s.from = from
+	return nil
+}
+
+// Rcpt implements smtp.Session.
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	token, _, _ := strings.Cut(to, "@")
+	r, err := s.server.Inbound.RouteOf(s.ctx, token)
+	if fault.Is(err, fault.NotFound) {
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "There is no such address"}
+	}
+	if err != nil {
+		return s.later(err)
+	}
+	s.routes = append(s.routes, r)
+	return nil
+}
+
+// Data implements smtp.Session. A mail is committed for every recipient before the reply. A sender that gets no reply
+// sends it again, and the messages stay what they are.
+func (s *session) Data(r io.Reader) error {
+	head := "Return-Path: <" + strings.Map(printable, s.from) + ">\r\n"
+	raw, err := io.ReadAll(io.MultiReader(strings.NewReader(head), r))
+	if err != nil {
+		return err
+	}
+	for _, to := range s.routes {
+		if _, _, err := s.server.Inbound.Intake(s.ctx, to, raw, inbound.SMTP); err != nil {
+			return s.later(err)
+		}
+	}
+	return nil
+}
+
+// later asks the sender to try again.
+func (s *session) later(err error) error {
+	if !errors.Is(err, context.Canceled) {
+		s.server.Log.WarnContext(s.ctx, "incoming mail not taken", "error", err)
+	}
+	return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "Try again later"}
+}
+
+// printable drops what would end a line of the header.
+func printable(r rune) rune {
+	if r < ' ' || r == '<' || r == '>' {
+		return -1
+	}
+	return r
+}
+
+// Reset implements smtp.Session.
+func (s *session) Reset() { s.from, s.routes = "", nil }
+
+// Logout implements smtp.Session.
+func (s *session) Logout() error { return nil }
+
+// quiet logs failed connections at the level debug: anyone can cause them.
+type quiet struct{ log *slog.Logger }
+
+// Printf implements smtp.Logger.
+func (q quiet) Printf(format string, v ...any) {
+	q.log.DebugContext(context.Background(), "mail connection failed", "error", fmt.Sprintf(format, v...))
+}
+
+// Println implements smtp.Logger.
+func (q quiet) Println(v ...any) {
+	q.log.DebugContext(context.Background(), "mail connection failed", "error", fmt.Sprint(v...))
+}
