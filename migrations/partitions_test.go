@@ -128,3 +128,28 @@ func TestTheLogOfWebhooksLosesWholeDaysAndOnlyThoseThatHaveHadTheirTime(t *testi
 		t.Errorf("%d old partitions are left, %v", left, err)
 	}
 }
+
+// In one transaction no page can be pruned meanwhile, so that some rows find no room on theirs.
+func TestTheFirstSuccessOfADeliveryUpdatesItsRowInPlace(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, testkit.DB(t).URL)
+	exec(t, conn, `INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, created_at, updated_at)
+		SELECT gen_random_uuid(), uuidv7_at(now()), gen_random_uuid(), gen_random_uuid(), 'contact.created', now(), now()
+		FROM generate_series(1, 1000)`)
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `UPDATE webhook_delivery SET status = 'delivered', attempts = 1, last_status = 200,
+		updated_at = now(), attempt_id = id, request_headers = to_json(repeat('x', 300)), answer = ''`); err != nil {
+		t.Fatal(err)
+	}
+	var updated, inPlace int
+	if err := tx.QueryRow(t.Context(), `SELECT sum(n_tup_upd), sum(n_tup_hot_upd) FROM pg_stat_xact_user_tables
+		WHERE relname LIKE 'webhook_delivery_%'`).Scan(&updated, &inPlace); err != nil {
+		t.Fatal(err)
+	}
+	if updated != 1000 || inPlace < 700 {
+		t.Errorf("%d of %d updates are in place", inPlace, updated)
+	}
+}
