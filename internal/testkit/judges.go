@@ -138,7 +138,8 @@ worker "normal" { bind_socket = "127.0.0.1:%[3]d"; count = 1; }
 			t.Fatal(err)
 		}
 	}
-	daemon(t, as, path, "-f", "-c", filepath.Join(dir, "conf"), "--var=RUNDIR="+dir, "--var=DBDIR="+dir, "--var=LOGDIR="+dir)
+	daemon(t, as, path, "-f", "-c", filepath.Join(dir, "conf"), "--var=RUNDIR="+dir, "--var=DBDIR="+dir,
+		"--var=LOGDIR="+dir)
 	r := &Rspamd{url: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}
 	eventually(t, "rspamd answers", func() bool {
 		_, err := r.ask(t.Context(), "/ping", nil)
