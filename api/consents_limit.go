@@ -14,8 +14,8 @@ import (
 const consentRequests = 3
 
 // countConsentRequest counts a request for a contact's consent. The 4th in 24 hours is a rate_limited fault, which
-// rolls the transaction back. The count is in the database, because it protects a person from mails: it must not start anew
-// when Redis does.
+// rolls the transaction back. The count is in the database, because it protects a person from mails: it must not start
+// anew when Redis does.
 func countConsentRequest(ctx context.Context, tx *postgres.Tx, contact id.ID) error {
 	var (
 		n     int

@@ -99,7 +99,8 @@ func (s *service) workMail() {
 // reply returns an answer to the email.
 func (c *correspondence) reply(from, text string, header ...string) string {
 	return fmt.Sprintf("From: %s\r\nTo: hello@shop.example\r\nSubject: Re: Hello\r\n"+
-		"Message-ID: <%d-%s@example.com>\r\nIn-Reply-To: <%s>\r\n%s\r\n%s\r\n\r\nOn Monday, 3 August 2026, Ada wrote:\r\n> Good day\r\n", from, len(text),
+		"Message-ID: <%d-%s@example.com>\r\nIn-Reply-To: <%s>\r\n%s\r\n%s\r\n\r\n"+
+		"On Monday, 3 August 2026, Ada wrote:\r\n> Good day\r\n", from, len(text),
 		strings.ReplaceAll(strings.ReplaceAll(from, "@", "."), " ", ""), c.sent.MessageID,
 		strings.Join(append(header, ""), "\r\n"), text)
 }
@@ -196,7 +197,8 @@ func TestWhatComesBackIsWrittenToTheEmail(t *testing.T) {
 		"a bounce that names nothing but the address": {
 			func(*correspondence) string {
 				return "From: MAILER-DAEMON@mx.example.com\nSubject: failure notice\n\n" +
-					"This is the qmail-send program\n\n<ada@example.com>:\nSorry, no mailbox here by that name. (#5.1.1)\n"
+					"This is the qmail-send program\n\n<ada@example.com>:\n" +
+					"Sorry, no mailbox here by that name. (#5.1.1)\n"
 			},
 			"bounce sender", "hard all/hard_bounce email.bounced",
 		},

@@ -124,7 +124,9 @@ func (a *App) importSuppressions(ctx context.Context, _ *struct{}) (*suppression
 		if err != nil {
 			return nil, err
 		}
-		return &suppressionImportStarted{Location: suppressionImportsPath + "/" + i.ID.String(), Body: suppressionImport{i}},
+		return &suppressionImportStarted{
+				Location: suppressionImportsPath + "/" + i.ID.String(), Body: suppressionImport{i},
+			},
 			suppressionimport.Kind.Add(ctx, tx, suppressionimport.Args{Import: i.ID})
 	})
 	if err != nil || r.Replayed {

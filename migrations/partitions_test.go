@@ -134,13 +134,15 @@ func TestTheFirstSuccessOfADeliveryUpdatesItsRowInPlace(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, testkit.DB(t).URL)
 	exec(t, conn, `INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, created_at, updated_at)
-		SELECT gen_random_uuid(), uuidv7_at(now()), gen_random_uuid(), gen_random_uuid(), 'contact.created', now(), now()
+		SELECT gen_random_uuid(), uuidv7_at(now()), gen_random_uuid(), gen_random_uuid(), 'contact.created',
+				now(), now()
 		FROM generate_series(1, 1000)`)
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), `UPDATE webhook_delivery SET status = 'delivered', attempts = 1, last_status = 200,
+	if _, err := tx.Exec(t.Context(), `UPDATE webhook_delivery SET status = 'delivered', attempts = 1,
+			last_status = 200,
 		updated_at = now(), attempt_id = id, request_headers = to_json(repeat('x', 300)), answer = ''`); err != nil {
 		t.Fatal(err)
 	}

@@ -324,7 +324,8 @@ func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
 	t.Parallel()
 	p := openMailer(t)
 	p.env = append(p.env, "MAILBOX="+p.mailbox.String(), fmt.Sprint("MAILS=", *mails))
-	p.server.Fail(func(string) smtpd.Fault { // called for RCPT and for DATA; it takes its time, so that kills meet mails
+	// It is called for RCPT and for DATA, and takes its time, so that kills meet mails.
+	p.server.Fail(func(string) smtpd.Fault {
 		replies := make(chan struct{})
 		time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, func() { close(replies) })
 		f := smtpd.Fault{Wait: replies}

@@ -103,7 +103,8 @@ func (p *post) furnish(ctx context.Context, api *process) error {
 	}
 	for _, c := range p.world.orgs {
 		box := id.New()
-		if _, err := p.admin.Exec(ctx, `INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain,
+		if _, err := p.admin.Exec(ctx, `INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded,
+				from_domain,
 				smtp_host, smtp_port, smtp_tls, status, created_at, updated_at)
 			VALUES ($1, $2, 'Box', 'smtp', 'a@shop.example', 'a@shop.example', 'shop.example', $3, $4, 'none', 'active',
 				now(), now())`, c.org, box, host, number); err != nil {

@@ -69,7 +69,8 @@ const toBuild = time.Hour
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
-	"idle|mail|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], or way|webhooks|queue -against REV"
+	"idle|mail|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], " +
+	"or way|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 

@@ -109,7 +109,8 @@ func (w *world) tracked(ctx context.Context, api *process) ([]tracked, error) {
 			return nil, err
 		}
 		var box string
-		if err := w.admin.QueryRow(ctx, `SELECT id::text FROM mailbox WHERE org_id = $1`, who.org).Scan(&box); err != nil {
+		if err := w.admin.QueryRow(ctx, `SELECT id::text FROM mailbox WHERE org_id = $1`, who.org).
+			Scan(&box); err != nil {
 			return nil, err
 		}
 		var mail struct {

@@ -31,8 +31,8 @@ func RecordScores(tx *postgres.Tx, made []Change) {
 		tx.Org(), ids, at, score, probability, version)
 }
 
-// RecordChanged records the scores of changed contacts with a changed score; their rows hold the new score already. Like
-// Rescore, it returns the changes to announce.
+// RecordChanged records the scores of changed contacts with a changed score; their rows hold the new score already.
+// Like Rescore, it returns the changes to announce.
 func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change,
 	moved func(told, now float64) bool,
 ) (tell []Change, err error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// insertSQL inserts a new contact, its score, which is the first record of it, and its words. $1 is the org, $2 the id; the
-// columns end with the time of the score and the words.
+// insertSQL inserts a new contact, its score, which is the first record of it, and its words. $1 is the org, $2 the id;
+// the columns end with the time of the score and the words.
 var insertSQL = func() string {
 	n := len(contactColumns) + 1
 	return `

@@ -102,7 +102,8 @@ func scan(row pgx.CollectableRow) (v Versioned, err error) {
 		back                                    *time.Time
 	)
 	err = row.Scan(&m.ID, &m.ThreadID, &m.MailboxID, &m.ContactID, &m.EmailID, &m.MessageID, &m.From, &m.FromName,
-		&m.To, &m.Subject, &m.Text, &m.HTML, &m.ReplyText, &class, &by, &match, &bounce, &code, &recipient, &diagnosticText,
+		&m.To, &m.Subject, &m.Text, &m.HTML, &m.ReplyText, &class, &by, &match, &bounce, &code, &recipient,
+		&diagnosticText,
 		&back, &m.Attachments, &m.ReceivedAt, &v.Edit)
 	m.Direction, m.Class, m.ClassBy, m.Match = In, &class, &by, &match
 	m.Bounce, m.Code = orNull(bounce), orNull(code)

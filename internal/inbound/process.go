@@ -113,7 +113,8 @@ func (in *incoming) join(tx *postgres.Tx) {
 		INSERT INTO thread (org_id, id, mailbox_id, contact_id, subject, incoming, unread, last_message_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $7)
 		ON CONFLICT (org_id, id) DO UPDATE SET incoming = thread.incoming + 1,
-			unread = thread.unread OR excluded.unread, last_message_at = greatest(thread.last_message_at, excluded.last_message_at),
+			unread = thread.unread OR excluded.unread,
+			last_message_at = greatest(thread.last_message_at, excluded.last_message_at),
 			contact_id = coalesce(thread.contact_id, excluded.contact_id), computed = thread.computed + 1`,
 		tx.Org(), in.thread, in.mailbox, in.contact, clean(subject, maxSubject),
 		!classify.IsMachine(in.is.Class) && !in.own, in.received)

@@ -170,10 +170,12 @@ func countDeliveries(tx *postgres.Tx, now time.Time, back int) {
 		SELECT $1, d.day, sum(w.delivered), sum(w.failed)
 		FROM unnest($2::date[]) AS d (day) CROSS JOIN webhook_endpoint e CROSS JOIN LATERAL (
 			SELECT (SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
-				AND w.indexed_status = '' AND w.status = 'delivered' AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
+				AND w.indexed_status = '' AND w.status = 'delivered'
+				AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
 				AND w.id < uuid_floor((d.day + 1)::timestamp AT TIME ZONE 'UTC')) AS delivered,
 			(SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
-				AND w.indexed_status IN ('failed', 'exhausted') AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
+				AND w.indexed_status IN ('failed', 'exhausted')
+				AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
 				AND w.id < uuid_floor((d.day + 1)::timestamp AT TIME ZONE 'UTC')) AS failed) AS w
 		WHERE e.org_id = $1 GROUP BY d.day
 		ON CONFLICT (org_id, day) DO UPDATE

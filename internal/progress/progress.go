@@ -19,7 +19,7 @@ import (
 // Job is one piece of long work.
 type Job struct {
 	ID        id.ID     `json:"id" format:"uuid" doc:"Id of the job"`
-	Kind      string    `json:"kind" enum:"import,export,bulk,replay,enrollment,broadcast,merge,train,suppression_import"`
+	Kind      string    `json:"kind" enum:"import,export,bulk,replay,enrollment,broadcast,merge,train,suppression_import"` //nolint:lll // a tag cannot be broken
 	Status    string    `json:"status" enum:"queued,running,completed,failed,cancelled" doc:"State of the work"`
 	Done      int64     `json:"done" doc:"Rows, contacts, deliveries or trainings done so far"`
 	Total     *int64    `json:"total" doc:"Of how many; null until it is known"`

@@ -16,8 +16,8 @@ import (
 )
 
 // AddAll suppresses addresses and domains for the org of tx with one statement, and returns how many of all are new:
-// the others were in force with the same purpose, or are repeated in all. It holds the locks of their hashes until tx ends,
-// so all should be a batch of at most a thousand. The caller has checked them.
+// the others were in force with the same purpose, or are repeated in all. It holds the locks of their hashes until tx
+// ends, so all should be a batch of at most a thousand. The caller has checked them.
 func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added int, err error) {
 	if len(all) == 0 {
 		return 0, nil
@@ -61,7 +61,8 @@ func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added
 		FROM unnest($3::uuid[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
 			$11::text[]) AS u (id, kind, hash, address, purpose, reason, source, note, by)
 		ON CONFLICT (org_id, hash, purpose) WHERE lifted_at IS NULL DO NOTHING
-		RETURNING 1`, tx.Org(), wire.Now(), ids, kinds, hashes, addresses, purposes, reasons, sources, notes, suppressers)
+		RETURNING 1`, tx.Org(), wire.Now(), ids, kinds, hashes, addresses, purposes, reasons, sources, notes,
+		suppressers)
 	if err != nil {
 		return 0, fmt.Errorf("add suppressions: %w", err)
 	}

@@ -152,7 +152,9 @@ func TestAContactWhoConsentsAnewLiftsItsOwnUnsubscribingOnly(t *testing.T) {
 func TestABatchAddsWhatIsNewAndLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	d := open(t)
-	d.add(d.org, suppression.New{Email: "eve@example.com", Purpose: suppression.All, Reason: "complaint", Note: "first"})
+	d.add(d.org, suppression.New{
+		Email: "eve@example.com", Purpose: suppression.All, Reason: "complaint", Note: "first",
+	})
 	all := []suppression.New{
 		{Email: "EVE@example.com", Purpose: suppression.All, Reason: "manual"},
 		{Email: "eve@example.com", Purpose: suppression.Marketing, Reason: "manual"},

@@ -149,7 +149,8 @@ func (r *Replay) matching(columns string, walked id.ID) (sql string, args []any)
 	var parts []string
 	for _, status := range []Status{Failed, Exhausted, Discarded} {
 		parts = append(parts, `SELECT id, event_id AS event, event_type AS type FROM webhook_delivery d
-			WHERE org_id = $1 AND endpoint_id = $8 AND indexed_status = '`+status.indexed()+`' AND trigger = 'event'`+within+
+			WHERE org_id = $1 AND endpoint_id = $8 AND indexed_status = '`+status.indexed()+`'
+				AND trigger = 'event'`+within+
 			` AND ($6 OR event_type = ANY ($7))
 			AND NOT EXISTS (SELECT FROM webhook_delivery a WHERE a.org_id = $1 AND a.endpoint_id = $8
 			AND a.event_id = d.event_id

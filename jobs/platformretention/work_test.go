@@ -40,7 +40,8 @@ func TestWhatHasHadItsTimeGoesAndTheRestStays(t *testing.T) {
 		 SELECT gen_random_uuid(), gen_random_uuid(), status, '', '', now() - age
 		FROM (VALUES ('completed', interval '366 days'), ('completed', '31 days'), ('running', '29 days'),
 		 ('uploading', '3 hours'), ('uploading', '1 hour')) AS v (status, age)`,
-		`INSERT INTO suppression_import_block SELECT org_id, id, n, '' FROM suppression_import, generate_series(1, 3) n`,
+		`INSERT INTO suppression_import_block SELECT org_id, id, n, ''
+			FROM suppression_import, generate_series(1, 3) n`,
 		`INSERT INTO suppression_import_error SELECT org_id, id, n, '', '', ''
 			FROM suppression_import, generate_series(1, 3) n`,
 		`INSERT INTO contact_export (org_id, id, status, format, archived, fields, actor_type, actor_id,

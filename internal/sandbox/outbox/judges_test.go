@@ -66,7 +66,8 @@ func TestOpenDKIMAcceptsOurSignatures(t *testing.T) {
 		if name == "attachment" {
 			changed = bytes.Replace(mime, []byte("Subject: Your"), []byte("Subject: Our"), 1)
 		}
-		if got := testkit.OpenDKIM(t, records, changed); strings.Contains(got, "succeeded") || bytes.Equal(mime, changed) {
+		if got := testkit.OpenDKIM(t, records, changed); strings.Contains(got, "succeeded") ||
+			bytes.Equal(mime, changed) {
 			t.Errorf("%s, changed: %s", name, got)
 		}
 	}
@@ -74,7 +75,8 @@ func TestOpenDKIMAcceptsOurSignatures(t *testing.T) {
 
 // faulty are rspamd's symbols for malformed mails, by the beginning of their names.
 var faulty = []string{
-	"R_DKIM_REJECT", "R_DKIM_PERMFAIL", "R_DKIM_TEMPFAIL", "BROKEN_HEADERS", "INVALID_", "MISSING_", "R_MISSING_CHARSET",
+	"R_DKIM_REJECT", "R_DKIM_PERMFAIL", "R_DKIM_TEMPFAIL", "BROKEN_HEADERS", "INVALID_", "MISSING_",
+	"R_MISSING_CHARSET",
 	"BAD_CTE", "MV_CASE", "FORGED_", "MULTIPLE_UNIQUE_HEADERS", "RCVD_ILLEGAL", "PARTS_DIFFER", "CTE_CASE", "URI_",
 	"BROKEN_CONTENT_TYPE", "MIME_HEADER_CTYPE_ONLY", "TRACKER_ID", "SUBJ_EXCESS", "R_PARTS_DIFFER", "MIME_BASE64_TEXT",
 	"FROM_NEEDS_ENCODING", "TO_NEEDS_ENCODING", "SUBJECT_NEEDS_ENCODING", "MID_", "DATE_IN_", "EMPTY_SUBJECT",
