@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"net"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
@@ -14,8 +13,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
-	"github.com/funnelwork/funnelwork/internal/secret"
-	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
@@ -30,7 +27,7 @@ import (
 // emailHandlers returns the handlers of the kinds that send the orgs' emails.
 func emailHandlers(d *Deps) []queue.Handler {
 	boxes := &mailboxes.Service{Box: d.Box, AllowPrivate: d.MailPrivate}
-	tokens := MailTokens(d.Refresher)
+	tokens := emailsend.Tokens(d.Refresher)
 	sent := &sentfolder.Finder{
 		DB: d.App, Mailboxes: boxes, Dialer: &imap.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxSent(d.Outbox),
 		Token: tokens,
@@ -45,7 +42,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 		emailsendbulk.Handler(send),
 		mailboxcheck.Job{
 			DB: d.App, Mailboxes: boxes, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate},
-			Sandbox: sandboxOf(d.Outbox), Token: MailTokens(d.Refresher), Sent: sent.Has,
+			Sandbox: sandboxOf(d.Outbox), Token: tokens, Sent: sent.Has,
 			Records: d.Domains.CheckMail,
 		}.Handler(),
 		inboundmail.Job{Inbound: inboundmail.Intake(d.App, d.Box)}.Handler(),
@@ -62,22 +59,6 @@ func sandboxOf(s *outbox.Server) func(context.Context, id.ID) (net.Conn, error) 
 		return nil
 	}
 	return s.Dial
-}
-
-// MailTokens returns the tokens that mailboxes sign in with, or nil.
-func MailTokens(r *social.Refresher) mailboxes.TokenSource {
-	if r == nil {
-		return nil
-	}
-	return func(ctx context.Context, org, account id.ID, refused int64) (mailboxes.Token, error) {
-		t, err := r.AccountToken(ctx, org, account, refused)
-		if errors.Is(err, social.ErrReauth) {
-			err = errors.Join(mailboxes.ErrLoginNeeded, err)
-		}
-		return mailboxes.Token{
-			Access: secret.Text(t.Access.Reveal()), Version: t.Version, Sandboxed: t.Sandboxed,
-		}, err
-	}
 }
 
 // sandboxSent returns the search for the mails that a sandbox has taken, or nil.

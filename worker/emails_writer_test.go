@@ -60,7 +60,7 @@ func writeEmails(ctx context.Context, env func(string) string, org id.ID) error 
 	go func() { pushed <- pusher.Run(ctx) }()
 	defer func() {
 		cancel()
-		<-pushed
+		_ = <-pushed // the error of its context
 	}()
 	for i := range total {
 		if err := db.Tx(ctx, org, func(tx *postgres.Tx) error {

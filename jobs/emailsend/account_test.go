@@ -19,7 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/testkit/imapd"
 	"github.com/funnelwork/funnelwork/internal/testkit/smtpd"
-	"github.com/funnelwork/funnelwork/jobs"
+	"github.com/funnelwork/funnelwork/jobs/emailsend"
 
 	"github.com/emersion/go-smtp"
 )
@@ -77,7 +77,7 @@ func connectAccount(t *testing.T, kind, platform, family string) *connected {
 		kind: {SMTP: mailboxes.Address{Host: c.server.Host, Port: c.server.Port, TLS: mailboxes.NoTLS}},
 	}
 	c.exec(`UPDATE mailbox SET kind = $1, social_account_id = $2, smtp_host = '', smtp_port = 0`, kind, account)
-	source := jobs.MailTokens(social.NewRefresher(social.RefreshOptions{
+	source := emailsend.Tokens(social.NewRefresher(social.RefreshOptions{
 		Service: social.New(social.Options{
 			Providers: set, Box: box,
 			Audit:  func(context.Context, *postgres.Tx, social.Act) {},

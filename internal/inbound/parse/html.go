@@ -27,6 +27,7 @@ func TextOf(source string) string {
 		case html.EndTagToken:
 			t := z.Token()
 			w.close(&t)
+		default: // comments and doctypes
 		}
 	}
 	return strings.TrimSpace(w.String())
@@ -90,6 +91,7 @@ func (w *textWriter) open(t *html.Token) {
 		if isQuote(t) {
 			w.WriteString(outlookRule + "\n")
 		}
+	default: // stands in its line
 	}
 }
 
@@ -119,5 +121,6 @@ func (w *textWriter) close(t *html.Token) {
 		w.end(true)
 	case atom.Div, atom.Tr, atom.Li, atom.Table, atom.Ul, atom.Ol, atom.Pre, atom.Body, atom.Html:
 		w.end(false)
+	default: // stands in its line
 	}
 }

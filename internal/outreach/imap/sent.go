@@ -12,7 +12,7 @@ import (
 var sentNames = []string{
 	"sent", "sent items", "sent mail", "sent messages", "gesendet", "gesendete elemente", "gesendete objekte",
 	"envoyés", "éléments envoyés", "messages envoyés", "enviados", "elementos enviados", "posta inviata", "inviata",
-	"verzonden items", "verzonden", "wysłane", "elementy wysłane", "skickat", "sendt", //nolint:misspell // Polish
+	"verzonden items", "verzonden", "wysłane", "elementy wysłane", "skickat", "sendt",
 }
 
 // Sent returns the name of the folder of sent mail. The error is ErrNoFolder if there is none.

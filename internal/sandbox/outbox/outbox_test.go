@@ -78,7 +78,7 @@ func TestSomeRecipientsOfTheSandboxAnswer(t *testing.T) {
 		if is.Class != want || got.org != org || got.to != "hello@shop.example" || time.Since(began) > 2*time.Second {
 			t.Errorf("%s: %s to %s after %v", local, is.Class, got.to, time.Since(began))
 		}
-		if named := append(m.References, is.Original); !slices.Contains(named, "1@shop.example") {
+		if named := slices.Concat(m.References, []string{is.Original}); !slices.Contains(named, "1@shop.example") {
 			t.Errorf("%s names %v", local, named)
 		}
 	}

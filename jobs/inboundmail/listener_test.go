@@ -1,4 +1,4 @@
-package listener_test
+package inboundmail_test
 
 import (
 	"context"
