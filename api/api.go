@@ -30,7 +30,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/tracking"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
-	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 )
 
 // Deps are the dependencies and settings of the API.
@@ -134,7 +133,7 @@ func build(d Deps, more ...func(*App)) *App {
 		}
 	}
 	if d.Inbound == nil {
-		d.Inbound = inboundmail.Intake(d.DB, d.Box)
+		d.Inbound = intake(d.DB, d.Box)
 	}
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)

@@ -12,8 +12,21 @@ import (
 	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/inbound/parse"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 )
+
+// intake returns the service that takes mails and enqueues their jobs.
+func intake(db *postgres.DB, box *secret.Sealer) *inbound.Service {
+	return &inbound.Service{
+		DB: db, Box: box, Suppressions: &suppression.Service{Box: box},
+		Enqueue: func(ctx context.Context, tx *postgres.Tx, message id.ID) error {
+			return inboundmail.Kind.Add(ctx, tx, inboundmail.Args{Message: message})
+		},
+	}
+}
 
 // mountInbound mounts the address to which a mail server or a provider posts the mails that come back.
 func (a *App) mountInbound() {

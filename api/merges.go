@@ -10,10 +10,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/deals"
-	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 )
@@ -68,9 +68,15 @@ func (a *App) mountMerges() {
 // nouns returns the record types that belong to contacts and move with them in a merge.
 func (a *App) nouns() []merge.Noun {
 	suppressions := a.suppressions()
+	// Emails that are not transmitted yet still go to the addresses that they were written to.
+	mails, facts := record.Rows{Table: "email", Counter: "computed"}, record.Rows{Table: "email_fact"}
+	threads, messages := record.Rows{Table: "thread", Counter: "computed"}, record.Rows{Table: "message", Counter: "edit"}
 	return []merge.Noun{
 		{Name: "suppressions", Repoint: suppressions.Repoint, Return: suppressions.Return}, // before the emails: locks
-		{Name: "emails", Repoint: emails.Repoint, Return: emails.Return},
+		{Name: "emails", Repoint: mails.Repoint, Return: mails.Return},
+		{Name: "email_facts", Repoint: facts.Repoint, Return: facts.Return},
+		{Name: "threads", Repoint: threads.Repoint, Return: threads.Return},
+		{Name: "messages", Repoint: messages.Repoint, Return: messages.Return},
 		{Name: "deals", Repoint: deals.Repoint, Return: deals.Return},
 		{Name: "activities", Repoint: activities.Repoint, Return: activities.Return},
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 const (
@@ -193,6 +194,21 @@ func TestAMergeTakesTheWishesOfAPersonAndItsEmailsToTheSurvivor(t *testing.T) {
 		"contact_id": other.ID, "mailbox_id": ada.sandboxMailbox(), "subject": "Hi", "text": "Good day",
 	}).want(t, 201, "")
 	ada.exec(`UPDATE email SET contact_id = $1`, loser.ID) // one that was sent before the bounce
+	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
+		SELECT org_id, gen_random_uuid(), id, contact_id, 'opened', false, '{}', now() FROM email`)
+	ada.exec(`INSERT INTO thread (org_id, id, mailbox_id, contact_id, subject, incoming, unread, last_message_at, created_at)
+		SELECT org_id, thread_id, mailbox_id, contact_id, subject, 1, true, now(), now() FROM email`)
+	ada.exec(`INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at, read_at, class, thread_id, contact_id)
+		SELECT org_id, gen_random_uuid(), mailbox_id, 'x', 'http', now(), now(), 'human', thread_id, contact_id FROM email`)
+	about := func(contact string) (n int) {
+		t.Helper()
+		if err := testkit.Pgx(t, ada.DB.URL).QueryRow(t.Context(), `SELECT
+			(SELECT count(*) FROM thread WHERE contact_id = $1) + (SELECT count(*) FROM message WHERE contact_id = $1)
+			+ (SELECT count(*) FROM email_fact WHERE contact_id = $1)`, contact).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
 	type held struct {
 		Emails       []struct{ Subject string }
 		Suppressions []struct {
@@ -214,11 +230,17 @@ func TestAMergeTakesTheWishesOfAPersonAndItsEmailsToTheSurvivor(t *testing.T) {
 		h.Suppressions[1].Purpose != "marketing" || h.Suppressions[1].Source != "merge" {
 		t.Errorf("after the merge: %+v", h)
 	}
+	if n := about(winner.ID); n != 3 {
+		t.Errorf("the survivor has %d of the thread, the message and the open", n)
+	}
 	ada.do("POST", mergesPath+"/"+ada.first(mergesPath)+"/undo", nil).want(t, 200, "")
 	if h := export(winner.ID); len(h.Emails) != 0 || h.Suppressions[1].LiftReason == nil {
 		t.Errorf("after the undo: %+v", h)
 	}
 	if h := export(loser.ID); len(h.Emails) != 1 || len(h.Suppressions) != 2 {
 		t.Errorf("the loser after the undo: %+v", h)
+	}
+	if n := about(loser.ID); n != 3 {
+		t.Errorf("the loser has %d of the thread, the message and the open back", n)
 	}
 }

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/inbound/classify"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 )
 
@@ -80,6 +81,7 @@ var enums = map[string][]string{
 	"CreateTaskRequest.status":         {"open", "done"},
 	"UpdateTaskRequest.status":         {"open", "done"},
 	"PipelineStageInput.kind":          {"open", "won", "lost"},
+	"UpdateMessageRequest.class":       classify.Classes(),
 	"CreateMailboxRequest.kind":        {"smtp", "google", "microsoft", "sandbox"},
 	"UpdateMailboxRequest.kind":        {"smtp", "google", "microsoft", "sandbox"},
 	"CreateMailboxRequest.smtp.tls":    {"tls", "starttls", "none"},

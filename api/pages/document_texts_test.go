@@ -25,4 +25,5 @@ var texts = []string{
 	"?status", "AttachmentSummary.type", "EmailAttachment.type", "by", "content", "from_name", "host",
 	"lift_reason", "message_id", "note", "result", "signature_html", "smtp_reply", "status_reason", "step",
 	"username", "variant",
+	"Attachment.type", "Message.from", "to[]", "why[]", "recipient", "reply_text", "diagnostic",
 }

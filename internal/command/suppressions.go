@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -50,7 +51,7 @@ func (a *suppressionsAdd) Run(ctx context.Context, s *settings, log *slog.Logger
 	f := form.At("")
 	n.Check(f)
 	if err := f.Fault(); err != nil {
-		return err
+		return api.Plainly(err)
 	}
 	return platformSuppressions(ctx, s, log, func(tx *postgres.Tx, all *suppression.Service) error {
 		made, added, err := all.Add(ctx, tx, n)

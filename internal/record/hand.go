@@ -17,17 +17,39 @@ type Handed struct {
 	From map[id.ID][]id.ID `json:"from"` // records by their previous contact
 }
 
-// Hand moves the records of the contacts from, including archived ones, to the contact to. It increments their edit,
-// because they show another contact, but leaves updated_at unchanged, because no user edited them.
-func (t *Table[T]) Hand(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (Handed, error) {
+// Rows are the rows of a table that belong to contacts.
+type Rows struct {
+	Table   string
+	Counter string // column that counts changes; "": none
+}
+
+// Repoint moves the rows of the contacts from to the contact to. It returns the data that Return needs to undo it.
+func (r Rows) Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (json.RawMessage, error) {
+	h, err := r.hand(ctx, tx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return Remember(h)
+}
+
+// Return undoes Repoint for the rows that still belong to the contact that Repoint gave them to.
+func (r Rows) Return(_ context.Context, tx *postgres.Tx, moved json.RawMessage) error {
+	var h Handed
+	if err := Recall(moved, &h); err != nil {
+		return err
+	}
+	r.back(tx, h)
+	return nil
+}
+
+func (r Rows) hand(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (Handed, error) {
 	rows, err := tx.Query(ctx,
-		`WITH was AS (SELECT id, contact_id FROM `+t.Name+
+		`WITH was AS (SELECT id, contact_id FROM `+r.Table+
 			` WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE)
-		UPDATE `+t.Name+
-			` r SET contact_id = $3, edit = edit + 1 FROM was WHERE r.org_id = $1 AND r.id = was.id
+		UPDATE `+r.Table+` r SET contact_id = $3`+r.count()+` FROM was WHERE r.org_id = $1 AND r.id = was.id
 				RETURNING was.id, was.contact_id`, tx.Org(), from, to)
 	if err != nil {
-		return Handed{}, fmt.Errorf("reassign %s: %w", t.Name, err)
+		return Handed{}, fmt.Errorf("reassign %s: %w", r.Table, err)
 	}
 	h := Handed{To: to, From: map[id.ID][]id.ID{}}
 	var one, contact id.ID
@@ -35,19 +57,35 @@ func (t *Table[T]) Hand(ctx context.Context, tx *postgres.Tx, from []id.ID, to i
 		h.From[contact] = append(h.From[contact], one)
 		return nil
 	}); err != nil {
-		return Handed{}, fmt.Errorf("reassign %s: %w", t.Name, err)
+		return Handed{}, fmt.Errorf("reassign %s: %w", r.Table, err)
 	}
 	return h, nil
 }
 
-// Return queues giving each record back to its previous contact, unless the record was moved again since Hand.
-func (t *Table[T]) Return(tx *postgres.Tx, h Handed) {
+func (r Rows) back(tx *postgres.Tx, h Handed) {
 	for contact, records := range h.From {
-		tx.Queue(`UPDATE `+t.Name+
-			` SET contact_id = $3, edit = edit + 1 WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND contact_id = $4`,
-			tx.Org(), records, contact, h.To)
+		tx.Queue(`UPDATE `+r.Table+` r SET contact_id = $3`+r.count()+
+			` WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND contact_id = $4`, tx.Org(), records, contact, h.To)
 	}
 }
+
+func (r Rows) count() string {
+	if r.Counter == "" {
+		return ""
+	}
+	return ", " + r.Counter + " = r." + r.Counter + " + 1"
+}
+
+// Hand moves the records of the contacts from, including archived ones, to the contact to. It increments their edit,
+// because they show another contact, but leaves updated_at unchanged, because no user edited them.
+func (t *Table[T]) Hand(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (Handed, error) {
+	return t.rows().hand(ctx, tx, from, to)
+}
+
+// Return queues giving each record back to its previous contact, unless the record was moved again since Hand.
+func (t *Table[T]) Return(tx *postgres.Tx, h Handed) { t.rows().back(tx, h) }
+
+func (t *Table[T]) rows() Rows { return Rows{t.Name, "edit"} }
 
 // Of returns every record of a contact, including archived ones, in the order of creation.
 func (t *Table[T]) Of(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]T, error) {

@@ -179,7 +179,8 @@ func (s *shop) dump() string {
 			"segment_member", "contact_merged", "timeline", "score_history", "deal", "note", "task",
 		} {
 			rows, err := tx.Query(ctx,
-				`SELECT (to_jsonb(t) - 'edit' - 'computed' - 'scored_at')::text FROM `+table+` t ORDER BY 1`)
+				`SELECT (to_jsonb(t) - 'edit' - 'computed' - 'scored_at'
+					- '{first_score,first_probability,first_version}'::text[])::text FROM `+table+` t ORDER BY 1`)
 			if err != nil {
 				return err
 			}
