@@ -196,10 +196,13 @@ func TestAMergeTakesTheWishesOfAPersonAndItsEmailsToTheSurvivor(t *testing.T) {
 	ada.exec(`UPDATE email SET contact_id = $1`, loser.ID) // one that was sent before the bounce
 	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
 		SELECT org_id, gen_random_uuid(), id, contact_id, 'opened', false, '{}', now() FROM email`)
-	ada.exec(`INSERT INTO thread (org_id, id, mailbox_id, contact_id, subject, incoming, unread, last_message_at, created_at)
+	ada.exec(`INSERT INTO thread (org_id, id, mailbox_id, contact_id, subject, incoming, unread, last_message_at,
+			created_at)
 		SELECT org_id, thread_id, mailbox_id, contact_id, subject, 1, true, now(), now() FROM email`)
-	ada.exec(`INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at, read_at, class, thread_id, contact_id)
-		SELECT org_id, gen_random_uuid(), mailbox_id, 'x', 'http', now(), now(), 'human', thread_id, contact_id FROM email`)
+	ada.exec(`INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at, read_at, class, thread_id,
+			contact_id)
+		SELECT org_id, gen_random_uuid(), mailbox_id, 'x', 'http', now(), now(), 'human', thread_id,
+			contact_id FROM email`)
 	about := func(contact string) (n int) {
 		t.Helper()
 		if err := testkit.Pgx(t, ada.DB.URL).QueryRow(t.Context(), `SELECT

@@ -31,6 +31,7 @@ const icons: Record<Job['kind'], IconName> = {
   broadcast: 'broadcasts',
   merge: 'contacts',
   train: 'spark',
+  suppression_import: 'imports',
 };
 const tones: Record<Job['status'], Tone> = {
   queued: 'off',

@@ -15,6 +15,7 @@ export const t = messages({
   broadcast: 'Broadcast',
   merge: 'Merge of contacts',
   train: 'Training of the score model',
+  suppression_import: 'Import of suppressions',
   queued: 'Queued',
   runningState: 'Running',
   completed: 'Completed',

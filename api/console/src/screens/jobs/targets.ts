@@ -32,6 +32,8 @@ export function pageOf(job: Pick<Job, 'kind' | 'href'>): { route: string; href: 
       return { route: '/app/broadcasts', href: '/app/broadcasts' };
     case 'enrollment':
       return { route: '/app/sequences', href: '/app/sequences' };
+    case 'suppression_import':
+      return { route: '/app/suppressions', href: '/app/suppressions' };
     case 'export':
       return null; // its file is downloaded
   }
