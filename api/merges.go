@@ -70,7 +70,8 @@ func (a *App) nouns() []merge.Noun {
 	suppressions := a.suppressions()
 	// Emails that are not transmitted yet still go to the addresses that they were written to.
 	mails, facts := record.Rows{Table: "email", Counter: "computed"}, record.Rows{Table: "email_fact"}
-	threads, messages := record.Rows{Table: "thread", Counter: "computed"}, record.Rows{Table: "message", Counter: "edit"}
+	threads := record.Rows{Table: "thread", Counter: "computed"}
+	messages := record.Rows{Table: "message", Counter: "edit"}
 	return []merge.Noun{
 		{Name: "suppressions", Repoint: suppressions.Repoint, Return: suppressions.Return}, // before the emails: locks
 		{Name: "emails", Repoint: mails.Repoint, Return: mails.Return},

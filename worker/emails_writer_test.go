@@ -2,8 +2,10 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strconv"
 	"strings"
 
@@ -60,7 +62,9 @@ func writeEmails(ctx context.Context, env func(string) string, org id.ID) error 
 	go func() { pushed <- pusher.Run(ctx) }()
 	defer func() {
 		cancel()
-		_ = <-pushed // the error of its context
+		if err := <-pushed; err != nil && !errors.Is(err, context.Canceled) {
+			fmt.Fprintln(os.Stderr, "push:", err)
+		}
 	}()
 	for i := range total {
 		if err := db.Tx(ctx, org, func(tx *postgres.Tx) error {

@@ -127,8 +127,8 @@ func TestNoMoreMailsThanTheCapAreMarkedInAny24Hours(t *testing.T) {
 	}
 }
 
-// TestTheRateOfARelayHoldsUnderSeveralWorkers lets 8 workers mark emails of a relay. Their moments lie so far apart that
-// a second has at most the rate of marks, and one more if a mark is late by up to 100 ms on a busy machine.
+// TestTheRateOfARelayHoldsUnderSeveralWorkers lets 8 workers mark emails of a relay. Their moments lie so far apart
+// that a second has at most the rate of marks, and one more if a mark is late by up to 100 ms on a busy machine.
 func TestTheRateOfARelayHoldsUnderSeveralWorkers(t *testing.T) {
 	t.Parallel()
 	const rate, workers, each = 20, 8, 6
@@ -152,7 +152,8 @@ func TestTheRateOfARelayHoldsUnderSeveralWorkers(t *testing.T) {
 	var marks int
 	var least time.Duration // between a mark and the one that is rate + 1 marks later
 	err := o.sql.QueryRow(t.Context(), `SELECT count(*), min(d) FROM (
-		SELECT marked_at - lag(marked_at, $1) OVER (ORDER BY marked_at) AS d FROM email) x`, rate+1).Scan(&marks, &least)
+		SELECT marked_at - lag(marked_at, $1) OVER (ORDER BY marked_at) AS d FROM email) x`, rate+1).
+		Scan(&marks, &least)
 	if err != nil {
 		t.Fatal(err)
 	}
