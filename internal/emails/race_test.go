@@ -36,15 +36,17 @@ func TestASuppressionThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 			first bool // the suppression was committed while the mark was not
 			err   error
 		)
-		head := time.Duration(rand.IntN(1200)) * time.Microsecond // to see both orders
+		heads := [2]time.Duration{} // of which one is not 0, to see both orders
+		heads[i%2] = time.Duration(rand.IntN(5000)) * time.Microsecond
 		begin := make(chan struct{})
 		both.Go(func() {
 			<-begin
+			<-time.After(heads[0])
 			err = o.mark(out)
 		})
 		both.Go(func() {
 			<-begin
-			<-time.After(head)
+			<-time.After(heads[1])
 			o.must(func(tx *postgres.Tx) error {
 				_, _, err := o.emails.Suppressions.Add(context.WithoutCancel(t.Context()), tx, suppression.New{
 					Email: to, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe,
