@@ -1,4 +1,4 @@
-// Package tracking learns whether emails are opened and their links followed, and tells people from machines.
+// Package tracking learns whether emails are opened and their links followed, and distinguishes people from machines.
 //
 // # Links
 //

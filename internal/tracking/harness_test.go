@@ -122,7 +122,7 @@ func tokens(document, path string) (out []string) {
 	return out
 }
 
-// visit is a request as scripts of the tests tell it.
+// visit is a request of a script.
 type visit struct {
 	after time.Duration // since the transmission
 	link  int           // 1 to 3; 0: the pixel; -1: the hidden link

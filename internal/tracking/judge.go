@@ -16,15 +16,15 @@ import (
 
 const (
 	load = 500 // hits that one run judges
-	// most is how many hits of an email are counted: whoever has a mail can ask for its links.Pixel without end.
+	// most is how many hits of an email are counted: its pixel can be asked for without end.
 	most = 1000
 )
 
 // Judge decides on the hits of the org of tx whose time has come, at most 500, and deletes those that matter no more.
 func Judge(ctx context.Context, tx *postgres.Tx) error {
-	due, err := hits(ctx, tx, `SELECT id, email_id, link, at, signs, net, judged FROM email_hit
-		WHERE org_id = $1 AND NOT judged AND at < now() - make_interval(secs => $2) ORDER BY at LIMIT $3
-		FOR UPDATE SKIP LOCKED`, hold.Seconds(), load)
+	due, err := hits(ctx, tx, `SELECT `+hitColumns+`
+		WHERE h.org_id = $1 AND NOT h.judged AND h.at < now() - make_interval(secs => $2) ORDER BY h.at LIMIT $3
+		FOR UPDATE OF h SKIP LOCKED`, hold.Seconds(), load)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func Judge(ctx context.Context, tx *postgres.Tx) error {
 
 // neighbours returns the hits of emails that matter for verdicts, by email.
 func neighbours(ctx context.Context, tx *postgres.Tx, of []id.ID) (map[id.ID][]hit, error) {
-	all, err := hits(ctx, tx, `SELECT id, email_id, link, at, signs, net, judged FROM email_hit
-		WHERE org_id = $1 AND email_id = ANY ($2) ORDER BY email_id, at LIMIT $3`, of, 20*load)
+	all, err := hits(ctx, tx, `SELECT `+hitColumns+`
+		WHERE h.org_id = $1 AND h.email_id = ANY ($2) ORDER BY h.email_id, h.at LIMIT $3`, of, 20*load)
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +68,17 @@ func neighbours(ctx context.Context, tx *postgres.Tx, of []id.ID) (map[id.ID][]h
 	return out, nil
 }
 
+// hitColumns is the columns of a hit with the target of its link, and their tables.
+const hitColumns = `h.id, h.email_id, h.link, h.at, h.signs, h.net, h.judged, l.url FROM email_hit h
+	LEFT JOIN email_link l ON l.org_id = h.org_id AND l.email_id = h.email_id AND l.n = h.link`
+
 func hits(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]hit, error) {
 	rows, err := tx.Query(ctx, sql, append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read hits: %w", err)
 	}
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h hit, err error) {
-		err = row.Scan(&h.id, &h.email, &h.link, &h.at, &h.signs, &h.net, &h.judged)
+		err = row.Scan(&h.id, &h.email, &h.link, &h.at, &h.signs, &h.net, &h.judged, &h.url)
 		return h, err
 	})
 	if err != nil {
@@ -132,19 +136,10 @@ func record(ctx context.Context, tx *postgres.Tx, m *emails.Row, h *hit, found s
 	if h.link == links.Pixel {
 		return events.Announce(ctx, tx, events.EmailOpened{Email: e})
 	}
-	if h.link == links.Trap {
-		return nil // a machine looked for links; the others tell which
+	if h.url == nil {
+		return nil // of the link that people do not see, or of a mail that was erased
 	}
-	var target string
-	err := tx.QueryRow(ctx, `SELECT url FROM email_link WHERE org_id = $1 AND email_id = $2 AND n = $3`,
-		[]any{tx.Org(), m.ID, h.link}, &target)
-	if postgres.None(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read link: %w", err)
-	}
-	e.URL = &target
+	e.URL = h.url
 	return events.Announce(ctx, tx, events.EmailClicked{Email: e})
 }
 

@@ -53,7 +53,7 @@ func NewRecorder(app, system *postgres.DB, box *secret.Sealer) *Recorder {
 	return r
 }
 
-// Open records that a pixel was loaded. Its error is nil for a token that nobody issued.
+// Open records that a pixel was loaded. Its error is nil for an unknown token.
 func (r *Recorder) Open(ctx context.Context, token string, v *Visit) error {
 	ref, key, err := r.known(ctx, token)
 	if err != nil || key.IsZero() || ref.Link != links.Pixel {
@@ -81,7 +81,7 @@ func (r *Recorder) Click(ctx context.Context, token string, v *Visit) (target st
 	return "", err
 }
 
-// known returns what a token names and the key of its org, which is zero if nobody issued the token.
+// known returns what a token names and the key of its org, which is zero for an unknown token.
 func (r *Recorder) known(ctx context.Context, token string) (links.Ref, orgkey.Key, error) {
 	ref, ok := links.Parse(token)
 	if !ok {

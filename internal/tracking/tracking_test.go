@@ -56,7 +56,7 @@ var scripts = []struct {
 		{after: 5 * time.Second, link: 2, ip: "52.100.7.2"},
 		{after: 6 * time.Second, link: 3, ip: "52.100.7.2"},
 	}, figures{MachineOpens: 1, MachineClicks: 3}},
-	{"Defender from a network that nobody lists, and then the person", []visit{
+	{"Defender from an unlisted network, and then the person", []visit{
 		{after: 5 * time.Second, link: 1, ip: "198.51.100.9"},
 		{after: 6 * time.Second, link: 2, ip: "198.51.100.9"},
 		{after: 7 * time.Second, link: 3, ip: "198.51.100.9"},
@@ -133,12 +133,12 @@ func TestEachHitIsCountedAndAnnouncedOnce(t *testing.T) {
 	if got := s.figures(m.id); got != (figures{Opens: 1, MachineClicks: 2}) {
 		t.Errorf("%+v", got)
 	}
-	var told string
-	s.scan(&told, `SELECT string_agg(type || ' ' || (data ->> 'machine') || ' ' || coalesce(data ->> 'url', '-') || ' '
+	var got string
+	s.scan(&got, `SELECT string_agg(type || ' ' || (data ->> 'machine') || ' ' || coalesce(data ->> 'url', '-') || ' '
 		|| (data ->> 'why'), ', ' ORDER BY type) FROM (SELECT type, data -> 'object' AS data FROM event
 		WHERE type IN ('email.opened', 'email.clicked')) e`)
-	if want := `email.clicked true https://shop.example/2 ["hidden_link"], email.opened false - []`; told != want {
-		t.Errorf("events %s, want %s", told, want)
+	if want := `email.clicked true https://shop.example/2 ["hidden_link"], email.opened false - []`; got != want {
+		t.Errorf("events %s, want %s", got, want)
 	}
 	var facts, left int
 	s.scan(&facts, `SELECT count(*) FROM email_fact WHERE contact_id IS NOT NULL`)

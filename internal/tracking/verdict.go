@@ -27,6 +27,7 @@ type hit struct {
 	signs  signs
 	net    []byte
 	judged bool
+	url    *string // target of the link; nil: none
 }
 
 // judge returns the signs of a machine in h. around has the hits of the same email, h among them; marked is when the

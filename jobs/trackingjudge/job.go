@@ -1,4 +1,4 @@
-// Package trackingjudge tells which opens and clicks of emails are those of people. internal/tracking describes how.
+// Package trackingjudge decides which opens and clicks of emails are those of people. internal/tracking describes how.
 //
 // Each worker looks for orgs with hits whose time has come (Watch) and adds a job in a transaction of its own. A
 // request that stores a hit adds none: it would have to wait for every other with the same dedupe key.
