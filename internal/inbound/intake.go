@@ -30,6 +30,8 @@ type Service struct {
 	Suppressions *suppression.Service
 	// Enqueue adds the job that processes a message; Intake alone needs it.
 	Enqueue func(ctx context.Context, tx *postgres.Tx, message id.ID) error
+	// Rescore adds the job that scores a contact whose replies have changed.
+	Rescore func(ctx context.Context, tx *postgres.Tx, contact id.ID) error
 }
 
 const sealedAs = "message_raw"
