@@ -12,13 +12,15 @@ WHERE m.class = 'human' AND NOT m.own
 ON CONFLICT DO NOTHING;
 
 -- engagement(org, contact, upto): the human clicks of a contact before a moment, and its replies, each counted as
--- 2^(-age / half-life) with half-lives of 7, 30 and 90 days: clicks_7d, clicks_30d, clicks_90d, replies_7d, replies_30d,
--- replies_90d. NULL: none. Facts that are two years old count for nothing.
+-- 2^(-age / half-life) with half-lives of 7, 30 and 90 days: clicks_7d, clicks_30d, clicks_90d, replies_7d,
+-- replies_30d, replies_90d. NULL: none. Facts that are two years old count for nothing.
 CREATE FUNCTION engagement(org uuid, contact uuid, upto timestamptz) RETURNS TABLE (sums float8[])
 LANGUAGE sql STABLE AS $$
 SELECT CASE WHEN count(*) > 0 THEN ARRAY[
-    sum(x.click * power(0.5, x.days / 7)), sum(x.click * power(0.5, x.days / 30)), sum(x.click * power(0.5, x.days / 90)),
-    sum(x.reply * power(0.5, x.days / 7)), sum(x.reply * power(0.5, x.days / 30)), sum(x.reply * power(0.5, x.days / 90))
+    sum(x.click * power(0.5, x.days / 7)), sum(x.click * power(0.5, x.days / 30)),
+    sum(x.click * power(0.5, x.days / 90)),
+    sum(x.reply * power(0.5, x.days / 7)), sum(x.reply * power(0.5, x.days / 30)),
+    sum(x.reply * power(0.5, x.days / 90))
 ] END
 FROM (
     SELECT (f.kind = 'clicked')::int AS click, (f.kind = 'replied')::int AS reply,

@@ -78,8 +78,8 @@ func TestAnEngagementFadesWhenItsFirstSumFallsToALowerLevel(t *testing.T) {
 		want            time.Duration // 0: it has faded already
 	}{
 		{[]time.Duration{0}, nil, 7 * day},
-		{[]time.Duration{8 * day}, nil, 13 * day},  // the weekly sum is faint until day 21
-		{[]time.Duration{22 * day}, nil, 8 * day},  // the monthly sum is some until day 30
+		{[]time.Duration{8 * day}, nil, 13 * day},   // the weekly sum is faint until day 21
+		{[]time.Duration{22 * day}, nil, 8 * day},   // the monthly sum is some until day 30
 		{nil, []time.Duration{95 * day}, 175 * day}, // the longest sum is faint until day 270
 		{[]time.Duration{0, 0, 0, 0}, nil, 7 * day}, // many until half of four is left
 		{[]time.Duration{271 * day}, nil, 0},

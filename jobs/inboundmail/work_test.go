@@ -187,7 +187,7 @@ func TestAReplyIsAFactOfItsContactUntilAPersonCorrectsIt(t *testing.T) {
 	if n, m := p.count(facts, p.org, p.sent.ID), p.count(jobs, p.org); n != 1 || m != 1 {
 		t.Errorf("%d facts, %d jobs; want one each", n, m)
 	}
-	for class, want := range map[string]int{"auto_reply": 0, "human": 1} {
+	for want, class := range []string{"auto_reply", "human"} {
 		if err := p.App.Tx(t.Context(), p.org, func(tx *postgres.Tx) error {
 			_, err := p.inbound.SetClass(t.Context(), tx, message, class, nil)
 			return err

@@ -344,7 +344,7 @@ func TestRepliesThatEndADealAreQuarantined(t *testing.T) {
 		before time.Duration // from the reply of a deal that is won to the deal
 		leaks  bool
 	}{
-		"an order in the mail":     {10 * time.Minute, true},
+		"an order in the mail":      {10 * time.Minute, true},
 		"an answer two days before": {48 * time.Hour, false},
 	} {
 		t.Run(name, func(t *testing.T) {
