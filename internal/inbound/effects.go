@@ -59,6 +59,11 @@ func (s *Service) act(ctx context.Context, tx *postgres.Tx, e *effects) error {
 			return err
 		}
 	}
+	return s.follow(ctx, tx, e)
+}
+
+// follow writes what follows for the email.
+func (s *Service) follow(ctx context.Context, tx *postgres.Tx, e *effects) error {
 	switch e.class {
 	case classify.Bounce:
 		return e.bounced(ctx, tx)

@@ -36,11 +36,12 @@ type Service struct {
 
 const sealedAs = "message_raw"
 
-// Sealed lists the column with the sealed mails.
+// Sealed lists the columns with sealed mails and keys of providers.
 func Sealed() []keyring.Column {
-	return []keyring.Column{{
-		Table: "message_raw", Name: "raw", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sealedAs),
-	}}
+	return []keyring.Column{
+		{Table: "message_raw", Name: "raw", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sealedAs)},
+		{Table: "mailbox_provider", Name: "key", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sourceKey)},
+	}
 }
 
 func about(org, message id.ID) string {
