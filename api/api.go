@@ -169,7 +169,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountConsents, a.mountTracking, a.mountMailboxes, a.mountEmails, a.mountThreads, a.mountInbound,
+		a.mountConsents, a.mountPreferences, a.mountTracking, a.mountMailboxes, a.mountEmails, a.mountThreads, a.mountInbound,
 		a.mountSuppressions,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
