@@ -120,7 +120,8 @@ func TestWhatAProviderHasNotSignedIsRefused(t *testing.T) {
 	genuine := m.mailgun("t1", "delivered", "")
 	m.tell("mailgun", strings.ReplaceAll(genuine, `"token":"t1"`, `"token":"t2"`)).want(t, 403, "forbidden")
 	m.tell("mailgun", `{"event-data":{}}`).want(t, 403, "forbidden")
-	m.tell("mailgun", "event=delivered").want(t, 400, "malformed_request")
+	m.tell("mailgun", "event=delivered").want(t, 400, "malformed_json")
+	m.tell("mailgun", "event=delivered", "Content-Type", "text/plain").want(t, 400, "malformed_request")
 	m.tell("postmark", genuine, basic(providerKey)...).want(t, 404, "not_found")
 	m.do(http.MethodPost, "/inbound/events/mailgun/x", genuine, "Authorization", "").want(t, 404, "not_found")
 	if got := m.facts(); got != "" {

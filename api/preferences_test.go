@@ -81,7 +81,7 @@ func TestAChoiceDoesNotLiftWhatOthersHaveStopped(t *testing.T) {
 	if n := s.count("suppression WHERE org_id = $1 AND lifted_at IS NULL", ada.Org); n != 1 {
 		t.Errorf("%d suppressions are in force", n)
 	}
-	for _, form := range []string{"", "mails=", "mails=everything", "%", "List-Unsubscribe=One-Click"} {
+	for _, form := range []string{"mails=", "mails=everything", "%", "List-Unsubscribe=One-Click"} {
 		s.pressed(path, form).want(t, 200, "")
 	}
 	for _, token := range []string{"x", strings.Repeat("A", 80)} {
