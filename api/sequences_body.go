@@ -82,7 +82,8 @@ func (SequenceFields) Descriptions() map[string]string {
 func (f *SequenceFields) patch(name httpx.Optional[string]) sequences.Patch {
 	p := sequences.Patch{
 		Name: name.Field, MailboxIDs: f.MailboxIDs.Field, Rotation: f.Rotation.Field, Goal: f.Goal.Field,
-		Schedule: converted(f.Schedule, sequenceSchedulePatch.patch), StopOn: converted(f.StopOn, sequenceStopPatch.patch),
+		Schedule:  converted(f.Schedule, sequenceSchedulePatch.patch),
+		StopOn:    converted(f.StopOn, sequenceStopPatch.patch),
 		Exclusive: f.Exclusive.Field, AllowReenroll: f.AllowReenroll.Field, MaxNewPerDay: f.MaxNewPerDay.Field,
 		LateAfterHours: f.LateAfterHours.Field,
 		Steps: converted(f.Steps, func(all []sequenceStepInput) []steps.Step {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
@@ -42,8 +43,8 @@ func contactUpdate(ctx context.Context, tx *postgres.Tx, path string, set map[st
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&body); err != nil {
-		return nil, fault.Invalid(path[:len(path)-1], "invalid_value", "These are not fields of a contact with their values.").
-			Because(err)
+		const detail = "These are not fields of a contact with their values."
+		return nil, fault.Invalid(strings.TrimSuffix(path, "/"), "invalid_value", detail).Because(err)
 	}
 	p := body.patch()
 	if err := contacts.ValidatePatch(ctx, tx, &p, path); err != nil {

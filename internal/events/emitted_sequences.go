@@ -1,7 +1,5 @@
 package events
 
-import "github.com/funnelwork/funnelwork/internal/id"
-
 // SequenceActivated is the event sequence.activated.
 type SequenceActivated struct{ Sequence Sequence }
 
@@ -11,9 +9,6 @@ func (SequenceActivated) Type() string { return "sequence.activated" }
 // Data returns the sequence.
 func (e SequenceActivated) Data() (object, previous any) { return e.Sequence, nil }
 
-// Concerns returns nothing: the event belongs to no contact's timeline.
-func (SequenceActivated) Concerns() []id.ID { return nil }
-
 // SequencePaused is the event sequence.paused.
 type SequencePaused struct{ Sequence Sequence }
 
@@ -22,6 +17,3 @@ func (SequencePaused) Type() string { return "sequence.paused" }
 
 // Data returns the sequence with the reason.
 func (e SequencePaused) Data() (object, previous any) { return e.Sequence, nil }
-
-// Concerns returns nothing: the event belongs to no contact's timeline.
-func (SequencePaused) Concerns() []id.ID { return nil }
