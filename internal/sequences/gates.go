@@ -43,7 +43,7 @@ func (g *Gates) Check(ctx context.Context, tx *postgres.Tx, s *Sequence) error {
 	}
 	sends := slices.ContainsFunc(s.Steps, func(st steps.Step) bool { return st.Email != nil })
 	if sends && g.PostalAddress == "" {
-		f.Wrong("", needsAddress,
+		f.Wrong("postal_address", needsAddress,
 			"The organization needs a postal address: PUT /api/v1/org/sending.")
 	}
 	if err := g.senders(ctx, tx, f, s.MailboxIDs); err != nil {

@@ -72,8 +72,8 @@ var table = record.Table[Sequence]{
 	Stamps: func(s *Sequence) (*wire.Time, **wire.Time) { return &s.UpdatedAt, &s.ArchivedAt },
 }
 
-// Get returns one sequence of the org. A deleted one is returned only with deletedToo. If there is no such sequence, the
-// error is a not_found fault.
+// Get returns one sequence of the org. A deleted one is returned only with deletedToo. If there is no such sequence,
+// the error is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID, deletedToo bool) (Row, error) {
 	return table.Get(ctx, tx, i, deletedToo)
 }

@@ -30,7 +30,8 @@ func TestAVersionIsFrozenWhenItIsActivated(t *testing.T) {
 	if r.Value.Status != sequences.Draft || *r.Value.DraftVersion != 1 || r.Value.Version != nil {
 		t.Errorf("created %+v", r.Value)
 	}
-	if r, _ = o.activate(i); r.Value.Status != sequences.Active || *r.Value.Version != 1 || r.Value.DraftVersion != nil {
+	if r, _ = o.activate(i); r.Value.Status != sequences.Active || *r.Value.Version != 1 ||
+		r.Value.DraftVersion != nil {
 		t.Errorf("activated %+v", r.Value)
 	}
 	if _, changed := o.activate(i); changed {
@@ -117,7 +118,8 @@ func TestWhatASequenceNamesMustExist(t *testing.T) {
 			p.MailboxIDs = wire.Some([]string{o.mailbox.String(), stranger.String()})
 		}, "#/mailbox_ids/1 unknown_mailbox", fault.ValidationFailed},
 		"endpoint": {func(p *sequences.Patch) {
-			p.Steps = wire.Some([]steps.Step{{Key: "w", Kind: "webhook", Webhook: &steps.Webhook{EndpointID: stranger}}})
+			w := steps.Step{Key: "w", Kind: "webhook", Webhook: &steps.Webhook{EndpointID: stranger}}
+			p.Steps = wire.Some([]steps.Step{w})
 		}, "#/steps/0/webhook/endpoint_id unknown_endpoint", fault.ValidationFailed},
 		"field": {func(p *sequences.Patch) {
 			p.Goal = wire.Some(map[string]any{"field": "nope", "op": "eq", "value": 1})
@@ -159,9 +161,9 @@ func TestAnActivationNamesAllThatIsMissing(t *testing.T) {
 	p := o.welcome()
 	unverified, held := id.New(), id.New()
 	for i, status := range map[id.ID]string{unverified: "active", held: "held"} {
-		o.exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, spf, created_at,
-			updated_at) VALUES ($1, $2, 'Box', 'smtp', $4, $4, 'shop.example', $3, 'pass', now(), now())`, o.org, i, status,
-			i.String()+"@shop.example")
+		o.exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, spf,
+			created_at, updated_at) VALUES ($1, $2, 'Box', 'smtp', $4, $4, 'shop.example', $3, 'pass', now(), now())`,
+			o.org, i, status, i.String()+"@shop.example")
 	}
 	p.MailboxIDs = wire.Some([]string{o.mailbox.String(), unverified.String(), held.String()})
 	r, err := o.create(p)
@@ -187,7 +189,8 @@ func TestAnActivationNamesAllThatIsMissing(t *testing.T) {
 		}, nil
 	}
 	if diff := cmp.Diff([]string{
-		"#/ postal_address_required", "#/mailbox_ids/1 sender_unverified", "#/mailbox_ids/2 mailbox_not_active",
+		"#/postal_address postal_address_required", "#/mailbox_ids/1 sender_unverified",
+		"#/mailbox_ids/2 mailbox_not_active",
 		"#/steps/0/email/text merge_unknown", "#/steps/0/email/text unsubscribe_missing",
 	}, check(&sequences.Gates{Lint: lint})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -249,7 +252,8 @@ func TestAStatusChangesOnlyAsItMay(t *testing.T) {
 			r, changed, err = act[c.do](tx)
 			return err
 		})
-		if _, code := problems(err); code != c.code || changed != c.changed || err == nil && r.Value.Status != c.status {
+		_, code := problems(err)
+		if code != c.code || changed != c.changed || err == nil && r.Value.Status != c.status {
 			t.Errorf("%s: %s %v %v, want %+v", c.do, r.Value.Status, changed, err, c)
 		}
 	}
@@ -343,7 +347,8 @@ func TestNoListOfSequencesScansOrSortsAWholeOrg(t *testing.T) {
 			for _, from := range []bool{false, true} {
 				sql, args := sequences.Statement(o.org, sequences.Filter{Deleted: deleted}, order, key, from, 51)
 				if bad := o.Troubles(t, o.org, sequences.Planning, sql, args...); len(bad) > 0 {
-					t.Errorf("deleted %v by %s (from the middle: %v): %s", deleted, order, from, strings.Join(bad, ", "))
+					t.Errorf("deleted %v by %s (from the middle: %v): %s", deleted, order, from,
+						strings.Join(bad, ", "))
 				}
 			}
 		}

@@ -66,8 +66,8 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, template *id.ID,
 	return out, nil
 }
 
-// Lint returns what to look at in a mail that is not rendered for a contact. A mail that cannot be parsed is a validation
-// fault. tx may be read-only.
+// Lint returns what to look at in a mail that is not rendered for a contact. A mail that cannot be parsed is a
+// validation fault. tx may be read-only.
 func Lint(ctx context.Context, tx *postgres.Tx, source compose.Source) ([]compose.Finding, error) {
 	parsed, err := compose.Parse(source)
 	if err != nil {

@@ -28,6 +28,13 @@ func branch(key, then, otherwise string) steps.Step {
 	}}
 }
 
+// content returns a step of a kind with the key a.
+func content(kind string, change func(s *steps.Step)) []steps.Step {
+	s := steps.Step{Key: "a", Kind: kind}
+	change(&s)
+	return []steps.Step{s}
+}
+
 func TestEveryRuleOfTheStepsIsChecked(t *testing.T) {
 	t.Parallel()
 	opened := func(filter map[string]any) steps.Step {
@@ -46,21 +53,29 @@ func TestEveryRuleOfTheStepsIsChecked(t *testing.T) {
 			[]steps.Step{mail("a"), mail("a"), mail("A"), mail("end"), mail(strings.Repeat("x", 41))},
 			"1/key duplicate_key, 2/key invalid_key, 3/key invalid_key, 4/key invalid_key",
 		},
-		"no delay":   {[]steps.Step{{Key: "a", Kind: steps.KindWait}}, "0/delay required"},
-		"long delay": {[]steps.Step{{Key: "a", Kind: "wait", Delay: schedule.Delay{Value: 367, Unit: "days"}}}, "0/delay/value out_of_range"},
+		"no delay": {[]steps.Step{{Key: "a", Kind: steps.KindWait}}, "0/delay required"},
+		"long delay": {
+			content("wait", func(s *steps.Step) { s.Delay.Value = 367 }), "0/delay/value out_of_range",
+		},
 		"other kind": {[]steps.Step{{Key: "a", Kind: "fax"}}, "0/kind not_allowed"},
 		"no content": {[]steps.Step{{Key: "a", Kind: "email"}}, "0/email required"},
 		"two contents": {
-			[]steps.Step{{Key: "a", Kind: "wait", Delay: schedule.Delay{Value: 1, Unit: "days"}, Email: &steps.Email{}}},
+			content("wait", func(s *steps.Step) { s.Delay.Value, s.Email = 1, &steps.Email{} }),
 			"0/email not_allowed",
 		},
 		"unknown target": {[]steps.Step{branch("a", "b", "end")}, "0/condition/then step_unknown"},
 		"itself":         {[]steps.Step{branch("a", "a", "end")}, "0/condition/then step_cycle"},
-		"back":           {[]steps.Step{mail("a"), mail("b"), branch("c", "end", "a")}, "2/condition/else step_cycle"},
-		"back, but on":   {[]steps.Step{branch("a", "d", "b"), branch("b", "end", "end"), mail("c"), branch("d", "b", "end")}, ""},
-		"open":           {[]steps.Step{opened(leaf("opened"))}, "0/condition/filter/field open_not_a_condition"},
+		"back": {
+			[]steps.Step{mail("a"), mail("b"), branch("c", "end", "a")}, "2/condition/else step_cycle",
+		},
+		"back, but on": {
+			[]steps.Step{branch("a", "d", "b"), branch("b", "end", "end"), mail("c"), branch("d", "b", "end")}, "",
+		},
+		"open": {[]steps.Step{opened(leaf("opened"))}, "0/condition/filter/field open_not_a_condition"},
 		"nested open": {
-			[]steps.Step{opened(map[string]any{"all": []any{leaf("replied"), map[string]any{"not": leaf("email.opened")}}})},
+			[]steps.Step{opened(map[string]any{
+				"all": []any{leaf("replied"), map[string]any{"not": leaf("email.opened")}},
+			})},
 			"0/condition/filter/all/1/not/field open_not_a_condition",
 		},
 		"a field called opened": {[]steps.Step{opened(leaf("attributes.opened"))}, ""},
@@ -68,7 +83,10 @@ func TestEveryRuleOfTheStepsIsChecked(t *testing.T) {
 			[]steps.Step{{Key: "a", Kind: "email", Email: &steps.Email{Subject: "{{ x", Text: "x"}}},
 			"0/email/subject invalid_template",
 		},
-		"no body": {[]steps.Step{{Key: "a", Kind: "email", Email: &steps.Email{Subject: "x"}}}, "0/email/html invalid_template"},
+		"no body": {
+			content("email", func(s *steps.Step) { s.Email = &steps.Email{Subject: "x"} }),
+			"0/email/html invalid_template",
+		},
 		"no subject": {
 			[]steps.Step{{Key: "a", Kind: "email", Email: &steps.Email{Text: "x", Thread: "new"}}},
 			"0/email/subject required",
@@ -81,7 +99,9 @@ func TestEveryRuleOfTheStepsIsChecked(t *testing.T) {
 				"0/email/variants/2/html invalid_template",
 		},
 		"one variant": {
-			[]steps.Step{{Key: "a", Kind: "email", Email: &steps.Email{Variants: []steps.Variant{{Key: "a", Text: "x"}}}}},
+			content("email", func(s *steps.Step) {
+				s.Email = &steps.Email{Variants: []steps.Variant{{Key: "a", Text: "x"}}}
+			}),
 			"0/email/variants out_of_range",
 		},
 		"task": {
@@ -90,11 +110,14 @@ func TestEveryRuleOfTheStepsIsChecked(t *testing.T) {
 		},
 		"empty update": {[]steps.Step{{Key: "a", Kind: "update", Update: &steps.Update{}}}, "0/update required"},
 		"tags": {
-			[]steps.Step{{Key: "a", Kind: "update", Update: &steps.Update{AddTags: []string{"a", "b\n"}}}},
+			content("update", func(s *steps.Step) { s.Update = &steps.Update{AddTags: []string{"a", "b\n"}} }),
 			"0/update/add_tags/1 invalid_characters",
 		},
-		"webhook": {[]steps.Step{{Key: "a", Kind: "webhook", Webhook: &steps.Webhook{}}}, "0/webhook/endpoint_id required"},
-		"many":    {slices.Repeat([]steps.Step{wait("a")}, steps.Max+1), " too_many"},
+		"webhook": {
+			content("webhook", func(s *steps.Step) { s.Webhook = &steps.Webhook{} }),
+			"0/webhook/endpoint_id required",
+		},
+		"many": {slices.Repeat([]steps.Step{wait("a")}, steps.Max+1), " too_many"},
 	} {
 		steps.Complete(c.list)
 		var got []string

@@ -99,8 +99,8 @@ type Condition struct {
 // Descriptions implements wire.Describer.
 func (Condition) Descriptions() map[string]string {
 	return map[string]string{
-		"filter": "Filter on fields of the contact and on replied, clicked, clicked_link and bounced, which are about " +
-			"the mails of the enrolment",
+		"filter": "Filter on fields of the contact and on replied, clicked, clicked_link and bounced, which are " +
+			"about the mails of the enrolment",
 	}
 }
 
