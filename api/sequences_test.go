@@ -198,7 +198,7 @@ func TestASequenceIsActivatedOnlyWhenItCanBeSent(t *testing.T) {
 	}
 	ada.do(http.MethodPost, at+"/resume", nil).want(t, 409, "sequence_not_active")
 	var told []string
-	for _, e := range ada.events() {
+	for _, e := range ada.eventsOf() {
 		if strings.HasPrefix(e, "sequence.") {
 			told = append(told, e)
 		}

@@ -11,6 +11,8 @@ import (
 
 type arm = significance.Arm
 
+func of(trials, successes int) arm { return arm{Trials: trials, Successes: successes} }
+
 func random(r *rand.Rand, most int) arm {
 	n := r.IntN(most)
 	return arm{Trials: n, Successes: r.IntN(n + 1)}
@@ -113,7 +115,7 @@ func TestTheProbabilitiesKeepTheirLaws(t *testing.T) {
 			t.Errorf("%+v: a success of arm %d lowered %v to %v", arms, at, p[at], after[at])
 		}
 	}
-	same := significance.Best([]arm{{500, 40}, {500, 40}, {500, 40}, {500, 40}})
+	same := significance.Best([]arm{of(500, 40), of(500, 40), of(500, 40), of(500, 40)})
 	for _, p := range same {
 		if math.Abs(p-0.25) > 1e-9 {
 			t.Errorf("four equal arms: %v", same)
@@ -163,7 +165,7 @@ func width(a arm) float64 {
 
 func TestAWinnerNeedsDataTimeAndADifference(t *testing.T) {
 	t.Parallel()
-	better := []arm{{400, 12}, {400, 40}}
+	better := []arm{of(400, 12), of(400, 40)}
 	for name, c := range map[string]struct {
 		arms   []arm
 		age    time.Duration
@@ -171,11 +173,11 @@ func TestAWinnerNeedsDataTimeAndADifference(t *testing.T) {
 		ok     bool
 	}{
 		"clear":      {better, 24 * time.Hour, 1, true},
-		"first":      {[]arm{{400, 40}, {400, 12}, {400, 9}}, 48 * time.Hour, 0, true},
+		"first":      {[]arm{of(400, 40), of(400, 12), of(400, 9)}, 48 * time.Hour, 0, true},
 		"young":      {better, 24*time.Hour - 1, 0, false},
-		"few trials": {[]arm{{199, 2}, {400, 40}}, 48 * time.Hour, 0, false},
-		"similar":    {[]arm{{400, 30}, {400, 34}}, 48 * time.Hour, 0, false},
-		"one arm":    {[]arm{{400, 30}}, 48 * time.Hour, 0, false},
+		"few trials": {[]arm{of(199, 2), of(400, 40)}, 48 * time.Hour, 0, false},
+		"similar":    {[]arm{of(400, 30), of(400, 34)}, 48 * time.Hour, 0, false},
+		"one arm":    {[]arm{of(400, 30)}, 48 * time.Hour, 0, false},
 	} {
 		if winner, ok := significance.Winner(c.arms, c.age); winner != c.winner || ok != c.ok {
 			t.Errorf("%s: %d %v, want %d %v", name, winner, ok, c.winner, c.ok)
