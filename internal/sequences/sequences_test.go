@@ -319,8 +319,8 @@ func TestChangesAtTheSameTimeMakeOneDraft(t *testing.T) {
 		}
 	}
 	v := o.load(i, 2)
-	got := fmt.Sprint(v.Exclusive, v.AllowReenroll, v.LateAfterHours, *v.MaxNewPerDay, v.Schedule.From, len(v.Steps))
-	if want := "false true 48 7 08:30 1"; got != want {
+	got := fmt.Sprintln(v.Exclusive, v.AllowReenroll, v.LateAfterHours, *v.MaxNewPerDay, v.Schedule.From, len(v.Steps))
+	if want := "false true 48 7 08:30 1\n"; got != want {
 		t.Errorf("draft has %s, want %s", got, want)
 	}
 	if from := v.Schedule.Windows().From; from != schedule.Clock(8*60+30) {

@@ -105,23 +105,24 @@ func (c *checker) targets(i int) {
 	}
 }
 
-// cycle records the first branch that leads back to a step of its own path.
+// cycle records a branch that leads back to a step of its own path, if there is one.
 func (c *checker) cycle() {
 	const open, closed = 1, 2
 	state := make([]int, len(c.list))
+	var path []int
 	var visit func(i int) bool
 	visit = func(i int) bool {
-		state[i] = open
+		state[i], path = open, append(path, i)
 		for _, next := range successors(c.list, i) {
 			if state[next] == open {
-				c.closes(i, next)
+				c.closes(append(path[slices.Index(path, next):], next))
 				return true
 			}
 			if state[next] == 0 && visit(next) {
 				return true
 			}
 		}
-		state[i] = closed
+		state[i], path = closed, path[:len(path)-1]
 		return false
 	}
 	for i := range c.list {
@@ -131,11 +132,18 @@ func (c *checker) cycle() {
 	}
 }
 
-// closes records that the condition at position i leads to a step that leads to it.
-func (c *checker) closes(i, next int) {
-	branch := "else"
-	if c.list[i].Condition.Then == c.list[next].Key {
-		branch = "then"
+// closes records the first branch of a cycle that leads to a step before it in the list. The path begins and ends with
+// the same position.
+func (c *checker) closes(path []int) {
+	for n, i := range path[:len(path)-1] {
+		if path[n+1] > i {
+			continue
+		}
+		branch := "else"
+		if c.list[i].Condition.Then == c.list[path[n+1]].Key {
+			branch = "then"
+		}
+		c.wrong(strconv.Itoa(i)+"/condition/"+branch, "step_cycle", "This branch leads back to a step before it.")
+		return
 	}
-	c.wrong(strconv.Itoa(i)+"/condition/"+branch, "step_cycle", "This branch leads back to a step before it.")
 }
