@@ -114,7 +114,10 @@ func (r *recorder) tellOfConversations(c *caller, mailbox, sent string) {
 	r.call(c, "mailboxes.set_provider", `{"provider":"postmark","key":"EXAMPLE-0123456789"}`, mailbox)
 	const told = `{"RecordType":"Delivery","MessageID":"883953f4-6105-42a2-a16a-77a8eac79483","Recipient":"` +
 		`ada@example.com","DeliveredAt":"2026-11-01T10:00:01Z"}`
-	r.record("inbound.receive_events", "application/json", told, o.tell("postmark", told,
+	if quoted, err = json.Marshal(told); err != nil {
+		r.Fatal(err)
+	}
+	r.record("inbound.receive_events", "text/plain", string(quoted), o.tell("postmark", told,
 		basic("EXAMPLE-0123456789")...).want(r, 200, ""))
 	r.call(c, "mailboxes.get_provider", nil, mailbox)
 }

@@ -56,7 +56,7 @@ func (a *App) mountProviders(tag, one string) {
 		ID:     "inbound.receive_events",
 		Method: http.MethodPost, Path: inbound.EventsPath + "{provider}/{token}", Need: httpx.Public, Signed: true,
 		Tag: conversationsTag, Title: "Take events of a mail provider", MaxBody: eventsBytes,
-		Takes: []string{"application/json", "text/plain"},
+		Takes: []string{"text/plain"}, // SNS names its JSON so; any type is accepted
 		Writes: []string{
 			"email.delivered", "email.bounced", "email.complained", "email.sent", "contact.unsubscribed",
 			"mailbox.disabled",

@@ -120,14 +120,10 @@ func TestWhatAProviderHasNotSignedIsRefused(t *testing.T) {
 	genuine := m.mailgun("t1", "delivered", "")
 	m.tell("mailgun", strings.ReplaceAll(genuine, `"token":"t1"`, `"token":"t2"`)).want(t, 403, "forbidden")
 	m.tell("mailgun", `{"event-data":{}}`).want(t, 403, "forbidden")
-	m.tell("mailgun", "event=delivered").want(t, 400, "malformed_json")
-	m.tell("mailgun", "event=delivered", "Content-Type", "text/plain").want(t, 400, "malformed_request")
+	m.tell("mailgun", "event=delivered").want(t, 400, "malformed_request")
+	m.tell("mailgun", genuine, "Content-Type", "text/plain").want(t, 200, "")
 	m.tell("postmark", genuine, basic(providerKey)...).want(t, 404, "not_found")
 	m.do(http.MethodPost, "/inbound/events/mailgun/x", genuine, "Authorization", "").want(t, 404, "not_found")
-	if got := m.facts(); got != "" {
-		t.Fatalf("facts %q", got)
-	}
-	m.tell("mailgun", genuine).want(t, 200, "")
 	// The HMAC does not cover the event: the token alone must not sign another.
 	forged := strings.NewReplacer(`"delivered"`, `"complained"`, "id-t1", "id-t9").Replace(genuine)
 	m.tell("mailgun", forged).want(t, 403, "forbidden")
