@@ -50,7 +50,7 @@ type Deps struct {
 	Inbound   *inbound.Service // nil: one that uses DB and Box
 	// Providers reads the requests of mail providers; nil: one that fetches certificates from public addresses.
 	Providers *provider.Reader
-	Plans     *plans.Service   // entitlements of orgs; nil: from the standard catalogue
+	Plans     *plans.Service // entitlements of orgs; nil: from the standard catalogue
 	// TrialDays is the length of a new org's trial. 0 means no end, as on the billing sandbox and without billing.
 	TrialDays int
 	Billing   *billing.Service // plan changes
