@@ -6,6 +6,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound/imapsync"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
 	"github.com/funnelwork/funnelwork/internal/outreach/sentfolder"
@@ -21,6 +22,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
+	"github.com/funnelwork/funnelwork/jobs/mailboxsync"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
 
@@ -37,6 +39,12 @@ func emailHandlers(d *Deps) []queue.Handler {
 		Emails: &emails.Service{Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}},
 		Sign:   outbox.Signer{App: d.App, Box: d.Box}.Sign,
 	}
+	reads := &imapsync.Syncer{
+		DB: d.App, Mailboxes: boxes, Inbound: inboundmail.Intake(d.App, d.Box), Token: tokens, Log: d.Log,
+		Dialer: &imap.Dialer{
+			AllowPrivate: d.MailPrivate, Timeout: imapsync.Timeout, MaxReceived: imapsync.MaxReceived,
+		},
+	}
 	return []queue.Handler{
 		send.Handler(),
 		emailsendbulk.Handler(send),
@@ -48,6 +56,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 		inboundmail.Job{Inbound: inboundmail.Intake(d.App, d.Box)}.Handler(),
 		mailboxdomains.Job{System: d.System, Records: d.Domains.CheckMail}.Handler(),
 		mailboxsweep.Job{App: d.App, System: d.System}.Handler(),
+		mailboxsync.Job{Syncer: reads}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: resend}.Handler(),
 		suppressionimport.Job{Suppressions: &suppression.Service{Box: d.Box}, Log: d.Log}.Handler(),
 	}
