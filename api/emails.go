@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -133,6 +134,13 @@ func (a *App) writeEmail(ctx context.Context, tx *postgres.Tx, w *emailRequest) 
 	}
 	if room.Left < 1 {
 		return nil, room.Full
+	}
+	if w.purpose == "" {
+		set, err := orgsending.Read(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		w.purpose = set.DefaultPurpose
 	}
 	n := &emails.New{
 		ID: id.New(), Mailbox: m, ContactID: w.contact, Purpose: w.purpose, InReplyTo: w.inReplyTo,
