@@ -147,7 +147,10 @@ func (a *App) writeEmail(ctx context.Context, tx *postgres.Tx, w *emailRequest) 
 		ScheduledAt: w.scheduledAt, Attachments: w.attachments, By: actor(ctx),
 		Tracking: emails.Tracking{Opens: orMailbox(w.opens, m.TrackOpens), Clicks: orMailbox(w.clicks, m.TrackClicks)},
 	}
-	renderer := &templates.Service{Box: a.Box, PublicURL: a.Deps.PublicURL}
+	if n.LinkBase, err = orgsending.LinkBase(ctx, tx, a.Deps.PublicURL); err != nil {
+		return nil, err
+	}
+	renderer := &templates.Service{Box: a.Box, PublicURL: n.LinkBase}
 	mail, err := renderer.Render(ctx, tx, &templates.Mail{
 		Template: w.template, Source: w.source, Contact: w.contact, Email: n.ID,
 		Sender: templates.Sender{Name: m.FromName, SignatureHTML: m.SignatureHTML},

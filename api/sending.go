@@ -2,10 +2,14 @@ package api
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/orgsending"
@@ -29,15 +33,76 @@ func (a *App) mountSending() {
 		Method: http.MethodPut, Path: sendingPath, Need: httpx.Admin, Tag: sendingTag,
 		Title: "Change the sending settings",
 	}, a.putSending)
+	a.mountSendingDomains()
+}
+
+// sendingBody is the sending settings with the DNS records that they need.
+type sendingBody struct {
+	orgsending.Settings
+	TrackingStatus  *string                    `json:"tracking_domain_status" nullable:"true"`
+	TrackingRecords []orgsending.SendingRecord `json:"tracking_domain_records"`
+	Domains         []orgsending.SendingDomain `json:"domains" doc:"Domains that mail comes from, by name"`
+}
+
+// Descriptions implements wire.Describer.
+func (sendingBody) Descriptions() map[string]string {
+	all := orgsending.Settings{}.Descriptions()
+	all["tracking_domain_status"] = "State of the tracking domain, as of a custom domain; null: none, or its claim " +
+		"has expired. Links have the domain while it is active or degraded"
+	all["tracking_domain_records"] = "What to set at the tracking domain's DNS provider"
+	return all
 }
 
 type sendingOut struct {
 	httpx.Tagged
-	Body orgsending.Settings
+	Body sendingBody
 }
 
-func showSending(s *orgsending.Settings) *sendingOut {
-	return &sendingOut{Tagged: httpx.ETag(s.Edit, 0), Body: *s}
+// showSending returns the answer with the settings.
+func (a *App) showSending(ctx context.Context, tx *postgres.Tx, s *orgsending.Settings) (*sendingOut, error) {
+	out := &sendingOut{Body: sendingBody{
+		Settings: *s, TrackingRecords: []orgsending.SendingRecord{}, Domains: []orgsending.SendingDomain{},
+	}}
+	all, err := orgsending.ListDomains(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range all {
+		out.Body.Domains = append(out.Body.Domains, d.Shown())
+	}
+	if s.TrackingDomain != nil {
+		if err := a.showTracking(ctx, tx, &out.Body); err != nil {
+			return nil, err
+		}
+	}
+	tag, err := httpx.Digest(out.Body)
+	if err != nil {
+		return nil, err
+	}
+	_, computed, _ := strings.Cut(strings.Trim(tag.ETag, `"`), ".")
+	out.ETag = fmt.Sprintf(`"%d.%s"`, s.Edit, computed)
+	return out, nil
+}
+
+// showTracking adds the state of the tracking domain.
+func (a *App) showTracking(ctx context.Context, tx *postgres.Tx, b *sendingBody) error {
+	for _, use := range []branding.Use{branding.Links, branding.Pages} {
+		d, err := a.Domains.Get(ctx, tx, use)
+		if err != nil {
+			return err
+		}
+		if d == nil || d.Host != *b.TrackingDomain {
+			continue
+		}
+		b.TrackingStatus = (*string)(&d.Status)
+		for i, r := range a.Domains.Records(d) {
+			b.TrackingRecords = append(b.TrackingRecords, orgsending.SendingRecord{
+				Type: r.Type, Name: r.Name, Value: r.Value, Found: d.Found()[i],
+			})
+		}
+		return nil
+	}
+	return nil
 }
 
 func (a *App) getSending(ctx context.Context, _ *struct{}) (*sendingOut, error) {
@@ -46,7 +111,7 @@ func (a *App) getSending(ctx context.Context, _ *struct{}) (*sendingOut, error) 
 		if err != nil {
 			return nil, err
 		}
-		return showSending(s), nil
+		return a.showSending(ctx, tx, s)
 	})
 }
 
@@ -54,6 +119,7 @@ func (a *App) getSending(ctx context.Context, _ *struct{}) (*sendingOut, error) 
 // unchanged.
 type updateSendingRequest struct {
 	PostalAddress    httpx.Optional[string]        `json:"postal_address" required:"false"`
+	TrackingDomain   httpx.Optional[string]        `json:"tracking_domain" required:"false"`
 	DefaultPurpose   httpx.Optional[string]        `json:"default_purpose" required:"false"`
 	DailyCap         httpx.Optional[int]           `json:"daily_cap" required:"false"`
 	DomainDailyCap   httpx.Optional[int]           `json:"domain_daily_cap" required:"false"`
@@ -61,13 +127,18 @@ type updateSendingRequest struct {
 	StopOn           httpx.Optional[stopPatch]     `json:"stop_on" required:"false"`
 	Tracking         httpx.Optional[trackingPatch] `json:"tracking" required:"false"`
 
-	UpdatedAt httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	UpdatedAt       httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
+	TrackingStatus  httpx.RawJSON `json:"tracking_domain_status" required:"false" readOnly:"true"`
+	TrackingRecords httpx.RawJSON `json:"tracking_domain_records" required:"false" readOnly:"true"`
+	Domains         httpx.RawJSON `json:"domains" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
 func (updateSendingRequest) Descriptions() map[string]string {
 	return map[string]string{
-		"postal_address":    "Address by post that automated mail names, up to 500 characters; null: none",
+		"postal_address": "Address by post that automated mail names, up to 500 characters; null: none",
+		"tracking_domain": "Host of the pixels and links in the mail, which needs the feature tracking_domain; null: " +
+			"the platform's",
 		"default_purpose":   "Purpose of an email that names none",
 		"daily_cap":         "Most mails of all mailboxes together in any 24 hours, 1 to 1000000; null: no limit",
 		"domain_daily_cap":  "Most automated mails to one company's domain in any 24 hours, 1 to 10000; null: no limit",
@@ -94,8 +165,9 @@ type trackingPatch struct {
 }
 
 func (b *updateSendingRequest) patch() *orgsending.Patch {
-	p := &orgsending.Patch{
-		PostalAddress: b.PostalAddress.Field, DefaultPurpose: b.DefaultPurpose.Field, DailyCap: b.DailyCap.Field,
+	return &orgsending.Patch{
+		PostalAddress: b.PostalAddress.Field, TrackingDomain: b.TrackingDomain.Field,
+		DefaultPurpose: b.DefaultPurpose.Field, DailyCap: b.DailyCap.Field,
 		DomainDailyCap: b.DomainDailyCap.Field, BlockedCountries: b.BlockedCountries.Field,
 		StopOn: converted(b.StopOn, func(s stopPatch) orgsending.StopPatch {
 			return orgsending.StopPatch{
@@ -106,8 +178,6 @@ func (b *updateSendingRequest) patch() *orgsending.Patch {
 			return orgsending.TrackingPatch{Opens: t.Opens.Field, Clicks: t.Clicks.Field}
 		}),
 	}
-	p.Refuse("updated_at", json.RawMessage(b.UpdatedAt))
-	return p
 }
 
 type putSendingIn struct {
@@ -117,16 +187,81 @@ type putSendingIn struct {
 
 func (a *App) putSending(ctx context.Context, in *putSendingIn) (*sendingOut, error) {
 	p := in.Body.patch()
+	if err := a.checkTracking(ctx, p); err != nil {
+		return nil, err
+	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sendingOut, error) {
-		s, changed, err := orgsending.Update(ctx, tx, p, in.Check)
+		var now *sendingOut
+		s, changed, err := orgsending.Update(ctx, tx, p, func(s *orgsending.Settings) (err error) {
+			if now, err = a.showSending(ctx, tx, s); err == nil {
+				err = in.Check(int64(s.Edit))
+			}
+			if err != nil {
+				return err
+			}
+			return httpx.CheckUnchangedJSON(now.Body, map[string]httpx.RawJSON{
+				"updated_at": in.Body.UpdatedAt, "tracking_domain_status": in.Body.TrackingStatus,
+				"tracking_domain_records": in.Body.TrackingRecords, "domains": in.Body.Domains,
+			})
+		})
 		if err != nil {
+			return nil, err
+		}
+		if err := a.claimTracking(ctx, tx, p.TrackingDomain); err != nil {
 			return nil, err
 		}
 		if len(changed) > 0 {
 			auditSending(ctx, tx, "org_sending.updated", map[string]any{"changed": changed})
 		}
-		return showSending(s), nil
+		return a.showSending(ctx, tx, s)
 	})
+}
+
+// checkTracking normalises the tracking domain of a patch. A new one needs the feature, and a host that no other org
+// has.
+func (a *App) checkTracking(ctx context.Context, p *orgsending.Patch) error {
+	t := &p.TrackingDomain
+	if !t.Set || t.Null {
+		return nil
+	}
+	home := httpx.Who(ctx).Org
+	var was *orgsending.Settings
+	if err := a.DB.ReadTx(ctx, home, func(tx *postgres.Tx) (err error) {
+		was, err = orgsending.Read(ctx, tx)
+		return err
+	}); err != nil {
+		return err
+	}
+	if was.TrackingDomain != nil && *was.TrackingDomain == t.Value {
+		return nil
+	}
+	err := a.Plans.Need(ctx, home, plans.TrackingDomain)
+	if err == nil {
+		t.Value, err = a.Domains.Host(t.Value)
+	}
+	if err == nil {
+		err = a.Domains.Held(ctx, t.Value, home)
+	}
+	if f := fault.Of(err); f != nil && len(f.Fields) == 1 {
+		f.Fields[0].Pointer = "#/tracking_domain"
+	}
+	return err
+}
+
+// claimTracking claims the host of the links, unless it is the host of the org's pages already.
+func (a *App) claimTracking(ctx context.Context, tx *postgres.Tx, host wire.Field[string]) error {
+	if !host.Set {
+		return nil
+	}
+	pages, err := a.Domains.Get(ctx, tx, branding.Pages)
+	if err != nil {
+		return err
+	}
+	if host.Null || pages != nil && pages.Host == host.Value {
+		return a.Domains.Remove(ctx, tx, branding.Links)
+	}
+	_, err = a.Domains.Claim(ctx, tx, branding.Links, host.Value)
+	return err
 }
 
 func auditSending(ctx context.Context, tx *postgres.Tx, action string, detail map[string]any) {

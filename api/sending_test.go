@@ -32,8 +32,8 @@ func TestTheSendingSettingsAreChangedMemberByMember(t *testing.T) {
 	var set sendingSettings
 	first := ada.do(http.MethodGet, sendingPath, nil).want(t, 200, "")
 	first.into(t, &set)
-	if set.PostalAddress != nil || set.DefaultPurpose != "personal" || set.DailyCap != nil || *set.DomainDailyCap != 5 ||
-		len(set.BlockedCountries) != 0 || !set.StopOn.Reply || set.UpdatedAt != nil {
+	if set.PostalAddress != nil || set.DefaultPurpose != "personal" || set.DailyCap != nil ||
+		*set.DomainDailyCap != 5 || len(set.BlockedCountries) != 0 || !set.StopOn.Reply || set.UpdatedAt != nil {
 		t.Errorf("before the first change: %s", first.Body)
 	}
 	ada.do(http.MethodPut, sendingPath, first.Body).want(t, 200, "")
@@ -77,7 +77,8 @@ func TestMailboxesAndEmailsFollowTheSendingSettings(t *testing.T) {
 		ID       string
 		Tracking struct{ Opens, Clicks bool }
 	}
-	ada.do(http.MethodPost, boxesPath, `{"kind":"sandbox","from_email":"a@sandbox.localhost","tracking":{"clicks":true}}`).
+	ada.do(http.MethodPost, boxesPath,
+		`{"kind":"sandbox","from_email":"a@sandbox.localhost","tracking":{"clicks":true}}`).
 		want(t, 201, "").into(t, &box)
 	if !box.Tracking.Opens || !box.Tracking.Clicks {
 		t.Errorf("a new mailbox tracks %+v", box.Tracking)

@@ -20,13 +20,13 @@ const (
 // Patch changes settings: absent members stay as they are.
 type Patch struct {
 	PostalAddress    wire.Field[string]
+	TrackingDomain   wire.Field[string] // the caller has normalised it
 	DefaultPurpose   wire.Field[string]
 	DailyCap         wire.Field[int]
 	DomainDailyCap   wire.Field[int]
 	BlockedCountries wire.Field[[]string]
 	StopOn           wire.Field[StopPatch]
 	Tracking         wire.Field[TrackingPatch]
-	form.Refused
 }
 
 // StopPatch changes StopRules.
@@ -35,11 +35,15 @@ type StopPatch struct{ Reply, CompanyReply, DealWon wire.Field[bool] }
 // TrackingPatch changes TrackingDefaults.
 type TrackingPatch struct{ Opens, Clicks wire.Field[bool] }
 
-// apply applies p to now, which has the values of was. null restores the default.
-func (p *Patch) apply(was, now *Settings) error {
+// apply applies p to now. null restores the default.
+func (p *Patch) apply(now *Settings) error {
 	f := form.At("")
-	f.ReadOnly(p.Sent, was)
 	f.OptionalText("postal_address", p.PostalAddress, &now.PostalAddress, maxAddress)
+	if t := p.TrackingDomain; t.Null {
+		now.TrackingDomain = nil
+	} else if t.Set {
+		now.TrackingDomain = &t.Value
+	}
 	f.OneOf("default_purpose", p.DefaultPurpose, &now.DefaultPurpose, Purposes()...)
 	number(f, "daily_cap", p.DailyCap, &now.DailyCap, maxDailyCap)
 	number(f, "domain_daily_cap", p.DomainDailyCap, &now.DomainDailyCap, maxDomainCap)

@@ -33,7 +33,7 @@ func open(t *testing.T) *office {
 	return o
 }
 
-func anyEdit(int64) error { return nil }
+func anyEdit(*orgsending.Settings) error { return nil }
 
 func (o *office) update(p orgsending.Patch) (s *orgsending.Settings, changed []string, err error) {
 	err = o.App.Tx(o.Context(), o.org, func(tx *postgres.Tx) (err error) {
@@ -81,8 +81,8 @@ func TestAnOrgHasTheDefaultsUntilItChangesThem(t *testing.T) {
 	if diff := cmp.Diff(got, o.read()); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	if again, changed, err := o.update(orgsending.Patch{PostalAddress: wire.Some("Shop\n1 High Street\nBerlin")}); err !=
-		nil || changed != nil || again.Edit != 1 {
+	again, changed, err := o.update(orgsending.Patch{PostalAddress: wire.Some(*want.PostalAddress)})
+	if err != nil || changed != nil || again.Edit != 1 {
 		t.Errorf("a patch that changes nothing: %+v, %v, %v", again, changed, err)
 	}
 	for country, want := range map[string]bool{"DE": true, "FR": false} {
@@ -129,9 +129,9 @@ func TestAStaleEditChangesNothing(t *testing.T) {
 	o := open(t)
 	err := o.App.Tx(t.Context(), o.org, func(tx *postgres.Tx) error {
 		_, _, err := orgsending.Update(t.Context(), tx, &orgsending.Patch{DailyCap: wire.Some(7)},
-			func(edit int64) error {
-				if edit != 0 {
-					t.Errorf("edit %d", edit)
+			func(s *orgsending.Settings) error {
+				if s.Edit != 0 {
+					t.Errorf("edit %d", s.Edit)
 				}
 				return errStale
 			})
