@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 )
@@ -96,7 +98,10 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	take func(context.Context, *postgres.Tx) (bool, error),
 ) (*RefusedError, error) {
 	o.keys.Guard(tx)
-	slot, err := mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
+	slot, taken, err := orgsending.TakeSlot(ctx, tx, o.capped())
+	if err == nil && slot.Free {
+		slot, err = mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +118,7 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	if err != nil {
 		return nil, fmt.Errorf("set mark: %w", err)
 	}
+	taken()
 	sum := sha256.Sum256(mime)
 	tx.Queue(`UPDATE email_content SET mime_sha256 = $3 WHERE org_id = $1 AND email_id = $2
 		AND mime_sha256 IS DISTINCT FROM $3`, tx.Org(), o.ID, sum[:])
@@ -126,11 +132,17 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	return nil, err
 }
 
-// wait returns the refusal of a mailbox without a free slot. Emails that wait for a known time are due from then on, so
+// capped returns what the caps of the org depend on.
+func (o *Outgoing) capped() *orgsending.Mail {
+	_, domain := suppression.Fold(o.To)
+	return &orgsending.Mail{Domain: domain, Automated: o.automated, Sandbox: o.Mailbox.Kind == mailboxes.Sandbox}
+}
+
+// wait returns the refusal of a mail without a free slot. Emails that wait for a known time are due from then on, so
 // that the wait does not make them late.
 func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
-	r := &RefusedError{Reason: slot.Reason, At: slot.At, WholeMailbox: slot.Reason != mailboxes.ByGap &&
-		slot.Reason != mailboxes.ByRamp}
+	own := []string{mailboxes.ByGap, mailboxes.ByRamp, orgsending.ByDomain} // reasons that not all mails have
+	r := &RefusedError{Reason: slot.Reason, At: slot.At, WholeMailbox: !slices.Contains(own, slot.Reason)}
 	switch {
 	case slot.At.IsZero():
 	case r.WholeMailbox:

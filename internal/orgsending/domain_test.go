@@ -294,7 +294,8 @@ func TestOnlyRelaysWithAVerifiedDomainAreSigned(t *testing.T) {
 	}
 	other := id.New()
 	relay := &mailboxes.Sending{Kind: mailboxes.SMTP, FromDomain: "shop.example"}
-	if mime, err := signer.Sign(t.Context(), other, relay, []byte("From: a\r\n\r\n")); err != nil || bytes.Contains(mime, []byte("DKIM")) {
+	if mime, err := signer.Sign(t.Context(), other, relay, []byte("From: a\r\n\r\n")); err != nil ||
+		bytes.Contains(mime, []byte("DKIM")) {
 		t.Errorf("another org: %q, %v", mime, err)
 	}
 	if _, err := s.change(func(tx *postgres.Tx) (*orgsending.Domain, error) {

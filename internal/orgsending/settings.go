@@ -162,7 +162,8 @@ func (s *Settings) store(tx *postgres.Tx) {
 			stop_on_reply = excluded.stop_on_reply, stop_on_company_reply = excluded.stop_on_company_reply,
 			stop_on_deal_won = excluded.stop_on_deal_won, track_opens = excluded.track_opens,
 			track_clicks = excluded.track_clicks, updated_at = excluded.updated_at, edit = excluded.edit,
-			tracking_domain = excluded.tracking_domain`,
+			tracking_domain = excluded.tracking_domain,
+			cap_room = CASE WHEN o.daily_cap IS NOT DISTINCT FROM excluded.daily_cap THEN o.cap_room END`,
 		tx.Org(), s.PostalAddress, s.DefaultPurpose, s.DailyCap, s.DomainDailyCap, s.BlockedCountries, s.StopOn.Reply,
 		s.StopOn.CompanyReply, s.StopOn.DealWon, s.Tracking.Opens, s.Tracking.Clicks, s.UpdatedAt, s.Edit,
 		s.TrackingDomain)
