@@ -98,7 +98,8 @@ func TestTheLinksOfMailHaveTheTrackingDomainWhileItPointsHere(t *testing.T) {
 		Records []branding.DNSRecord `json:"tracking_domain_records"`
 	}
 	var contact struct{ ID string }
-	ada.do(http.MethodPost, contactsPath, `{"email":"eve@acme.example"}`).want(t, 201, "").into(t, &contact)
+	ada.do(http.MethodPost, contactsPath, `{"email":"eve@acme.example","first_name":"Eve","last_name":"X"}`).
+		want(t, 201, "").into(t, &contact)
 	box := ada.sandboxMailbox()
 	links := func() string {
 		t.Helper()

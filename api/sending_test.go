@@ -84,7 +84,8 @@ func TestMailboxesAndEmailsFollowTheSendingSettings(t *testing.T) {
 		t.Errorf("a new mailbox tracks %+v", box.Tracking)
 	}
 	var contact struct{ ID string }
-	ada.do(http.MethodPost, contactsPath, `{"email":"eve@acme.example"}`).want(t, 201, "").into(t, &contact)
+	ada.do(http.MethodPost, contactsPath, `{"email":"eve@acme.example","first_name":"Eve","last_name":"X"}`).
+		want(t, 201, "").into(t, &contact)
 	for given, want := range map[string]string{"": "marketing", `,"purpose":"personal"`: "personal"} {
 		var email struct{ Purpose string }
 		ada.do(http.MethodPost, emailsPath, `{"contact_id":"`+contact.ID+`","mailbox_id":"`+box.ID+

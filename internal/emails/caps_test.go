@@ -29,7 +29,8 @@ func (o *office) allow(daily, domain int) {
 // relay makes the mailboxes of the org servers of its own, without a cap and a gap.
 func (o *office) relay() {
 	o.Helper()
-	o.exec(`UPDATE mailbox SET kind = 'smtp', smtp_host = 'smtp.shop.example', daily_cap = NULL, gap_min = 0, gap_max = 0`)
+	o.exec(`UPDATE mailbox SET kind = 'smtp', smtp_host = 'smtp.shop.example', daily_cap = NULL, gap_min = 0,
+		gap_max = 0`)
 }
 
 // TestNoMoreMailsThanTheCapOfTheOrgAreMarkedInAny24Hours lets 8 workers mark emails of three mailboxes for some
@@ -149,7 +150,8 @@ func TestTheCapOfADomainHoldsOnlyAutomatedMailToIt(t *testing.T) {
 		t.Errorf("%d mails are due a day later, %v", moved, err)
 	}
 	to := "grace@acme.example"
-	if err := o.mark(o.begun(o.written(func(n *emails.New) { n.ContactID, n.ToEmail = o.person(to), to }))); err != nil {
+	personal := o.written(func(n *emails.New) { n.ContactID, n.ToEmail = o.person(to), to })
+	if err := o.mark(o.begun(personal)); err != nil {
 		t.Errorf("a one-to-one mail: %v", err)
 	}
 	o.passes(25 * time.Hour)

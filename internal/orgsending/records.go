@@ -29,7 +29,7 @@ func (SendingDomain) Descriptions() map[string]string {
 
 // SendingRecord is a DNS record of a sending domain.
 type SendingRecord struct {
-	Type  string `json:"type" enum:"TXT" doc:"Type of the record"`
+	Type  string `json:"type" enum:"TXT,CNAME,A,AAAA" doc:"Type of the record"`
 	Name  string `json:"name" doc:"Name of the record, fully qualified, without a trailing dot"`
 	Value string `json:"value" doc:"Value of the record, without quotes"`
 	Found bool   `json:"found"`
