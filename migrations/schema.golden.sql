@@ -42,7 +42,7 @@ deal (org_id uuid not null, id uuid not null, name text not null, contact_id uui
 deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
 domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0, use text not null default 'pages'::text)
 domain_feed (one boolean not null default true, version bigint not null default 0)
-email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone)
+email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
 email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null)
 email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, contact_id uuid, kind text not null, link smallint, machine boolean not null, why text[] not null, at timestamp with time zone not null)
@@ -79,7 +79,7 @@ CASE
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
 org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
 org_sending (org_id uuid not null, postal_address text, default_purpose text not null, daily_cap integer, domain_daily_cap integer, blocked_countries text[] not null, stop_on_reply boolean not null, stop_on_company_reply boolean not null, stop_on_deal_won boolean not null, track_opens boolean not null, track_clicks boolean not null, updated_at timestamp with time zone not null, edit integer not null, tracking_domain text, cap_room integer)
-overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone)
+overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone)
 partitioned (name text not null, keep_days integer not null, filled integer not null default 100)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 pipeline_stage (org_id uuid not null, id uuid not null, pipeline_id uuid not null, place integer not null, name text not null, kind text not null, probability integer not null)
@@ -109,6 +109,9 @@ segment_tally (org_id uuid not null, segment_id uuid not null, id bigint not nul
 segment_watch (org_id uuid not null, watching boolean not null default false, epoch integer not null default 0, waits_for text[])
 sending_domain (org_id uuid not null, id uuid not null, domain text not null, status text not null, spf text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, failures integer not null default 0, created_at timestamp with time zone not null, verified_at timestamp with time zone, checked_at timestamp with time zone, next_check_at timestamp with time zone not null)
 sending_key (org_id uuid not null, id uuid not null, domain_id uuid not null, selector text not null, sealed bytea not null, public_key text not null, found boolean not null default false, created_at timestamp with time zone not null)
+sequence (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, status text not null, status_reason text not null default ''::text, version integer, draft integer, latest integer not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+sequence_step (org_id uuid not null, sequence_id uuid not null, version integer not null, position integer not null, key text not null, kind text not null, body json not null)
+sequence_version (org_id uuid not null, sequence_id uuid not null, number integer not null, settings json not null, created_at timestamp with time zone not null, activated_at timestamp with time zone)
 signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
 social_account (org_id uuid not null, id uuid not null, platform text not null, kind text not null, external_account_id text not null, grant_id uuid not null, display_name text not null default ''::text, avatar_url text not null default ''::text, sealed_token bytea, key_id bigint default sealed_key(sealed_token), status text not null default 'active'::text, reason text not null default ''::text, connected_by text not null default ''::text, connected_at timestamp with time zone not null, disconnected_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1, computed integer not null default 0, no_social boolean default 
 CASE
@@ -379,6 +382,11 @@ segment_watch: segment_watch_pkey PRIMARY KEY (org_id)
 sending_domain: sending_domain_pkey PRIMARY KEY (org_id, id)
 sending_domain: sending_domain_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failed'::text])))
 sending_key: sending_key_pkey PRIMARY KEY (org_id, id)
+sequence: sequence_pkey PRIMARY KEY (org_id, id)
+sequence: sequence_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
+sequence_step: sequence_step_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'wait'::text, 'task'::text, 'condition'::text, 'update'::text, 'webhook'::text])))
+sequence_step: sequence_step_pkey PRIMARY KEY (org_id, sequence_id, version, "position")
+sequence_version: sequence_version_pkey PRIMARY KEY (org_id, sequence_id, number)
 signing_key: signing_key_pkey PRIMARY KEY (kid)
 social_account: quota_ad_accounts_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 social_account: quota_ad_accounts_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
@@ -585,6 +593,10 @@ CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((sta
 CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
 CREATE INDEX sending_domain_due ON public.sending_domain USING btree (next_check_at)
 CREATE INDEX sending_key_domain ON public.sending_key USING btree (org_id, domain_id)
+CREATE INDEX sequence_archived ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX sequence_archived_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX sequence_created ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX sequence_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NULL)
 CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
 CREATE INDEX social_account_key ON public.social_account USING btree (key_id) WHERE (key_id IS NOT NULL)
 CREATE INDEX social_grant_due ON public.social_grant USING btree (platform, client_id, refresh_at) WHERE ((status = ANY (ARRAY['active'::text, 'expiring'::text])) AND (refresh_at IS NOT NULL))
@@ -756,6 +768,10 @@ CREATE UNIQUE INDEX segment_watch_pkey ON public.segment_watch USING btree (org_
 CREATE UNIQUE INDEX sending_domain_name ON public.sending_domain USING btree (org_id, domain)
 CREATE UNIQUE INDEX sending_domain_pkey ON public.sending_domain USING btree (org_id, id)
 CREATE UNIQUE INDEX sending_key_pkey ON public.sending_key USING btree (org_id, id)
+CREATE UNIQUE INDEX sequence_pkey ON public.sequence USING btree (org_id, id)
+CREATE UNIQUE INDEX sequence_step_key ON public.sequence_step USING btree (org_id, sequence_id, version, key)
+CREATE UNIQUE INDEX sequence_step_pkey ON public.sequence_step USING btree (org_id, sequence_id, version, "position")
+CREATE UNIQUE INDEX sequence_version_pkey ON public.sequence_version USING btree (org_id, sequence_id, number)
 CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (kid)
 CREATE UNIQUE INDEX social_account_org_id_platform_external_account_id_key ON public.social_account USING btree (org_id, platform, external_account_id)
 CREATE UNIQUE INDEX social_account_pkey ON public.social_account USING btree (org_id, id)
@@ -941,6 +957,9 @@ sending_domain: system for ALL to funnelwork_system using (true) check (true) fo
 sending_domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sending_key: system for ALL to funnelwork_system using (true) check (true) forced
 sending_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sequence: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sequence_step: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sequence_version: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 signing_key: system for ALL to funnelwork_system using (true) check (true) forced
 social_account: system for ALL to funnelwork_system using (true) check (true) forced
 social_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1246,6 +1265,12 @@ sending_domain: funnelwork_system may SELECT
 sending_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sending_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sending_key: funnelwork_system may SELECT, UPDATE
+sequence: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sequence: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sequence_step: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sequence_step: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sequence_version: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sequence_version: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 signing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 signing_key: funnelwork_system may DELETE, INSERT, SELECT
 social_account: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

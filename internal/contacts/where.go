@@ -71,6 +71,7 @@ var attributeTypes = map[Type]filter.Type{
 type schema struct {
 	ctx     context.Context // of the parses; the schema lives only for them
 	tx      *postgres.Tx
+	more    map[string]filter.Type // further fields
 	defined map[string]Type
 	err     error
 }
@@ -80,6 +81,9 @@ func (s *schema) Field(name string) (filter.Type, bool) {
 	key, custom := strings.CutPrefix(name, attributePrefix)
 	if !custom {
 		f, ok := filterFields[name]
+		if !ok {
+			f.Type, ok = s.more[name]
+		}
 		return f.Type, ok
 	}
 	if s.defined == nil && s.err == nil {
@@ -92,6 +96,7 @@ func (s *schema) Field(name string) (filter.Type, bool) {
 // Names returns the field names in alphabetical order. Custom fields are included if they have been loaded.
 func (s *schema) Names() []string {
 	names := slices.Sorted(maps.Keys(filterFields))
+	names = append(names, slices.Sorted(maps.Keys(s.more))...)
 	if s.defined == nil {
 		return append(names, attributePrefix+"KEY for a custom field")
 	}
@@ -121,7 +126,13 @@ func ParseFilter(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filt
 
 // Parser is ParseFilter for many filters: it queries the database once.
 func Parser(ctx context.Context, tx *postgres.Tx) func(raw []byte) (*filter.Filter, error) {
-	s := schema{ctx: ctx, tx: tx}
+	return ParserWith(ctx, tx, nil)
+}
+
+// ParserWith is Parser for filters that may also name the fields in more. Such a filter can only be matched in memory.
+func ParserWith(ctx context.Context, tx *postgres.Tx, more map[string]filter.Type,
+) func(raw []byte) (*filter.Filter, error) {
+	s := schema{ctx: ctx, tx: tx, more: more}
 	return func(raw []byte) (*filter.Filter, error) {
 		f, err := filter.Parse(raw, &s)
 		if s.err != nil {

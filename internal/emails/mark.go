@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -28,18 +30,21 @@ func (r *RefusedError) Error() string { return "email not marked: " + r.Reason }
 
 // markSQL is the compare-and-set of the mark, with what may have stopped the email since it was taken.
 var markSQL = `
-UPDATE email e SET status = 'transmitting', status_reason = '', marked_at = clock_timestamp(), computed = computed + 1
+UPDATE email e SET status = 'transmitting', status_reason = '', marked_at = clock_timestamp(), computed = computed + 1,
+	mime_sha256 = $7
 WHERE org_id = $1 AND id = $2 AND status = 'planned' AND fence = $3
 	AND NOT ` + suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6") + `
 	AND EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id AND c.archived_at IS NULL)
-	AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)
-RETURNING marked_at`
+	AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)`
 
 // writable is the condition that an org is not read-only.
 const writable = `o.paused_at IS NULL AND (o.writes_until IS NULL OR o.writes_until > clock_timestamp())`
 
-// errTaken rolls back a mark whose plan has no email left.
-var errTaken = errors.New("the plan's emails of the month are used up")
+// These roll a mark back: the plan has no email left; the compare-and-set did not find the email as it should be.
+var (
+	errTaken   = errors.New("the plan's emails of the month are used up")
+	errStopped = errors.New("the mark is refused")
+)
 
 // Mark commits that the email is being transmitted. After a nil error the final dot may be written, and must be within
 // a minute. A *RefusedError says why the mark was not given. After any other error the dot must not be written either:
@@ -62,6 +67,11 @@ func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime [
 	if errors.Is(err, errTaken) {
 		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) error { return o.cancel(ctx, tx, PlanLimit) })
 		refused = &RefusedError{Settled: true, Reason: PlanLimit}
+	} else if errors.Is(err, errStopped) {
+		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
+			refused, err = o.stop(ctx, tx)
+			return err
+		})
 	}
 	switch {
 	case err != nil:
@@ -98,9 +108,14 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	take func(context.Context, *postgres.Tx) (bool, error),
 ) (*RefusedError, error) {
 	o.keys.Guard(tx)
-	slot, taken, err := orgsending.TakeSlot(ctx, tx, o.capped())
+	caps := orgsending.ReadCaps(tx)
+	slot, err := mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
+	var taken func()
 	if err == nil && slot.Free {
-		slot, err = mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
+		slot, taken, err = caps.Take(ctx, tx, o.capped())
+		if !slot.Free && o.automated {
+			mailboxes.ReturnSlot(tx, o.MailboxID)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -108,28 +123,28 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	if !slot.Free {
 		return o.wait(tx, slot), nil
 	}
-	var marked time.Time
-	err = tx.QueryRow(ctx, markSQL, []any{
-		tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing,
-	}, &marked)
-	if postgres.None(err) {
-		return o.stop(ctx, tx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("set mark: %w", err)
-	}
 	taken()
 	sum := sha256.Sum256(mime)
-	tx.Queue(`UPDATE email_content SET mime_sha256 = $3 WHERE org_id = $1 AND email_id = $2
-		AND mime_sha256 IS DISTINCT FROM $3`, tx.Org(), o.ID, sum[:])
-	if take == nil {
-		return nil, nil
+	marked, allowed := false, true
+	tx.Queue(markSQL, tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing, sum[:]).
+		Exec(func(tag pgconn.CommandTag) error {
+			marked = tag.RowsAffected() == 1
+			return nil
+		})
+	if take != nil { // sent together with the mark
+		allowed, err = take(ctx, tx)
+	} else {
+		err = tx.Flush(ctx)
 	}
-	allowed, err := take(ctx, tx)
-	if err == nil && !allowed {
-		err = errTaken
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("set mark: %w", err)
+	case !marked:
+		return nil, errStopped
+	case !allowed:
+		return nil, errTaken
 	}
-	return nil, err
+	return nil, nil
 }
 
 // capped returns what the caps of the org depend on.

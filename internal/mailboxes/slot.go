@@ -70,6 +70,13 @@ func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated boo
 	return Slot{Free: true}, nil
 }
 
+// ReturnSlot queues that a slot which TakeSlot gave to an automated mail in the same transaction is not used: the gap
+// does not begin.
+func ReturnSlot(tx *postgres.Tx, mailbox id.ID) {
+	tx.Queue(`UPDATE mailbox SET next_slot_at = clock_timestamp() WHERE org_id = $1 AND id = $2 AND gap_max > 0`,
+		tx.Org(), mailbox)
+}
+
 // gate is the part of a mailbox that decides whether it may send.
 type gate struct {
 	status         string

@@ -9,7 +9,7 @@
 // # Caps
 //
 // daily_cap bounds the mails of all mailboxes together in any 24 hours, exactly, and domain_daily_cap the automated
-// ones to one domain, unless it belongs to a free mail service. TakeSlot decides within the transaction of a mark, as
+// ones to one domain, unless it belongs to a free mail service. Caps.Take decides within the transaction of a mark, as
 // mailboxes.TakeSlot does for the cap of the mailbox: it serialises the marks that a cap counts, and refuses one if the
 // cap-th newest is younger than mailboxes.Window. Since the cap of an org may be large, the marks are counted only when
 // the room that the last count has found is used up.

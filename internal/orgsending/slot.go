@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
@@ -23,21 +25,48 @@ type Mail struct {
 	Sandbox   bool   // of a sandbox mailbox, whose mail goes nowhere: domains have no cap for it
 }
 
-// TakeSlot decides within the transaction of a mark whether the caps of the org of tx allow one more mail now. With a
-// cap it locks what the cap counts until the end of tx, so the caller must be quick, and must lock the row of the mail
-// after it. If the slot is free and the mail is marked, the caller must call take in the same transaction, and set
-// marked_at of the mail to clock_timestamp().
-func TakeSlot(ctx context.Context, tx *postgres.Tx, m *Mail) (slot mailboxes.Slot, take func(), err error) {
-	g, err := readCaps(ctx, tx, "")
-	if err == nil && g.daily != nil {
-		g, err = readCaps(ctx, tx, " FOR NO KEY UPDATE")
+// Caps are the caps of an org within the transaction of a mark.
+type Caps struct {
+	daily, domain *int
+	room          *int // see org_sending.cap_room
+	now           time.Time
+}
+
+const capsSQL = `SELECT daily_cap, domain_daily_cap, cap_room, clock_timestamp() FROM org_sending WHERE org_id = $1`
+
+// ReadCaps queues reading the caps of the org of tx, which are known after the next query of tx. So a mark needs no
+// round trip for them.
+func ReadCaps(tx *postgres.Tx) *Caps {
+	g := &Caps{}
+	tx.Queue(capsSQL, tx.Org()).QueryRow(g.scan)
+	return g
+}
+
+func (g *Caps) scan(row pgx.Row) error {
+	err := row.Scan(&g.daily, &g.domain, &g.room, &g.now)
+	if postgres.None(err) {
+		*g, err = Caps{domain: Defaults().DomainDailyCap}, nil
 	}
 	if err != nil {
-		return slot, nil, err
+		return fmt.Errorf("read caps: %w", err)
 	}
-	take = func() {}
+	return nil
+}
+
+// Take decides within the transaction of a mark whether the caps allow one more mail now. It locks what a cap counts
+// until the end of tx, so the caller must be quick, and must lock the row of the mail after it. If the slot is free and
+// the mail is marked, the caller must call taken in the same transaction, and set marked_at of the mail to
+// clock_timestamp().
+func (g *Caps) Take(ctx context.Context, tx *postgres.Tx, m *Mail) (slot mailboxes.Slot, taken func(), err error) {
+	taken = func() {}
 	if g.daily != nil {
-		if slot, take, err = g.takeOrg(ctx, tx); err != nil || !slot.Free {
+		if err := tx.QueryRow(ctx, capsSQL+" FOR NO KEY UPDATE", []any{tx.Org()}, &g.daily, &g.domain, &g.room,
+			&g.now); err != nil {
+			return slot, nil, fmt.Errorf("lock caps: %w", err)
+		}
+	}
+	if g.daily != nil {
+		if slot, taken, err = g.takeOrg(ctx, tx); err != nil || !slot.Free {
 			return slot, nil, err
 		}
 	}
@@ -46,26 +75,7 @@ func TakeSlot(ctx context.Context, tx *postgres.Tx, m *Mail) (slot mailboxes.Slo
 			return slot, nil, err
 		}
 	}
-	return mailboxes.Slot{Free: true}, take, nil
-}
-
-// caps are the caps of an org.
-type caps struct {
-	daily, domain *int
-	room          *int // see org_sending.cap_room
-	now           time.Time
-}
-
-func readCaps(ctx context.Context, tx *postgres.Tx, lock string) (g caps, err error) {
-	err = tx.QueryRow(ctx, `SELECT daily_cap, domain_daily_cap, cap_room, clock_timestamp() FROM org_sending
-		WHERE org_id = $1`+lock, []any{tx.Org()}, &g.daily, &g.domain, &g.room, &g.now)
-	if postgres.None(err) {
-		return caps{domain: Defaults().DomainDailyCap, now: time.Now()}, nil
-	}
-	if err != nil {
-		return g, fmt.Errorf("read caps: %w", err)
-	}
-	return g, nil
+	return mailboxes.Slot{Free: true}, taken, nil
 }
 
 // countSQL counts the newest marks of the window, at most as many as the cap has. It is a statement after the lock,
@@ -76,7 +86,7 @@ SELECT count(*), min(marked_at) FROM (
 ) newest`
 
 // takeOrg decides by the cap of all mailboxes. It counts only if the last count does not allow one more.
-func (g *caps) takeOrg(ctx context.Context, tx *postgres.Tx) (mailboxes.Slot, func(), error) {
+func (g *Caps) takeOrg(ctx context.Context, tx *postgres.Tx) (mailboxes.Slot, func(), error) {
 	room := 0
 	if g.room != nil {
 		room = *g.room
@@ -107,7 +117,7 @@ WHERE org_id = $1 AND to_domain = $2 AND automated AND marked_at IS NOT NULL
 ORDER BY marked_at DESC OFFSET $3 LIMIT 1`
 
 // takeDomain decides by the cap of automated mails to a domain. Their marks come one after the other.
-func (g *caps) takeDomain(ctx context.Context, tx *postgres.Tx, domain string) (mailboxes.Slot, error) {
+func (g *Caps) takeDomain(ctx context.Context, tx *postgres.Tx, domain string) (mailboxes.Slot, error) {
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('email_domain ' || $1::text || ' ' || $2::text, 0))`,
 		tx.Org().String(), domain)
 	var oldest, now time.Time
