@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound"
@@ -72,6 +73,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	outbox.Erase(tx, i)
 	tracking.Erase(tx, i)
 	emails.Erase(tx, i)
+	states.Erase(tx, i)
 	tx.Queue(`DELETE FROM consent_request WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	return nil
 }

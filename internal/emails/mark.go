@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -102,6 +103,15 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	}
 	if !slot.Free {
 		return o.wait(tx, slot), nil
+	}
+	if o.EnrolmentID != nil {
+		reason, err := states.MayTransmit(ctx, tx, o.stepMail())
+		if err != nil {
+			return nil, err
+		}
+		if reason != "" {
+			return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
+		}
 	}
 	var marked time.Time
 	err = tx.QueryRow(ctx, markSQL, []any{

@@ -51,6 +51,8 @@ type taskBrief struct {
 }
 
 func (t Task) brief() any     { return taskBrief{t.ID, t.Title, t.Status, t.DueAt, t.AssigneeID} }
+func (e Enrolment) subject() id.ID { return e.ID }
+
 func (t Task) subject() id.ID { return t.ID }
 
 type activityBrief struct {
