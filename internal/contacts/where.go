@@ -72,12 +72,16 @@ type schema struct {
 	ctx     context.Context // of the parses; the schema lives only for them
 	tx      *postgres.Tx
 	defined map[string]Type
+	more    map[string]filter.Type
 	err     error
 }
 
 // Field returns the type of a field.
 func (s *schema) Field(name string) (filter.Type, bool) {
 	key, custom := strings.CutPrefix(name, attributePrefix)
+	if t, ok := s.more[name]; ok {
+		return t, true
+	}
 	if !custom {
 		f, ok := filterFields[name]
 		return f.Type, ok
@@ -121,7 +125,13 @@ func ParseFilter(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filt
 
 // Parser is ParseFilter for many filters: it queries the database once.
 func Parser(ctx context.Context, tx *postgres.Tx) func(raw []byte) (*filter.Filter, error) {
-	s := schema{ctx: ctx, tx: tx}
+	return ParserWith(ctx, tx, nil)
+}
+
+// ParserWith is Parser for filters that may name more fields, whose types are given.
+func ParserWith(ctx context.Context, tx *postgres.Tx, more map[string]filter.Type,
+) func(raw []byte) (*filter.Filter, error) {
+	s := schema{ctx: ctx, tx: tx, more: more}
 	return func(raw []byte) (*filter.Filter, error) {
 		f, err := filter.Parse(raw, &s)
 		if s.err != nil {

@@ -70,6 +70,7 @@ func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason
 	})
 	return err
 }
+
 // failed queues the status of an email that failed. bounced is "hard", or nil.
 func (o *Outgoing) failed(tx *postgres.Tx, reason string, reply transport.Reply, bounced *string) {
 	if o.EnrolmentID != nil {

@@ -149,6 +149,12 @@ func encode(p *contacts.Patch) map[string]any {
 	return out
 }
 
+// PatchOf returns the patch that sets the fields of a contact; null clears a field.
+func PatchOf(set map[string]any) (contacts.Patch, error) { return decode(set) }
+
+// Retagged returns the tags with some added and some removed.
+func Retagged(tags, add, remove []string) []string { return changed(tags, add, remove) }
+
 func decode(from map[string]any) (p contacts.Patch, err error) {
 	b, err := json.Marshal(from)
 	if err != nil {
