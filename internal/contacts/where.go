@@ -71,19 +71,19 @@ var attributeTypes = map[Type]filter.Type{
 type schema struct {
 	ctx     context.Context // of the parses; the schema lives only for them
 	tx      *postgres.Tx
+	more    map[string]filter.Type // further fields
 	defined map[string]Type
-	more    map[string]filter.Type
 	err     error
 }
 
 // Field returns the type of a field.
 func (s *schema) Field(name string) (filter.Type, bool) {
 	key, custom := strings.CutPrefix(name, attributePrefix)
-	if t, ok := s.more[name]; ok {
-		return t, true
-	}
 	if !custom {
 		f, ok := filterFields[name]
+		if !ok {
+			f.Type, ok = s.more[name]
+		}
 		return f.Type, ok
 	}
 	if s.defined == nil && s.err == nil {
@@ -96,6 +96,7 @@ func (s *schema) Field(name string) (filter.Type, bool) {
 // Names returns the field names in alphabetical order. Custom fields are included if they have been loaded.
 func (s *schema) Names() []string {
 	names := slices.Sorted(maps.Keys(filterFields))
+	names = append(names, slices.Sorted(maps.Keys(s.more))...)
 	if s.defined == nil {
 		return append(names, attributePrefix+"KEY for a custom field")
 	}
@@ -128,7 +129,7 @@ func Parser(ctx context.Context, tx *postgres.Tx) func(raw []byte) (*filter.Filt
 	return ParserWith(ctx, tx, nil)
 }
 
-// ParserWith is Parser for filters that may name more fields, whose types are given.
+// ParserWith is Parser for filters that may also name the fields in more. Such a filter can only be matched in memory.
 func ParserWith(ctx context.Context, tx *postgres.Tx, more map[string]filter.Type,
 ) func(raw []byte) (*filter.Filter, error) {
 	s := schema{ctx: ctx, tx: tx, more: more}

@@ -226,4 +226,3 @@ func (t *tick) run(ctx context.Context, all []Enrolment) error {
 	}
 	return nil
 }
-

@@ -57,7 +57,7 @@ func (a *Action) Scope() contacts.Scope {
 func (a *Action) patch() (func(c *contacts.Contact) contacts.Patch, error) {
 	switch a.Type {
 	case Update:
-		p, err := decode(a.Patch)
+		p, err := PatchOf(a.Patch)
 		if err != nil {
 			return nil, err
 		}
@@ -149,13 +149,8 @@ func encode(p *contacts.Patch) map[string]any {
 	return out
 }
 
-// PatchOf returns the patch that sets the fields of a contact; null clears a field.
-func PatchOf(set map[string]any) (contacts.Patch, error) { return decode(set) }
-
-// Retagged returns the tags with some added and some removed.
-func Retagged(tags, add, remove []string) []string { return changed(tags, add, remove) }
-
-func decode(from map[string]any) (p contacts.Patch, err error) {
+// PatchOf returns the patch that was encoded as values by field, as OfPatch does.
+func PatchOf(from map[string]any) (p contacts.Patch, err error) {
 	b, err := json.Marshal(from)
 	if err != nil {
 		return p, fmt.Errorf("read patch: %w", err)
