@@ -97,7 +97,6 @@ type enroller struct {
 	version *sequences.Version
 	state   string // of the new enrolments
 	plan    *plan
-	rules   rules
 }
 
 func (s *Service) begin(ctx context.Context, tx *postgres.Tx, r *Request) (*enroller, error) {
@@ -114,9 +113,6 @@ func (s *Service) begin(ctx context.Context, tx *postgres.Tx, r *Request) (*enro
 		return nil, fault.New(fault.SequenceNotActive, "The sequence is neither active nor paused.")
 	}
 	if e.version, err = sequences.Load(ctx, tx, r.Sequence, at.Version); err != nil {
-		return nil, err
-	}
-	if e.rules, err = rulesOf(ctx, tx); err != nil {
 		return nil, err
 	}
 	e.plan, err = planOf(ctx, tx, e.version, r.Mailbox)
@@ -198,8 +194,6 @@ func (e *enroller) candidates(ctx context.Context, tx *postgres.Tx, contacts []i
 			one.reason = ActiveElsewhere
 		case before && !e.version.AllowReenroll:
 			one.reason = FinishedBefore
-		case e.rules.blocks(one.country):
-			one.reason = BlockedCountry
 		case one.unconfirmed:
 			one.reason = NoConsent
 		default:
