@@ -106,6 +106,9 @@ segment_mark (org_id uuid not null, id bigint not null, contact_id uuid not null
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 segment_tally (org_id uuid not null, segment_id uuid not null, id bigint not null, step bigint not null)
 segment_watch (org_id uuid not null, watching boolean not null default false, epoch integer not null default 0, waits_for text[])
+sequence (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, status text not null, status_reason text not null default ''::text, version integer, draft integer, latest integer not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+sequence_step (org_id uuid not null, sequence_id uuid not null, version integer not null, position integer not null, key text not null, kind text not null, body json not null)
+sequence_version (org_id uuid not null, sequence_id uuid not null, number integer not null, settings json not null, created_at timestamp with time zone not null, activated_at timestamp with time zone)
 signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
 social_account (org_id uuid not null, id uuid not null, platform text not null, kind text not null, external_account_id text not null, grant_id uuid not null, display_name text not null default ''::text, avatar_url text not null default ''::text, sealed_token bytea, key_id bigint default sealed_key(sealed_token), status text not null default 'active'::text, reason text not null default ''::text, connected_by text not null default ''::text, connected_at timestamp with time zone not null, disconnected_at timestamp with time zone, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1, computed integer not null default 0, no_social boolean default 
 CASE
@@ -368,6 +371,11 @@ segment_mark: segment_mark_pkey PRIMARY KEY (org_id, id)
 segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
 segment_tally: segment_tally_pkey PRIMARY KEY (org_id, segment_id, id)
 segment_watch: segment_watch_pkey PRIMARY KEY (org_id)
+sequence: sequence_pkey PRIMARY KEY (org_id, id)
+sequence: sequence_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
+sequence_step: sequence_step_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'wait'::text, 'task'::text, 'condition'::text, 'update'::text, 'webhook'::text])))
+sequence_step: sequence_step_pkey PRIMARY KEY (org_id, sequence_id, version, "position")
+sequence_version: sequence_version_pkey PRIMARY KEY (org_id, sequence_id, number)
 signing_key: signing_key_pkey PRIMARY KEY (kid)
 social_account: quota_ad_accounts_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 social_account: quota_ad_accounts_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
@@ -570,6 +578,10 @@ CREATE INDEX score_snapshot_contact ON public.score_snapshot USING btree (org_id
 CREATE INDEX score_training_open ON public.score_training USING btree (org_id) WHERE (status = 'queued'::text)
 CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((status = 'building'::text) AND (archived_at IS NULL))
 CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
+CREATE INDEX sequence_archived ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX sequence_archived_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX sequence_created ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX sequence_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NULL)
 CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
 CREATE INDEX social_account_key ON public.social_account USING btree (key_id) WHERE (key_id IS NOT NULL)
 CREATE INDEX social_grant_due ON public.social_grant USING btree (platform, client_id, refresh_at) WHERE ((status = ANY (ARRAY['active'::text, 'expiring'::text])) AND (refresh_at IS NOT NULL))
@@ -737,6 +749,10 @@ CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (or
 CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
 CREATE UNIQUE INDEX segment_tally_pkey ON public.segment_tally USING btree (org_id, segment_id, id)
 CREATE UNIQUE INDEX segment_watch_pkey ON public.segment_watch USING btree (org_id)
+CREATE UNIQUE INDEX sequence_pkey ON public.sequence USING btree (org_id, id)
+CREATE UNIQUE INDEX sequence_step_key ON public.sequence_step USING btree (org_id, sequence_id, version, key)
+CREATE UNIQUE INDEX sequence_step_pkey ON public.sequence_step USING btree (org_id, sequence_id, version, "position")
+CREATE UNIQUE INDEX sequence_version_pkey ON public.sequence_version USING btree (org_id, sequence_id, number)
 CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (kid)
 CREATE UNIQUE INDEX social_account_org_id_platform_external_account_id_key ON public.social_account USING btree (org_id, platform, external_account_id)
 CREATE UNIQUE INDEX social_account_pkey ON public.social_account USING btree (org_id, id)
@@ -917,6 +933,9 @@ segment_member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curren
 segment_tally: system for ALL to funnelwork_system using (true) check (true) forced
 segment_tally: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_watch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sequence: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sequence_step: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sequence_version: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 signing_key: system for ALL to funnelwork_system using (true) check (true) forced
 social_account: system for ALL to funnelwork_system using (true) check (true) forced
 social_account: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1214,6 +1233,12 @@ segment_tally: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 segment_tally: funnelwork_system may SELECT
 segment_watch: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 segment_watch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sequence: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sequence: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sequence_step: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sequence_step: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sequence_version: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sequence_version: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 signing_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 signing_key: funnelwork_system may DELETE, INSERT, SELECT
 social_account: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

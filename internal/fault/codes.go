@@ -57,6 +57,7 @@ const (
 	TooLate             Code = "too_late"
 	TooEarly            Code = "too_early"
 	NotUnknown          Code = "not_unknown"
+	SequenceNotActive   Code = "sequence_not_active"
 
 	PreconditionFailed Code = "precondition_failed"
 	BodyTooLarge       Code = "body_too_large"
@@ -71,6 +72,9 @@ const (
 	HostNotAllowed      Code = "host_not_allowed"
 	PortNotAllowed      Code = "port_not_allowed"
 	MergeMissing        Code = "merge_missing"
+	StepCycle           Code = "step_cycle"
+	StepUnknown         Code = "step_unknown"
+	OpenNotACondition   Code = "open_not_a_condition"
 
 	Misdirected Code = "misdirected_request"
 
@@ -101,10 +105,11 @@ var statuses = map[Code]int{
 	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,
 	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409,
 	PipelineInUse: 409, MailboxExists: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409,
-	NotUnknown:         409,
+	NotUnknown: 409, SequenceNotActive: 409,
 	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
 	AIRequestTooLarge: 422, MergeMissing: 422, HostNotAllowed: 422, PortNotAllowed: 422,
+	StepCycle: 422, StepUnknown: 422, OpenNotACondition: 422,
 	Misdirected: 421, RateLimited: 429, AIRateLimited: 429, AIQuotaExhausted: 429, HeaderTooLarge: 431,
 	InvitationLimit: 429,
 	Internal:        500, Unavailable: 503, ProviderUnavailable: 503, AIUnavailable: 503, NotConfigured: 503,

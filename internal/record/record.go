@@ -192,13 +192,21 @@ func (t *Table[T]) Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Chang
 	return ch, q, nil
 }
 
-// Changes returns the previous values, from a, of the members in which b differs from a, by JSON name. It excludes the
-// time of the change itself.
+// Changes returns the previous values, from a, of the members in which b differs from a, by JSON name, embedded ones
+// included. It excludes the time of the change itself.
 func Changes[T any](a, b *T) map[string]any {
 	was := map[string]any{}
-	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	changes(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), was)
+	return was
+}
+
+func changes(x, y reflect.Value, was map[string]any) {
 	for i := range x.NumField() {
-		name, _, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")
+		field := x.Type().Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" && field.Anonymous && field.Type.Kind() == reflect.Struct {
+			changes(x.Field(i), y.Field(i), was)
+		}
 		if name == "" || name == "-" || name == "updated_at" {
 			continue
 		}
@@ -206,5 +214,4 @@ func Changes[T any](a, b *T) map[string]any {
 			was[name] = x.Field(i).Interface()
 		}
 	}
-	return was
 }

@@ -66,6 +66,20 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, template *id.ID,
 	return out, nil
 }
 
+// Lint returns what to look at in a mail that is not rendered for a contact. A mail that cannot be parsed is a
+// validation fault. tx may be read-only.
+func Lint(ctx context.Context, tx *postgres.Tx, source compose.Source) ([]compose.Finding, error) {
+	parsed, err := compose.Parse(source)
+	if err != nil {
+		return nil, Fault(err)
+	}
+	known, err := audience(ctx, tx, parsed.Uses())
+	if err != nil {
+		return nil, err
+	}
+	return parsed.Lint(nil, known), nil
+}
+
 // findings returns the reason why a mail cannot be rendered, or nothing.
 func findings(err error) []compose.Finding {
 	if missing, ok := errors.AsType[*compose.MissingError](err); ok {

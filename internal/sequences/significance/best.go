@@ -1,0 +1,121 @@
+package significance
+
+import (
+	"math"
+	"time"
+)
+
+// Thresholds of Winner.
+const (
+	MinTrials = 200 // of each arm
+	MinAge    = 24 * time.Hour
+	MinBest   = 0.95
+)
+
+// points is the number of points at which the densities are computed; spread the width of the range in standard
+// deviations on either side.
+const (
+	points = 4001
+	spread = 10
+)
+
+// Best returns the probability of each arm that its share is the highest of all. The probabilities add up to 1.
+func Best(arms []Arm) []float64 {
+	out := make([]float64, len(arms))
+	if len(arms) == 0 {
+		return out
+	}
+	low, high := span(arms)
+	step := (high - low) / (points - 1)
+	densities, sums := make([][]float64, len(arms)), make([][]float64, len(arms))
+	for i, a := range arms {
+		densities[i] = a.density(low, step)
+		sums[i] = cumulated(densities[i])
+	}
+	total := 0.0
+	for i := range arms {
+		for p := range points {
+			weight := densities[i][p]
+			for j := range arms {
+				if j != i {
+					weight *= sums[j][p]
+				}
+			}
+			out[i] += weight
+		}
+		total += out[i]
+	}
+	for i := range out {
+		out[i] /= total
+	}
+	return out
+}
+
+// parameters returns the parameters of the posterior distribution.
+func (a Arm) parameters() (alpha, beta float64) {
+	return 1 + float64(a.Successes), 1 + float64(a.Trials-a.Successes)
+}
+
+// span returns a range that has all but a negligible part of every distribution.
+func span(arms []Arm) (low, high float64) {
+	low, high = 1, 0
+	for _, a := range arms {
+		alpha, beta := a.parameters()
+		sum := alpha + beta
+		mean, deviation := alpha/sum, math.Sqrt(alpha*beta/(sum*sum*(sum+1)))
+		low, high = min(low, mean-spread*deviation), max(high, mean+spread*deviation)
+	}
+	return max(low, 0), min(high, 1)
+}
+
+// density returns the density of the posterior at the points, scaled to a sum of 1.
+func (a Arm) density(low, step float64) []float64 {
+	alpha, beta := a.parameters()
+	logs := make([]float64, points)
+	top := math.Inf(-1)
+	for p := range logs {
+		// The points are the middles of intervals, so that neither logarithm is of 0.
+		x := min(max(low+(float64(p)+0.5)*step, 1e-12), 1-1e-12)
+		logs[p] = (alpha-1)*math.Log(x) + (beta-1)*math.Log1p(-x)
+		top = max(top, logs[p])
+	}
+	total := 0.0
+	for p := range logs {
+		logs[p] = math.Exp(logs[p] - top)
+		total += logs[p]
+	}
+	for p := range logs {
+		logs[p] /= total
+	}
+	return logs
+}
+
+// cumulated returns the distribution function at the points: all before, and half of the point itself.
+func cumulated(density []float64) []float64 {
+	out, sum := make([]float64, len(density)), 0.0
+	for p, d := range density {
+		out[p] = sum + d/2
+		sum += d
+	}
+	return out
+}
+
+// Winner returns the index of the arm that is the best with a probability of at least MinBest. age is the time since
+// the comparison began. It returns false if no difference is shown: the arms have too few trials, are too young, or are
+// too similar.
+func Winner(arms []Arm, age time.Duration) (winner int, ok bool) {
+	if len(arms) < 2 || age < MinAge {
+		return 0, false
+	}
+	for _, a := range arms {
+		if a.Trials < MinTrials {
+			return 0, false
+		}
+	}
+	for i, p := range Best(arms) {
+		if p >= MinBest {
+			return i, true
+		}
+	}
+	return 0, false
+}
