@@ -2,6 +2,7 @@ package enrolments
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -70,7 +71,11 @@ func (t *tick) task(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step)
 
 // condition decides a branch. With within, it is decided as soon as the filter matches, or when the time is over.
 func (t *tick) condition(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
-	f, err := contacts.ParserWith(ctx, t.tx, steps.FactTypes())(s.Condition.Filter)
+	raw, err := json.Marshal(s.Condition.Filter)
+	if err != nil {
+		return fmt.Errorf("encode condition: %w", err)
+	}
+	f, err := contacts.ParserWith(ctx, t.tx, steps.FactTypes())(raw)
 	if err != nil {
 		return fmt.Errorf("read condition: %w", err)
 	}

@@ -28,9 +28,10 @@ func LockOf(tx *postgres.Tx, emails ...id.ID) {
 // MayTransmit locks the enrolment of an email until tx ends, and returns "" if the email may be sent. Otherwise it
 // returns the reason: the enrolment has ended or is paused, or its sequence does not send.
 func MayTransmit(ctx context.Context, tx *postgres.Tx, m Mail) (reason string, err error) {
-	var state, step string
-	err = tx.QueryRow(ctx, `SELECT state, step FROM enrolment WHERE org_id = $1 AND id = $2 FOR UPDATE`,
-		[]any{tx.Org(), m.Enrolment}, &state, &step)
+	var state, step, sequence string
+	err = tx.QueryRow(ctx, `SELECT n.state, n.step, coalesce(q.status, 'archived') FROM enrolment n
+			LEFT JOIN sequence q ON q.org_id = $1 AND q.id = n.sequence_id
+		WHERE n.org_id = $1 AND n.id = $2 FOR UPDATE OF n`, []any{tx.Org(), m.Enrolment}, &state, &step, &sequence)
 	switch {
 	case postgres.None(err):
 		return EnrolmentEnded, nil
@@ -38,8 +39,10 @@ func MayTransmit(ctx context.Context, tx *postgres.Tx, m Mail) (reason string, e
 		return "", fmt.Errorf("lock enrolment: %w", err)
 	case state == Paused:
 		return EnrolmentPaused, nil
-	case state != Sending || step != m.Step:
+	case state != Sending || step != m.Step || sequence == "archived":
 		return EnrolmentEnded, nil
+	case sequence != "active":
+		return SequencePaused, nil
 	}
 	return "", nil
 }
