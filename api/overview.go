@@ -62,6 +62,9 @@ func (a *App) getOverview(ctx context.Context, in *overviewIn) (*overviewOut, er
 	if err != nil {
 		return nil, err
 	}
+	if err := overview.Refresh(ctx, a.Server.DB, httpx.Who(ctx).Org); err != nil {
+		return nil, err
+	}
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*overviewOut, error) {
 		o, err := overview.Read(ctx, tx, from, to)
 		if err != nil {

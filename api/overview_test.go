@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/overview"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -129,5 +130,30 @@ func TestTheOverviewCountsDeliveriesAndFirstSteps(t *testing.T) {
 	want := []string{"create_contact", "create_api_key", "create_webhook", "see_delivery"}
 	if diff := cmp.Diff(want, done(o)); diff != "" {
 		t.Errorf("first steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheOverviewCountsEmailsAndReplies(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup()
+	box, bob := ada.sandboxMailbox(), ada.contact("bob@acme.example")
+	first, second := ada.email(box, bob.ID, ""), ada.email(box, bob.ID, "")
+	ada.email(box, bob.ID, "") // is not sent
+	if err := s.DB.App.Tx(t.Context(), ada.Org, func(tx *postgres.Tx) error {
+		tx.Queue(`UPDATE email SET status = 'sent', marked_at = now(), sent_at = now() WHERE id = ANY ($1::uuid[])`,
+			[]string{first.ID, second.ID})
+		for _, class := range []string{"human", "auto_reply"} {
+			tx.Queue(`INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at, class)
+				VALUES ($1, $2, $3, $4, 'http', now(), $5)`, ada.Org, id.New(), box, []byte(class), class)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	o := ada.counted("")
+	if want := (overview.Emails{Sent: 2, Replied: 1}); o.Emails != want || o.Series[29].EmailsSent != 2 ||
+		o.Series[29].Replies != 1 {
+		t.Errorf("emails %+v, today %+v, want %+v", o.Emails, o.Series[29], want)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	mailClients = 16
 	mailOrgs    = 200
 	mailRounds  = 3
-	mailsARound = 2000
+	mailsARound = 6000
 	// mailContacts is how many contacts an org writes to.
 	mailContacts = 3
 	// mailJobs is how many emails the worker sends at once, and the number of connections of the floor.
@@ -189,8 +189,8 @@ func (p *post) sent(ctx context.Context) error {
 	for {
 		var open, failed int
 		if err := p.admin.QueryRow(ctx, `SELECT count(*) FILTER (WHERE status IN ('planned', 'transmitting')),
-			count(*) FILTER (WHERE status NOT IN ('planned', 'transmitting', 'sent')) FROM email`).Scan(&open,
-			&failed); err != nil {
+			count(*) FILTER (WHERE status NOT IN ('planned', 'transmitting'))
+			FROM email WHERE status NOT IN ('sent', 'cancelled')`).Scan(&open, &failed); err != nil {
 			return err
 		}
 		if failed > 0 {

@@ -90,18 +90,20 @@ func (c *content) targets() []any {
 	}
 }
 
-// readContent returns the content of an email, or nil if it was swept.
-func readContent(ctx context.Context, tx *postgres.Tx, email id.ID) (*content, error) {
-	c := &content{}
-	err := tx.QueryRow(ctx, `SELECT `+contentColumns+` FROM email_content c WHERE org_id = $1 AND email_id = $2`,
-		[]any{tx.Org(), email}, c.targets()...)
-	if postgres.None(err) {
-		return nil, nil //nolint:nilnil // no content is no error
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read content: %w", err)
-	}
-	return c, nil
+// queueContent queues the read of an email's content into c. c stays nil if the content was swept.
+func queueContent(tx *postgres.Tx, email id.ID, c **content) {
+	tx.Queue(`SELECT `+contentColumns+` FROM email_content c WHERE org_id = $1 AND email_id = $2`, tx.Org(), email).
+		QueryRow(func(row pgx.Row) error {
+			found := &content{}
+			err := row.Scan(found.targets()...)
+			if err == nil {
+				*c = found
+			}
+			if postgres.None(err) {
+				return nil
+			}
+			return err
+		})
 }
 
 func readAttachments(ctx context.Context, tx *postgres.Tx, email id.ID) ([]compose.Attachment, error) {

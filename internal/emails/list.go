@@ -91,7 +91,9 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (*Full, error) {
 // WithContent returns r with its content.
 func WithContent(ctx context.Context, tx *postgres.Tx, r Row) (*Full, error) {
 	out := &Full{Row: r}
-	c, err := readContent(ctx, tx, r.ID)
+	var c *content
+	queueContent(tx, r.ID, &c)
+	err := tx.Flush(ctx)
 	if err != nil || c == nil {
 		return out, err
 	}

@@ -7,7 +7,12 @@ import (
 	"fmt"
 	"time"
 
+<<<<<<< HEAD
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
+=======
+	"github.com/jackc/pgx/v5/pgconn"
+
+>>>>>>> main
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -27,18 +32,21 @@ func (r *RefusedError) Error() string { return "email not marked: " + r.Reason }
 
 // markSQL is the compare-and-set of the mark, with what may have stopped the email since it was taken.
 var markSQL = `
-UPDATE email e SET status = 'transmitting', status_reason = '', marked_at = clock_timestamp(), computed = computed + 1
+UPDATE email e SET status = 'transmitting', status_reason = '', marked_at = clock_timestamp(), computed = computed + 1,
+	mime_sha256 = $7
 WHERE org_id = $1 AND id = $2 AND status = 'planned' AND fence = $3
 	AND NOT ` + suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6") + `
 	AND EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id AND c.archived_at IS NULL)
-	AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)
-RETURNING marked_at`
+	AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)`
 
 // writable is the condition that an org is not read-only.
 const writable = `o.paused_at IS NULL AND (o.writes_until IS NULL OR o.writes_until > clock_timestamp())`
 
-// errTaken rolls back a mark whose plan has no email left.
-var errTaken = errors.New("the plan's emails of the month are used up")
+// These roll a mark back: the plan has no email left; the compare-and-set did not find the email as it should be.
+var (
+	errTaken   = errors.New("the plan's emails of the month are used up")
+	errStopped = errors.New("the mark is refused")
+)
 
 // Mark commits that the email is being transmitted. After a nil error the final dot may be written, and must be within
 // a minute. A *RefusedError says why the mark was not given. After any other error the dot must not be written either:
@@ -61,6 +69,11 @@ func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime [
 	if errors.Is(err, errTaken) {
 		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) error { return o.cancel(ctx, tx, PlanLimit) })
 		refused = &RefusedError{Settled: true, Reason: PlanLimit}
+	} else if errors.Is(err, errStopped) {
+		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
+			refused, err = o.stop(ctx, tx)
+			return err
+		})
 	}
 	switch {
 	case err != nil:
@@ -104,6 +117,7 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	if !slot.Free {
 		return o.wait(tx, slot), nil
 	}
+<<<<<<< HEAD
 	if o.EnrolmentID != nil {
 		reason, err := states.MayTransmit(ctx, tx, o.stepMail())
 		if err != nil {
@@ -123,17 +137,29 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	if err != nil {
 		return nil, fmt.Errorf("set mark: %w", err)
 	}
+=======
+>>>>>>> main
 	sum := sha256.Sum256(mime)
-	tx.Queue(`UPDATE email_content SET mime_sha256 = $3 WHERE org_id = $1 AND email_id = $2
-		AND mime_sha256 IS DISTINCT FROM $3`, tx.Org(), o.ID, sum[:])
-	if take == nil {
-		return nil, nil
+	marked, allowed := false, true
+	tx.Queue(markSQL, tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing, sum[:]).
+		Exec(func(tag pgconn.CommandTag) error {
+			marked = tag.RowsAffected() == 1
+			return nil
+		})
+	if take != nil { // sent together with the mark
+		allowed, err = take(ctx, tx)
+	} else {
+		err = tx.Flush(ctx)
 	}
-	allowed, err := take(ctx, tx)
-	if err == nil && !allowed {
-		err = errTaken
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("set mark: %w", err)
+	case !marked:
+		return nil, errStopped
+	case !allowed:
+		return nil, errTaken
 	}
-	return nil, err
+	return nil, nil
 }
 
 // wait returns the refusal of a mailbox without a free slot. Emails that wait for a known time are due from then on, so

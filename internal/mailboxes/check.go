@@ -87,8 +87,9 @@ func (s *Service) SignInRefused(ctx context.Context, tx *postgres.Tx, mailbox id
 	return events.Announce(ctx, tx, events.MailboxDisabled{Mailbox: m.Shown(time.Now())})
 }
 
-// SignInAccepted queues forgetting the refused sign-ins of a mailbox.
-func SignInAccepted(tx *postgres.Tx, mailbox id.ID) {
-	tx.Queue(`UPDATE mailbox SET auth_refusals = 0 WHERE org_id = $1 AND id = $2 AND auth_refusals > 0`, tx.Org(),
-		mailbox)
+// SignInAccepted queues forgetting the sign-ins that the server of m had refused when m was read.
+func SignInAccepted(tx *postgres.Tx, m *Sending) {
+	if m.refused {
+		tx.Queue(`UPDATE mailbox SET auth_refusals = 0 WHERE org_id = $1 AND id = $2`, tx.Org(), m.ID)
+	}
 }

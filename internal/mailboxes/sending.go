@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -35,6 +37,7 @@ type Sending struct {
 	DailyCap      *int       // nil: none
 	RatePerSecond *int       // nil: none
 	SentProof     bool       // what is absent from its Sent folder was not sent
+	refused       bool       // the server has refused sign-ins since it accepted one
 }
 
 // MaySend reports whether the mailbox may send now. A hold that has ended counts as active, before the sweep says so.
@@ -45,29 +48,46 @@ func (s *Sending) MaySend(now time.Time) bool {
 // ForSending returns a live mailbox of the org of tx with its password. The error is a not_found fault if there is
 // none.
 func (s *Service) ForSending(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (*Sending, error) {
-	m := &Sending{ID: mailbox}
-	var sealed []byte
-	err := tx.QueryRow(ctx, `
-		SELECT kind, smtp_host, smtp_port, smtp_tls, smtp_username, smtp_password, social_account_id, from_email,
-			from_name, from_domain, reply_to, signature_html, time_zone, track_opens, track_clicks, status,
-			status_reason, held_until, daily_cap, rate_per_second, sent_proof
-		FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`, []any{tx.Org(), mailbox},
-		&m.Kind, &m.Host, &m.Port, &m.TLS, &m.Username, &sealed, &m.SocialAccountID, &m.FromEmail, &m.FromName,
-		&m.FromDomain, &m.ReplyTo, &m.SignatureHTML, &m.TimeZone, &m.TrackOpens, &m.TrackClicks, &m.Status,
-		&m.StatusReason, &m.HeldUntil, &m.DailyCap, &m.RatePerSecond, &m.SentProof)
-	if postgres.None(err) {
-		return nil, fault.New(fault.NotFound, absent)
-	}
-	if err != nil {
+	read := s.QueueForSending(tx, mailbox)
+	if err := tx.Flush(ctx); err != nil {
 		return nil, fmt.Errorf("read mailbox: %w", err)
 	}
-	if m.Password, err = s.open(tx.Org(), mailbox, smtpPassword, sealed); err != nil {
-		return nil, err
+	return read()
+}
+
+// QueueForSending queues what ForSending reads, so that it costs the caller no round trip of its own. Once the
+// statements of tx were sent, the function that it returns gives ForSending's results.
+func (s *Service) QueueForSending(tx *postgres.Tx, mailbox id.ID) func() (*Sending, error) {
+	m, found := &Sending{ID: mailbox}, false
+	var sealed []byte
+	tx.Queue(`
+		SELECT kind, smtp_host, smtp_port, smtp_tls, smtp_username, smtp_password, social_account_id, from_email,
+			from_name, from_domain, reply_to, signature_html, time_zone, track_opens, track_clicks, status,
+			status_reason, held_until, daily_cap, rate_per_second, sent_proof, auth_refusals > 0
+		FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`, tx.Org(), mailbox).
+		QueryRow(func(row pgx.Row) error {
+			err := row.Scan(&m.Kind, &m.Host, &m.Port, &m.TLS, &m.Username, &sealed, &m.SocialAccountID, &m.FromEmail,
+				&m.FromName, &m.FromDomain, &m.ReplyTo, &m.SignatureHTML, &m.TimeZone, &m.TrackOpens, &m.TrackClicks,
+				&m.Status, &m.StatusReason, &m.HeldUntil, &m.DailyCap, &m.RatePerSecond, &m.SentProof,
+				&m.refused)
+			found = err == nil
+			if postgres.None(err) {
+				return nil
+			}
+			return err
+		})
+	return func() (_ *Sending, err error) {
+		if !found {
+			return nil, fault.New(fault.NotFound, absent)
+		}
+		if m.Password, err = s.open(tx.Org(), mailbox, smtpPassword, sealed); err != nil {
+			return nil, err
+		}
+		if own, ok := s.own(m.Kind); ok {
+			m.Host, m.Port, m.TLS, m.Username = own.SMTP.Host, own.SMTP.Port, own.SMTP.TLS, m.FromEmail
+		}
+		return m, nil
 	}
-	if own, ok := s.own(m.Kind); ok {
-		m.Host, m.Port, m.TLS, m.Username = own.SMTP.Host, own.SMTP.Port, own.SMTP.TLS, m.FromEmail
-	}
-	return m, nil
 }
 
 // server is the address of a server.

@@ -57,7 +57,7 @@ func Find(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (Pair, error
 }
 
 func read(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (p Pair, err error) {
-	rows, err := tx.Query(ctx, `SELECT org_id, sealed FROM org_key WHERE org_id = ANY ($1)`, []id.ID{tx.Org(), {}})
+	rows, err := tx.Query(ctx, `SELECT org_id, sealed FROM org_key WHERE org_id IN ($1, $2)`, tx.Org(), id.ID{})
 	if err != nil {
 		return p, fmt.Errorf("read org key: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -15,8 +16,9 @@ const maxNews = 20_000
 // state is an org's row of overview_state, and the end of the events to count.
 type state struct {
 	seq, horizon int64
-	whole, late  bool // count all days; count the deliveries of earlier days
-	hooks        bool // the org has, or had, webhooks
+	whole, late  bool      // count all days; count the deliveries of earlier days
+	hooks        bool      // the org has, or had, webhooks
+	since        time.Time // no event that is not counted is older
 	now          time.Time
 }
 
@@ -24,26 +26,29 @@ type state struct {
 type news struct {
 	count        int
 	whole, deals bool // all days may have changed; deals have changed
+	mails        bool // emails were sent, or answered
 	contacts     []time.Time
 	closed       []time.Time // days on which deals were, or had been, closed
 }
 
 const stateSQL = `SELECT seq, event_horizon(), whole_at <= now() - interval '1 day',
-	late_at <= now() - interval '10 minutes', EXISTS (SELECT FROM webhook_endpoint e WHERE e.org_id = $1), now()
+	late_at <= now() - interval '10 minutes', EXISTS (SELECT FROM webhook_endpoint e WHERE e.org_id = $1),
+	greatest(counted_at - interval '1 hour', now() - interval '30 days'), now()
 	FROM overview_state WHERE org_id = $1 FOR UPDATE`
 
 // newsSQL reads the days of contacts and deals from the events themselves. Merges, purges and imports change more
-// contacts than their events hold.
+// contacts than their events hold. The bound on id is an argument, so that the statement is planned for the few
+// partitions that it needs.
 const newsSQL = `
 WITH news AS MATERIALIZED (
 	SELECT type, data FROM event
-	WHERE org_id = $1 AND seq > $2 AND seq < $3 AND id >= uuid_floor(now() - interval '30 days')
+	WHERE org_id = $1 AND seq > $2 AND seq < $3 AND id >= $5
 		AND type = ANY ('{contact.created,contact.archived,contact.restored,contact.merged,contact.purged,` +
-	`import.completed,deal.created,deal.updated,deal.stage_changed,deal.archived,deal.restored}')
+	`import.completed,deal.created,deal.updated,deal.stage_changed,deal.archived,deal.restored,email.sent,email.received}')
 	ORDER BY seq LIMIT $4
 )
 SELECT count(*), coalesce(bool_or(type IN ('contact.merged', 'contact.purged', 'import.completed')), false),
-	coalesce(bool_or(type LIKE 'deal.%'), false),
+	coalesce(bool_or(type LIKE 'deal.%'), false), coalesce(bool_or(type LIKE 'email.%'), false),
 	coalesce(array_agg(DISTINCT ((data -> 'object' ->> 'created_at')::timestamptz AT TIME ZONE 'UTC')::date)
 		FILTER (WHERE type IN ('contact.created', 'contact.archived', 'contact.restored')), '{}'),
 	array_remove(coalesce(array_agg(DISTINCT ((data -> 'object' ->> 'closed_at')::timestamptz AT TIME ZONE 'UTC')::date)
@@ -60,13 +65,13 @@ func Count(ctx context.Context, tx *postgres.Tx) error {
 	)
 	tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
 		set_config('plan_cache_mode', 'force_custom_plan', true)`)
-	err := tx.QueryRow(ctx, stateSQL, []any{tx.Org()}, &s.seq, &s.horizon, &s.whole, &s.late, &s.hooks, &s.now)
+	err := tx.QueryRow(ctx, stateSQL, []any{tx.Org()}, &s.seq, &s.horizon, &s.whole, &s.late, &s.hooks, &s.since, &s.now)
 	if postgres.None(err) {
 		return nil
 	}
 	if err == nil && !s.whole {
-		err = tx.QueryRow(ctx, newsSQL, []any{tx.Org(), s.seq, s.horizon, maxNews + 1},
-			&n.count, &n.whole, &n.deals, &n.contacts, &n.closed)
+		err = tx.QueryRow(ctx, newsSQL, []any{tx.Org(), s.seq, s.horizon, maxNews + 1, id.Floor(s.since)},
+			&n.count, &n.whole, &n.deals, &n.mails, &n.contacts, &n.closed)
 	}
 	if err != nil {
 		return fmt.Errorf("read events to count: %w", err)
@@ -83,8 +88,12 @@ func Count(ctx context.Context, tx *postgres.Tx) error {
 	if s.whole || s.late {
 		back = retried
 	}
-	if s.hooks { // the statement is planned for the partitions of a month, which costs more than to run it
-		countDeliveries(tx, s.now, back)
+	days := lastDays(s.now, back)
+	if s.hooks {
+		countDeliveries(tx, days)
+	}
+	if s.whole || s.late || n.mails {
+		countEmails(tx, days)
 	}
 	save(tx, &s)
 	if err := tx.Flush(ctx); err != nil {
@@ -100,7 +109,7 @@ const stored = 29
 // deliveries at once, since Count looks at the last days only, and the others with the next Count of tx's org, which is
 // due at once.
 func Recount(tx *postgres.Tx, now time.Time) {
-	countDeliveries(tx, now, stored)
+	countDeliveries(tx, lastDays(now, stored))
 	tx.Queue(`UPDATE overview_state SET whole_at = '-infinity', rest_until = '-infinity' WHERE org_id = $1`, tx.Org())
 }
 
@@ -109,7 +118,7 @@ func save(tx *postgres.Tx, s *state) {
 	tx.Queue(`UPDATE overview_state SET seq = $2, counted_at = now(),
 			whole_at = CASE WHEN $3 THEN now() ELSE whole_at END,
 			late_at = CASE WHEN $3 OR $4 THEN now() ELSE late_at END,
-			rest_until = clock_timestamp() + 20 * (clock_timestamp() - now()),
+			rest_until = clock_timestamp() + greatest(interval '3 seconds', 20 * (clock_timestamp() - now())),
 			due_at = (SELECT now() + CASE WHEN j.id >= uuid_floor(now() - interval '1 minute') THEN interval '3 seconds'
 					ELSE interval '1 minute' END
 				FROM job j WHERE j.org_id = $1 AND j.kind = '`+events.DeliverKind+`' AND j.state = 'ready'
@@ -162,28 +171,46 @@ func countDeals(tx *postgres.Tx, days []time.Time) {
 // retried is the number of days, before today, in which a delivery may still be attempted.
 const retried = 5
 
-// countDeliveries queues the counts of deliveries of today and of back days before it. Earlier days keep their counts
-// when their deliveries are removed.
-func countDeliveries(tx *postgres.Tx, now time.Time, back int) {
+// lastDays returns today and back days before it, in UTC.
+func lastDays(now time.Time, back int) []time.Time {
 	today := now.UTC().Truncate(24 * time.Hour)
 	days := make([]time.Time, 0, back+1)
 	for n := range back + 1 {
 		days = append(days, today.AddDate(0, 0, -n))
 	}
-	tx.Queue(`INSERT INTO day_count (org_id, day, deliveries, delivery_failures)
-		SELECT $1, d.day, sum(w.delivered), sum(w.failed)
-		FROM unnest($2::date[]) AS d (day) CROSS JOIN webhook_endpoint e CROSS JOIN LATERAL (
-			SELECT (SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
-				AND w.indexed_status = '' AND w.status = 'delivered'
-				AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
-				AND w.id < uuid_floor((d.day + 1)::timestamp AT TIME ZONE 'UTC')) AS delivered,
-			(SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
-				AND w.indexed_status IN ('failed', 'exhausted')
-				AND w.id >= uuid_floor(d.day::timestamp AT TIME ZONE 'UTC')
-				AND w.id < uuid_floor((d.day + 1)::timestamp AT TIME ZONE 'UTC')) AS failed) AS w
-		WHERE e.org_id = $1 GROUP BY d.day
-		ON CONFLICT (org_id, day) DO UPDATE
-		SET deliveries = excluded.deliveries, delivery_failures = excluded.delivery_failures
-		WHERE (day_count.deliveries, day_count.delivery_failures)
-			IS DISTINCT FROM (excluded.deliveries, excluded.delivery_failures)`, tx.Org(), days)
+	return days
+}
+
+// countDeliveries queues the counts of deliveries of days. Other days keep their counts when their deliveries are
+// removed. Each day has a statement of its own, which is planned for the one partition of that day.
+func countDeliveries(tx *postgres.Tx, days []time.Time) {
+	for _, day := range days {
+		tx.Queue(`INSERT INTO day_count (org_id, day, deliveries, delivery_failures)
+			SELECT $1, $2, sum(w.delivered), sum(w.failed)
+			FROM webhook_endpoint e CROSS JOIN LATERAL (
+				SELECT (SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
+					AND w.indexed_status = '' AND w.status = 'delivered' AND w.id >= $3 AND w.id < $4) AS delivered,
+				(SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
+					AND w.indexed_status IN ('failed', 'exhausted') AND w.id >= $3 AND w.id < $4) AS failed) AS w
+			WHERE e.org_id = $1 HAVING count(*) > 0
+			ON CONFLICT (org_id, day) DO UPDATE
+			SET deliveries = excluded.deliveries, delivery_failures = excluded.delivery_failures
+			WHERE (day_count.deliveries, day_count.delivery_failures)
+				IS DISTINCT FROM (excluded.deliveries, excluded.delivery_failures)`,
+			tx.Org(), day, id.Floor(day), id.Floor(day.AddDate(0, 0, 1)))
+	}
+}
+
+// countEmails queues the counts of the emails and replies of days.
+func countEmails(tx *postgres.Tx, days []time.Time) {
+	for _, day := range days {
+		next := day.AddDate(0, 0, 1)
+		tx.Queue(`INSERT INTO day_count (org_id, day, emails_sent, replies)
+			SELECT $1, $2, (SELECT count(*) FROM mailbox m JOIN email e ON e.org_id = $1 AND e.mailbox_id = m.id
+					AND e.marked_at >= $3 AND e.marked_at < $4 AND e.status = 'sent' WHERE m.org_id = $1),
+				(SELECT count(*) FROM message WHERE org_id = $1 AND id >= $5 AND id < $6 AND class = 'human' AND NOT own)
+			ON CONFLICT (org_id, day) DO UPDATE SET emails_sent = excluded.emails_sent, replies = excluded.replies
+			WHERE (day_count.emails_sent, day_count.replies) IS DISTINCT FROM (excluded.emails_sent, excluded.replies)`,
+			tx.Org(), day, day, next, id.Floor(day), id.Floor(next))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,10 +14,11 @@ import (
 
 // dueSQL finds the orgs with events that are not counted, deliveries under way, or days that were last counted a day
 // ago, and the zero org if an org has no state. Events lie in partitions by day; the bound on id leaves those of the
-// last days.
+// last days. An overview that nobody looks at is counted once a minute.
 const dueSQL = `
 SELECT s.org_id FROM overview_state s
 WHERE s.rest_until <= now()
+	AND (s.counted_at <= now() - interval '1 minute' OR s.read_at > now() - interval '10 minutes')
 	AND (s.due_at <= now() OR s.whole_at <= now() - interval '1 day' OR EXISTS (
 		SELECT FROM event e WHERE e.org_id = s.org_id AND e.seq > s.seq
 		AND e.id >= uuid_floor(greatest(s.counted_at, now() - interval '30 days') - interval '1 hour')))
@@ -56,4 +58,32 @@ func due(ctx context.Context, system *postgres.DB, dedupe string) (found []id.ID
 		return err
 	})
 	return found, err
+}
+
+// patience bounds the time that the first reader of an overview waits for a count.
+const patience = time.Second
+
+// Refresh is to be called before an overview is read. The first call in a minute records that somebody reads it, which
+// keeps its counts a few seconds old for a while, and brings them up to date unless that takes longer than a second.
+func Refresh(ctx context.Context, db *postgres.DB, org id.ID) error {
+	first := false
+	err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE overview_state SET read_at = now()
+			WHERE org_id = $1 AND read_at < now() - interval '1 minute'`, org)
+		first = n > 0
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("record the read of an overview: %w", err)
+	}
+	if !first {
+		return nil
+	}
+	short, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = db.Tx(short, org, func(tx *postgres.Tx) error { return Count(short, tx) })
+	if short.Err() != nil && ctx.Err() == nil {
+		return nil // the job counts, and the reader sees the counts of the last one
+	}
+	return err
 }

@@ -86,7 +86,7 @@ func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoin
 	case transport.Sent:
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 			queue.CloseCircuit(tx, o.MailboxID)
-			mailboxes.SignInAccepted(tx, o.MailboxID)
+			mailboxes.SignInAccepted(tx, o.Mailbox)
 			return o.Accept(ctx, tx, r.Reply)
 		})
 		return nil

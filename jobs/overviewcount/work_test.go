@@ -96,7 +96,7 @@ func (s *shop) work() {
 		if err := (overviewcount.Job{}).Work(ctx, tx, nil); err != nil {
 			return err
 		}
-		tx.Queue(`UPDATE overview_state SET rest_until = '-infinity' WHERE org_id = $1`, s.org)
+		tx.Queue(`UPDATE overview_state SET rest_until = '-infinity', read_at = now() WHERE org_id = $1`, s.org)
 		return nil
 	})
 }
@@ -192,5 +192,40 @@ func TestAnEventThatCommitsLateIsCounted(t *testing.T) {
 	s.work()
 	if n := s.total(); n != 2 {
 		t.Errorf("%d contacts counted, want 2", n)
+	}
+}
+
+func TestAnOverviewThatNobodyReadsIsCountedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.due()
+	s.work()
+	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		tx.Queue(`UPDATE overview_state SET read_at = now() - interval '11 minutes' WHERE org_id = $1`, s.org)
+		return s.create(ctx, tx, 1)
+	})
+	s.settled()
+	if s.due() {
+		t.Error("an org is counted again at once although nobody reads its overview")
+	}
+	s.tx(func(_ context.Context, tx *postgres.Tx) error {
+		tx.Queue(`UPDATE overview_state SET counted_at = now() - interval '1 minute' WHERE org_id = $1`, s.org)
+		return nil
+	})
+	if !s.due() {
+		t.Error("an org is not counted after a minute")
+	}
+	if err := overview.Refresh(t.Context(), s.App, s.org); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.total(); n != 1 {
+		t.Errorf("the first reader sees %d contacts, want 1", n)
+	}
+	s.tx(func(ctx context.Context, tx *postgres.Tx) error { return s.create(ctx, tx, 2) })
+	if err := overview.Refresh(t.Context(), s.App, s.org); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.total(); n != 1 {
+		t.Errorf("the second reader counts, too: %d contacts", n)
 	}
 }
