@@ -45,25 +45,17 @@ func (s *Service) Begin(ctx context.Context, db *postgres.DB, org, email, fence 
 	return o, nil
 }
 
-<<<<<<< HEAD
-const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours) FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`
-
-func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID) (*Outgoing, error) {
-	o := &Outgoing{Org: tx.Org(), Fence: fence}
-	states.LockOf(tx, email)
-	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &o.late)...)
-=======
 // beginSQL also makes the commit asynchronous: what a crash of Postgres loses is the fence, without which there is no
 // mark, and whose commit is not lost before this one's.
-const beginSQL = `SELECT ` + columns + `, due_at, set_config('synchronous_commit', 'off', true)
+const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours), set_config('synchronous_commit', 'off', true)
 FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`
 
 func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID) (*Outgoing, error) {
 	o := &Outgoing{Org: tx.Org(), Fence: fence}
 	queueContent(tx, email, &o.content)
 	var setting string
-	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &setting)...)
->>>>>>> main
+	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &o.late,
+		&setting)...)
 	switch {
 	case postgres.None(err):
 		return nil, nil //nolint:nilnil // nothing to send
