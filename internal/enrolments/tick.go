@@ -54,6 +54,7 @@ type tick struct {
 	earlier  map[id.ID]earlier // of the enrolments that are being executed
 	stored   map[int64]bool    // groups whose rows are written
 	model    *scoring.Model
+	base     *string // of links
 	left     int // emails
 }
 
