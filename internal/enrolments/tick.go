@@ -55,7 +55,7 @@ type tick struct {
 	stored   map[int64]bool    // groups whose rows are written
 	model    *scoring.Model
 	base     *string // of links
-	left     int // emails
+	left     int     // emails
 }
 
 // group is a row of send_group that is looked at.
