@@ -33,22 +33,26 @@ contact_import_effect (org_id uuid not null, import_id uuid not null, contact_id
 contact_import_error (org_id uuid not null, import_id uuid not null, row integer not null, code text not null, detail text not null, cells bytea not null)
 contact_merge (org_id uuid not null, id uuid not null, survivor_id uuid not null, loser_ids uuid[] not null, undo jsonb, created_at timestamp with time zone not null, undone_at timestamp with time zone)
 contact_merged (org_id uuid not null, survivor_id uuid not null, contact_id uuid not null, merge_id uuid not null)
-contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null, first_score double precision, first_probability double precision, first_version text, engagement double precision[], fades_at timestamp with time zone)
+contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null, first_score double precision, first_probability double precision, first_version text)
 contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 contact_word (org_id uuid not null, word text not null, contact_id uuid not null)
 day_count (org_id uuid not null, day date not null, contacts bigint not null default 0, deliveries bigint not null default 0, delivery_failures bigint not null default 0, emails_sent bigint not null default 0, replies bigint not null default 0)
 day_deals (org_id uuid not null, day date not null, status text not null, currency text not null, deals bigint not null, amount bigint not null)
 deal (org_id uuid not null, id uuid not null, name text not null, contact_id uuid, company_id uuid, pipeline_id uuid not null, stage_id uuid not null, status text not null, open_stage_id uuid, amount bigint not null, currency text not null, lost_reason text, expected_close_on date, expected_order date not null default COALESCE(expected_close_on, 'infinity'::date), owner_id uuid, closed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, place text, position text not null default (COALESCE(place, (translate(replace((id)::text, '-'::text, ''::text), '0123456789abcdef'::text, 'fedcba9876543210'::text) || 'i'::text)) COLLATE "C"))
 deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
-domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0)
+domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0, use text not null default 'pages'::text)
 domain_feed (one boolean not null default true, version bigint not null default 0)
-email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea)
+email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea, late_hours integer not null default 24)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
 email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null)
 email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, contact_id uuid, kind text not null, link smallint, machine boolean not null, why text[] not null, at timestamp with time zone not null)
 email_hit (org_id uuid not null, id uuid not null, email_id uuid not null, link smallint not null, at timestamp with time zone not null, signs integer not null, net bytea not null, judged boolean not null default false)
 email_link (org_id uuid not null, email_id uuid not null, n smallint not null, url text not null)
 email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
+enrolment (org_id uuid not null, id uuid not null, sequence_id uuid not null, version integer not null, contact_id uuid not null, state text not null, reason text not null default ''::text, step text not null, step_number integer not null default 1, due_at timestamp with time zone, kept_due_at timestamp with time zone, resume_at timestamp with time zone, until_at timestamp with time zone, task_id uuid, grp bigint not null, prio smallint not null default 1, mailbox_id uuid not null, zone text not null, last_email_id uuid, next_step text not null default ''::text, next_value integer not null default 0, next_unit text not null default ''::text, next_grp bigint not null default 0, stop_reply boolean not null default true, stop_company boolean not null default false, stop_deal boolean not null default false, batch_id uuid, created_by text not null default ''::text, created_at timestamp with time zone not null, started_at timestamp with time zone, state_at timestamp with time zone not null, ended_at timestamp with time zone, edit integer not null default 1)
+enrolment_batch (org_id uuid not null, id uuid not null, sequence_id uuid not null, request jsonb not null, status text not null, after_at timestamp with time zone, after_id uuid, done integer not null default 0, total integer not null default 0, enrolled integer not null default 0, skipped jsonb not null default '{}'::jsonb, error text not null default ''::text, created_by text not null default ''::text, created_at timestamp with time zone not null, completed_at timestamp with time zone)
+enrolment_history (org_id uuid not null, enrolment_id uuid not null, id uuid not null, at timestamp with time zone not null, from_state text not null, to_state text not null, step text not null, cause text not null, email_id uuid, message_id uuid)
+enrolment_result (org_id uuid not null, batch_id uuid not null, contact_id uuid not null, reason text not null, created_at timestamp with time zone not null)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
@@ -63,7 +67,7 @@ job_pause (scope text not null, name text not null, paused_at timestamp with tim
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
 mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date)
-mailbox_provider (org_id uuid not null, id uuid not null, provider text not null, key bytea not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, last_event_at timestamp with time zone)
+mailbox_folder (org_id uuid not null, mailbox_id uuid not null, folder text not null, uidvalidity bigint not null default 0, uidnext bigint not null default 0, next_sync_at timestamp with time zone not null, synced_at timestamp with time zone, error text not null default ''::text, failures integer not null default 0, stuck_uid bigint not null default 0, stuck integer not null default 0, skipped integer not null default 0)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
 message (org_id uuid not null, id uuid not null, mailbox_id uuid not null, identity bytea not null, via text not null, received_at timestamp with time zone not null, read_at timestamp with time zone, thread_id uuid, contact_id uuid, email_id uuid, message_id text not null default ''::text, from_email text not null default ''::text, from_name text not null default ''::text, from_folded text not null default ''::text, to_emails text[] not null default '{}'::text[], subject text not null default ''::text, text text not null default ''::text, html text not null default ''::text, reply_text text not null default ''::text, class text not null default ''::text, class_by text not null default 'rule'::text, match text not null default 'none'::text, own boolean not null default false, bounce text not null default ''::text, code text not null default ''::text, recipient text not null default ''::text, diagnostic text not null default ''::text, back_on date, attachments jsonb not null default '[]'::jsonb, edit integer not null default 1)
 message_raw (org_id uuid not null, id uuid not null, raw bytea not null, created_at timestamp with time zone not null)
@@ -79,6 +83,7 @@ CASE
     ELSE NULL::integer
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
 org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
+org_sending (org_id uuid not null, postal_address text, default_purpose text not null, daily_cap integer, domain_daily_cap integer, blocked_countries text[] not null, stop_on_reply boolean not null, stop_on_company_reply boolean not null, stop_on_deal_won boolean not null, track_opens boolean not null, track_clicks boolean not null, updated_at timestamp with time zone not null, edit integer not null, tracking_domain text, cap_room integer)
 overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone)
 partitioned (name text not null, keep_days integer not null, filled integer not null default 100)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -88,7 +93,6 @@ plan_change (org_id uuid not null, id uuid not null, kind text not null, state t
 plan_change_step (org_id uuid not null, change_id uuid not null, id uuid not null, event text not null, detail json not null, created_at timestamp with time zone not null)
 plan_override (org_id uuid not null, feature text not null, value json not null, source text not null, expires_at timestamp with time zone, created_at timestamp with time zone not null default now())
 process (id uuid not null, role text not null, host text not null, keys bigint[] not null, primary_key bigint not null, former_key bigint, changed_at timestamp with time zone not null default now(), started_at timestamp with time zone not null default now(), seen_at timestamp with time zone not null default now())
-provider_event (org_id uuid not null, mailbox_id uuid not null, identity bytea not null, received_at timestamp with time zone not null)
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text, client text not null default ''::text)
@@ -97,6 +101,7 @@ sandbox_hook (id uuid not null, name text not null, headers json not null, body 
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
 sandbox_oauth (kind text not null, id text not null, seq bigint not null, body bytea not null)
 sandbox_stripe (account text not null, kind text not null, id text not null, seq bigint not null, created bigint not null, marks text[] not null, timer text not null, due bigint not null, body json not null)
+schedule_zone (org_id uuid not null, schedule bytea not null, zone text not null, body jsonb not null, opens_at timestamp with time zone not null, closes_at timestamp with time zone not null)
 score_current (org_id uuid not null, number integer not null default 0, trained integer not null default 0, trained_at timestamp with time zone)
 score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
 score_model (org_id uuid not null, number integer not null, created_at timestamp with time zone not null, promoted_at timestamp with time zone, learned_to timestamp with time zone not null, outcomes integer not null, model json not null, report json not null)
@@ -108,6 +113,9 @@ segment_mark (org_id uuid not null, id bigint not null, contact_id uuid not null
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 segment_tally (org_id uuid not null, segment_id uuid not null, id bigint not null, step bigint not null)
 segment_watch (org_id uuid not null, watching boolean not null default false, epoch integer not null default 0, waits_for text[])
+send_group (org_id uuid not null, id bigint not null, sequence_id uuid not null, mailbox_id uuid, schedule bytea not null, zone text not null, wake_at timestamp with time zone)
+sending_domain (org_id uuid not null, id uuid not null, domain text not null, status text not null, spf text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, failures integer not null default 0, created_at timestamp with time zone not null, verified_at timestamp with time zone, checked_at timestamp with time zone, next_check_at timestamp with time zone not null)
+sending_key (org_id uuid not null, id uuid not null, domain_id uuid not null, selector text not null, sealed bytea not null, public_key text not null, found boolean not null default false, created_at timestamp with time zone not null)
 sequence (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, status text not null, status_reason text not null default ''::text, version integer, draft integer, latest integer not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 sequence_step (org_id uuid not null, sequence_id uuid not null, version integer not null, position integer not null, key text not null, kind text not null, body json not null)
 sequence_version (org_id uuid not null, sequence_id uuid not null, number integer not null, settings json not null, created_at timestamp with time zone not null, activated_at timestamp with time zone)
@@ -259,6 +267,7 @@ deal_word: deal_word_pkey PRIMARY KEY (org_id, word, deal_id)
 domain: domain_host_check CHECK ((host = lower(host)))
 domain: domain_pkey PRIMARY KEY (org_id, id)
 domain: domain_status_check CHECK ((status = ANY (ARRAY['pending_dns'::text, 'verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text, 'removed'::text])))
+domain: domain_use_check CHECK ((use = ANY (ARRAY['pages'::text, 'links'::text])))
 domain_feed: domain_feed_one_check CHECK (one)
 domain_feed: domain_feed_pkey PRIMARY KEY (one)
 email: email_bounced_check CHECK ((bounced = ANY (ARRAY['hard'::text, 'soft'::text])))
@@ -267,12 +276,19 @@ email: email_purpose_check CHECK ((purpose = ANY (ARRAY['personal'::text, 'marke
 email: email_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'planned'::text, 'transmitting'::text, 'sent'::text, 'unknown'::text, 'failed'::text, 'cancelled'::text])))
 email_attachment: email_attachment_pkey PRIMARY KEY (org_id, email_id, n)
 email_content: email_content_pkey PRIMARY KEY (org_id, email_id)
-email_fact: email_fact_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'clicked'::text, 'replied'::text])))
+email_fact: email_fact_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'clicked'::text])))
 email_fact: email_fact_pkey PRIMARY KEY (org_id, id)
 email_hit: email_hit_pkey PRIMARY KEY (org_id, id)
 email_link: email_link_pkey PRIMARY KEY (org_id, email_id, n)
 email_month: email_month_pkey PRIMARY KEY (org_id, period, slot)
 email_month: email_month_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
+enrolment: enrolment_check CHECK (((due_at IS NULL) OR (state = ANY (ARRAY['pending'::text, 'active'::text]))))
+enrolment: enrolment_pkey PRIMARY KEY (org_id, id)
+enrolment: enrolment_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'sending'::text, 'paused'::text, 'finished'::text, 'replied'::text, 'unsubscribed'::text, 'bounced'::text, 'goal_met'::text, 'failed'::text, 'removed'::text])))
+enrolment_batch: enrolment_batch_pkey PRIMARY KEY (org_id, id)
+enrolment_batch: enrolment_batch_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
+enrolment_history: enrolment_history_pkey PRIMARY KEY (org_id, enrolment_id, id)
+enrolment_result: enrolment_result_pkey PRIMARY KEY (org_id, batch_id, contact_id)
 event: event_pkey PRIMARY KEY (org_id, id)
 idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
 invitation: invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -311,8 +327,7 @@ mailbox: quota_mailboxes_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox: quota_mailboxes_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox: quota_mailboxes_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox: quota_mailboxes_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
-mailbox_provider: mailbox_provider_pkey PRIMARY KEY (org_id, id)
-mailbox_provider: mailbox_provider_provider_check CHECK ((provider = ANY (ARRAY['ses'::text, 'postmark'::text, 'mailgun'::text, 'sendgrid'::text])))
+mailbox_folder: mailbox_folder_pkey PRIMARY KEY (org_id, mailbox_id, folder)
 member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 member: member_pkey PRIMARY KEY (org_id, user_id)
 member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -332,6 +347,10 @@ org: org_level UNIQUE (id, level)
 org: org_parent FOREIGN KEY (parent_org_id, parent_level) REFERENCES org(id, level)
 org: org_pkey PRIMARY KEY (id)
 org_key: org_key_pkey PRIMARY KEY (org_id)
+org_sending: org_sending_daily_cap_check CHECK ((daily_cap > 0))
+org_sending: org_sending_default_purpose_check CHECK ((default_purpose = ANY (ARRAY['personal'::text, 'marketing'::text])))
+org_sending: org_sending_domain_daily_cap_check CHECK ((domain_daily_cap > 0))
+org_sending: org_sending_pkey PRIMARY KEY (org_id)
 overview_state: overview_state_pkey PRIMARY KEY (org_id)
 partitioned: partitioned_pkey PRIMARY KEY (name)
 pipeline: pipeline_pkey PRIMARY KEY (org_id, id)
@@ -348,7 +367,6 @@ plan_change_step: plan_change_step_pkey PRIMARY KEY (org_id, change_id, id)
 plan_override: plan_override_pkey PRIMARY KEY (org_id, feature)
 plan_override: plan_override_source_check CHECK ((source = ANY (ARRAY['override'::text, 'allocation'::text])))
 process: process_pkey PRIMARY KEY (id)
-provider_event: provider_event_pkey PRIMARY KEY (org_id, mailbox_id, identity)
 quota: quota_pkey PRIMARY KEY (org_id, feature)
 quota: quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
@@ -361,6 +379,7 @@ sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid':
 sandbox_mail: sandbox_mail_pkey PRIMARY KEY (org_id, id)
 sandbox_oauth: sandbox_oauth_pkey PRIMARY KEY (kind, id)
 sandbox_stripe: sandbox_stripe_pkey PRIMARY KEY (account, kind, id)
+schedule_zone: schedule_zone_pkey PRIMARY KEY (org_id, schedule, zone)
 score_current: score_current_pkey PRIMARY KEY (org_id)
 score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
 score_model: score_model_pkey PRIMARY KEY (org_id, number)
@@ -376,6 +395,10 @@ segment_mark: segment_mark_pkey PRIMARY KEY (org_id, id)
 segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
 segment_tally: segment_tally_pkey PRIMARY KEY (org_id, segment_id, id)
 segment_watch: segment_watch_pkey PRIMARY KEY (org_id)
+send_group: send_group_pkey PRIMARY KEY (org_id, id)
+sending_domain: sending_domain_pkey PRIMARY KEY (org_id, id)
+sending_domain: sending_domain_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failed'::text])))
+sending_key: sending_key_pkey PRIMARY KEY (org_id, id)
 sequence: sequence_pkey PRIMARY KEY (org_id, id)
 sequence: sequence_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
 sequence_step: sequence_step_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'wait'::text, 'task'::text, 'condition'::text, 'update'::text, 'webhook'::text])))
@@ -495,7 +518,6 @@ CREATE INDEX contact_merge_survivor ON public.contact_merge USING btree (org_id,
 CREATE INDEX contact_merged_loser ON public.contact_merged USING btree (org_id, contact_id)
 CREATE INDEX contact_owner ON public.contact USING btree (org_id, owner_id, created_at, id) WHERE ((owner_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_phone ON public.contact USING btree (org_id, phone_folded, created_at, id) WHERE ((phone_folded IS NOT NULL) AND (archived_at IS NULL))
-CREATE INDEX contact_score_fades ON public.contact_score USING btree (fades_at, org_id) WHERE ((fades_at IS NOT NULL) AND (NOT archived))
 CREATE INDEX contact_score_rank ON public.contact_score USING btree (org_id, archived, score, contact_id)
 CREATE INDEX contact_source ON public.contact USING btree (org_id, source_folded, created_at, id) WHERE ((source_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_stage ON public.contact USING btree (org_id, stage, created_at, id) WHERE (archived_at IS NULL)
@@ -521,6 +543,8 @@ CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (stat
 CREATE INDEX email_broadcast ON public.email USING btree (org_id, broadcast_id, id) WHERE (broadcast_id IS NOT NULL)
 CREATE INDEX email_contact ON public.email USING btree (org_id, contact_id, id)
 CREATE INDEX email_content_age ON public.email_content USING btree (created_at)
+CREATE INDEX email_domain_marked ON public.email USING btree (org_id, to_domain, marked_at) WHERE (automated AND (marked_at IS NOT NULL))
+CREATE INDEX email_enrolment ON public.email USING btree (org_id, enrolment_id, id) WHERE (enrolment_id IS NOT NULL)
 CREATE INDEX email_fact_contact ON public.email_fact USING btree (org_id, contact_id, at) WHERE (contact_id IS NOT NULL)
 CREATE INDEX email_fact_email ON public.email_fact USING btree (org_id, email_id, at)
 CREATE INDEX email_hit_email ON public.email_hit USING btree (org_id, email_id, at)
@@ -529,8 +553,19 @@ CREATE INDEX email_hit_open ON public.email_hit USING btree (org_id, at) WHERE (
 CREATE INDEX email_marked ON public.email USING btree (org_id, mailbox_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
+CREATE INDEX email_org_marked ON public.email USING btree (org_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_refused ON public.email USING btree (org_id, mailbox_id, refused_at) WHERE (refused_at IS NOT NULL)
 CREATE INDEX email_thread ON public.email USING btree (org_id, thread_id, id)
+CREATE INDEX enrolment_batch_age ON public.enrolment_batch USING btree (completed_at) WHERE (completed_at IS NOT NULL)
+CREATE INDEX enrolment_contact ON public.enrolment USING btree (org_id, contact_id, id)
+CREATE INDEX enrolment_due ON public.enrolment USING btree (org_id, grp, prio, due_at, id) WHERE (due_at IS NOT NULL)
+CREATE INDEX enrolment_result_age ON public.enrolment_result USING btree (created_at)
+CREATE INDEX enrolment_result_contact ON public.enrolment_result USING btree (org_id, contact_id)
+CREATE INDEX enrolment_resume ON public.enrolment USING btree (org_id, grp, resume_at) WHERE (resume_at IS NOT NULL)
+CREATE INDEX enrolment_sending ON public.enrolment USING btree (org_id, mailbox_id) WHERE (state = 'sending'::text)
+CREATE INDEX enrolment_sequence ON public.enrolment USING btree (org_id, sequence_id, state, id)
+CREATE INDEX enrolment_started ON public.enrolment USING btree (org_id, sequence_id, started_at) WHERE (started_at IS NOT NULL)
+CREATE INDEX enrolment_task ON public.enrolment USING btree (org_id, task_id) WHERE (task_id IS NOT NULL)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX invitation_count_age ON public.invitation_count USING btree (created_at)
@@ -549,6 +584,7 @@ CREATE INDEX job_waiting_line ON public.job USING btree (lane, org_id, line) WHE
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
 CREATE INDEX job_window ON public.job USING btree (lane, org_id, line) WITH (deduplicate_items=off) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
 CREATE INDEX mailbox_domain ON public.mailbox USING btree (domain_checked_at) WHERE (archived_at IS NULL)
+CREATE INDEX mailbox_folder_due ON public.mailbox_folder USING btree (next_sync_at)
 CREATE INDEX mailbox_health_due ON public.mailbox USING btree (health_at NULLS FIRST) WHERE (archived_at IS NULL)
 CREATE INDEX mailbox_held ON public.mailbox USING btree (held_until) WHERE ((status = 'held'::text) AND (held_until IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX mailbox_slot ON public.mailbox USING btree (next_slot_at) WHERE (archived_at IS NULL)
@@ -569,7 +605,6 @@ CREATE INDEX note_deal ON public.note USING btree (org_id, deal_id, created_at, 
 CREATE INDEX oauth_state_age ON public.oauth_state USING btree (expires_at)
 CREATE INDEX pipeline_created ON public.pipeline USING btree (org_id, created_at, id)
 CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, pipeline_id, place)
-CREATE INDEX provider_event_age ON public.provider_event USING btree (received_at)
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
@@ -585,6 +620,10 @@ CREATE INDEX score_snapshot_contact ON public.score_snapshot USING btree (org_id
 CREATE INDEX score_training_open ON public.score_training USING btree (org_id) WHERE (status = 'queued'::text)
 CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((status = 'building'::text) AND (archived_at IS NULL))
 CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
+CREATE INDEX send_group_sequence ON public.send_group USING btree (org_id, sequence_id)
+CREATE INDEX send_group_wake ON public.send_group USING btree (wake_at) WHERE (wake_at IS NOT NULL)
+CREATE INDEX sending_domain_due ON public.sending_domain USING btree (next_check_at)
+CREATE INDEX sending_key_domain ON public.sending_key USING btree (org_id, domain_id)
 CREATE INDEX sequence_archived ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX sequence_archived_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX sequence_created ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
@@ -680,8 +719,8 @@ CREATE UNIQUE INDEX deal_pkey ON public.deal USING btree (org_id, id)
 CREATE UNIQUE INDEX deal_word_pkey ON public.deal_word USING btree (org_id, word, deal_id)
 CREATE UNIQUE INDEX domain_feed_pkey ON public.domain_feed USING btree (one)
 CREATE UNIQUE INDEX domain_host ON public.domain USING btree (host) WHERE held
-CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (status <> 'removed'::text)
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
+CREATE UNIQUE INDEX domain_use ON public.domain USING btree (org_id, use) WHERE (status <> 'removed'::text)
 CREATE UNIQUE INDEX email_attachment_pkey ON public.email_attachment USING btree (org_id, email_id, n)
 CREATE UNIQUE INDEX email_content_pkey ON public.email_content USING btree (org_id, email_id)
 CREATE UNIQUE INDEX email_fact_pkey ON public.email_fact USING btree (org_id, id)
@@ -690,7 +729,12 @@ CREATE UNIQUE INDEX email_link_pkey ON public.email_link USING btree (org_id, em
 CREATE UNIQUE INDEX email_message ON public.email USING btree (org_id, message_hash)
 CREATE UNIQUE INDEX email_month_pkey ON public.email_month USING btree (org_id, period, slot)
 CREATE UNIQUE INDEX email_pkey ON public.email USING btree (org_id, id)
-CREATE UNIQUE INDEX email_step ON public.email USING btree (org_id, enrolment_id, step) WHERE (enrolment_id IS NOT NULL)
+CREATE UNIQUE INDEX email_step ON public.email USING btree (org_id, enrolment_id, step) WHERE ((enrolment_id IS NOT NULL) AND (status <> 'cancelled'::text))
+CREATE UNIQUE INDEX enrolment_batch_pkey ON public.enrolment_batch USING btree (org_id, id)
+CREATE UNIQUE INDEX enrolment_history_pkey ON public.enrolment_history USING btree (org_id, enrolment_id, id)
+CREATE UNIQUE INDEX enrolment_open ON public.enrolment USING btree (org_id, sequence_id, contact_id) WHERE (ended_at IS NULL)
+CREATE UNIQUE INDEX enrolment_pkey ON public.enrolment USING btree (org_id, id)
+CREATE UNIQUE INDEX enrolment_result_pkey ON public.enrolment_result USING btree (org_id, batch_id, contact_id)
 CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
 CREATE UNIQUE INDEX invitation_count_pkey ON public.invitation_count USING btree (org_id, id)
@@ -707,10 +751,10 @@ CREATE UNIQUE INDEX job_pause_pkey ON public.job_pause USING btree (scope, name)
 CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
 CREATE UNIQUE INDEX job_redrive_pkey ON public.job_redrive USING btree (id)
 CREATE UNIQUE INDEX job_weight_pkey ON public.job_weight USING btree (org_id)
+CREATE UNIQUE INDEX mailbox_folder_pkey ON public.mailbox_folder USING btree (org_id, mailbox_id, folder)
 CREATE UNIQUE INDEX mailbox_from ON public.mailbox USING btree (org_id, from_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX mailbox_inbound ON public.mailbox USING btree (inbound_hash)
 CREATE UNIQUE INDEX mailbox_pkey ON public.mailbox USING btree (org_id, id)
-CREATE UNIQUE INDEX mailbox_provider_pkey ON public.mailbox_provider USING btree (org_id, id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
 CREATE UNIQUE INDEX message_identity ON public.message USING btree (org_id, mailbox_id, identity)
 CREATE UNIQUE INDEX message_pkey ON public.message USING btree (org_id, id)
@@ -720,6 +764,7 @@ CREATE UNIQUE INDEX oauth_state_pkey ON public.oauth_state USING btree (org_id, 
 CREATE UNIQUE INDEX org_key_pkey ON public.org_key USING btree (org_id)
 CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
+CREATE UNIQUE INDEX org_sending_pkey ON public.org_sending USING btree (org_id)
 CREATE UNIQUE INDEX overview_state_pkey ON public.overview_state USING btree (org_id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
 CREATE UNIQUE INDEX pipeline_default ON public.pipeline USING btree (org_id) WHERE is_default
@@ -735,7 +780,6 @@ CREATE UNIQUE INDEX plan_change_step_pkey ON public.plan_change_step USING btree
 CREATE UNIQUE INDEX plan_change_stripe_key_key ON public.plan_change USING btree (stripe_key)
 CREATE UNIQUE INDEX plan_override_pkey ON public.plan_override USING btree (org_id, feature)
 CREATE UNIQUE INDEX process_pkey ON public.process USING btree (id)
-CREATE UNIQUE INDEX provider_event_pkey ON public.provider_event USING btree (org_id, mailbox_id, identity)
 CREATE UNIQUE INDEX quota_pkey ON public.quota USING btree (org_id, feature)
 CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (feature, relation)
 CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
@@ -746,6 +790,7 @@ CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id
 CREATE UNIQUE INDEX sandbox_oauth_pkey ON public.sandbox_oauth USING btree (kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_pkey ON public.sandbox_stripe USING btree (account, kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_seq ON public.sandbox_stripe USING btree (kind, account, seq)
+CREATE UNIQUE INDEX schedule_zone_pkey ON public.schedule_zone USING btree (org_id, schedule, zone)
 CREATE UNIQUE INDEX score_current_pkey ON public.score_current USING btree (org_id)
 CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
 CREATE UNIQUE INDEX score_model_pkey ON public.score_model USING btree (org_id, number)
@@ -758,6 +803,10 @@ CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (or
 CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
 CREATE UNIQUE INDEX segment_tally_pkey ON public.segment_tally USING btree (org_id, segment_id, id)
 CREATE UNIQUE INDEX segment_watch_pkey ON public.segment_watch USING btree (org_id)
+CREATE UNIQUE INDEX send_group_pkey ON public.send_group USING btree (org_id, id)
+CREATE UNIQUE INDEX sending_domain_name ON public.sending_domain USING btree (org_id, domain)
+CREATE UNIQUE INDEX sending_domain_pkey ON public.sending_domain USING btree (org_id, id)
+CREATE UNIQUE INDEX sending_key_pkey ON public.sending_key USING btree (org_id, id)
 CREATE UNIQUE INDEX sequence_pkey ON public.sequence USING btree (org_id, id)
 CREATE UNIQUE INDEX sequence_step_key ON public.sequence_step USING btree (org_id, sequence_id, version, key)
 CREATE UNIQUE INDEX sequence_step_pkey ON public.sequence_step USING btree (org_id, sequence_id, version, "position")
@@ -854,7 +903,6 @@ contact_import_error: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(
 contact_merge: system for ALL to funnelwork_system using (true) check (true) forced
 contact_merge: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_merged: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
-contact_score: system for ALL to funnelwork_system using (true) check (true) forced
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -878,6 +926,12 @@ email_hit: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_set
 email_link: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_month: system for ALL to funnelwork_system using (true) check (true) forced
 email_month: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment_batch: system for ALL to funnelwork_system using (true) check (true) forced
+enrolment_batch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment_result: system for ALL to funnelwork_system using (true) check (true) forced
+enrolment_result: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
@@ -895,8 +949,8 @@ job_weight: system for ALL to funnelwork_system using (true) check (true) forced
 job_weight: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 mailbox: system for ALL to funnelwork_system using (true) check (true) forced
 mailbox: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
-mailbox_provider: system for ALL to funnelwork_system using (true) check (true) forced
-mailbox_provider: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+mailbox_folder: system for ALL to funnelwork_system using (true) check (true) forced
+mailbox_folder: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 message: system for ALL to funnelwork_system using (true) check (true) forced
@@ -911,6 +965,7 @@ org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('
 org_key: platform for SELECT to funnelwork_app using ((org_id = '00000000-0000-0000-0000-000000000000'::uuid)) check () forced
 org_key: system for ALL to funnelwork_system using (true) check (true) forced
 org_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+org_sending: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 overview_state: system for ALL to funnelwork_system using (true) check (true) forced
 overview_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 pipeline: system for ALL to funnelwork_system using (true) check (true) forced
@@ -922,8 +977,6 @@ plan_change: system for ALL to funnelwork_system using (true) check (true) force
 plan_change: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_change_step: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_override: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
-provider_event: system for ALL to funnelwork_system using (true) check (true) forced
-provider_event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 quota: system for ALL to funnelwork_system using (true) check (true) forced
 quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 refresh_token: system for ALL to funnelwork_system using (true) check (true) forced
@@ -932,6 +985,7 @@ sandbox_email: system for ALL to funnelwork_system using (true) check (true) for
 sandbox_email: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
 sandbox_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+schedule_zone: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_current: system for ALL to funnelwork_system using (true) check (true) forced
 score_current: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -947,6 +1001,12 @@ segment_member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curren
 segment_tally: system for ALL to funnelwork_system using (true) check (true) forced
 segment_tally: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_watch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+send_group: system for ALL to funnelwork_system using (true) check (true) forced
+send_group: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sending_domain: system for ALL to funnelwork_system using (true) check (true) forced
+sending_domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sending_key: system for ALL to funnelwork_system using (true) check (true) forced
+sending_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence_step: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence_version: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1081,7 +1141,6 @@ contact_merged: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUN
 contact_merged: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_score: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_score: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
-contact_score: funnelwork_system may SELECT
 contact_tag: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_tag: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1119,6 +1178,16 @@ email_link: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_month: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork_system may DELETE, SELECT
+enrolment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_batch: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment_batch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_batch: funnelwork_system may DELETE, SELECT
+enrolment_history: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment_history: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_result: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment_result: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_result: funnelwork_system may DELETE, SELECT
 event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 event_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1159,9 +1228,9 @@ job_weight: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 mailbox: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 mailbox: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 mailbox: funnelwork_system may SELECT, UPDATE
-mailbox_provider: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
-mailbox_provider: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
-mailbox_provider: funnelwork_system may SELECT, UPDATE
+mailbox_folder: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+mailbox_folder: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+mailbox_folder: funnelwork_system may SELECT, UPDATE
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -1182,6 +1251,8 @@ org: funnelwork_system may INSERT, SELECT
 org_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 org_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 org_key: funnelwork_system may SELECT, UPDATE
+org_sending: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+org_sending: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 overview_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 overview_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 overview_state: funnelwork_system may INSERT, SELECT
@@ -1203,9 +1274,6 @@ plan_override: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNC
 plan_override: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 process: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 process: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
-provider_event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
-provider_event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
-provider_event: funnelwork_system may DELETE, SELECT
 quota: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 quota: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 quota: funnelwork_system may SELECT, UPDATE
@@ -1227,6 +1295,8 @@ sandbox_oauth: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNC
 sandbox_oauth: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 sandbox_stripe: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_stripe: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+schedule_zone: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+schedule_zone: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 score_current: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 score_current: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 score_current: funnelwork_system may SELECT
@@ -1254,6 +1324,15 @@ segment_tally: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 segment_tally: funnelwork_system may SELECT
 segment_watch: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 segment_watch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+send_group: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+send_group: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+send_group: funnelwork_system may SELECT
+sending_domain: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sending_domain: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sending_domain: funnelwork_system may SELECT
+sending_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sending_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sending_key: funnelwork_system may SELECT, UPDATE
 sequence: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sequence: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sequence_step: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1351,7 +1430,6 @@ domain_changes() as its owner
 drop_partitions() as its owner
 emails_take(org uuid) as its caller
 emails_used(org uuid) as its caller
-engagement(org uuid, contact uuid, upto timestamp with time zone) as its caller
 event_horizon() as its caller
 event_seq(n integer) as its caller
 job_died() as its caller
@@ -1363,6 +1441,7 @@ lock_invited(address bytea) as its caller
 mailbox_full_until(org uuid, mailbox uuid, cap integer) as its caller
 mailbox_health(org uuid, mailbox uuid, since timestamp with time zone, OUT sent integer, OUT bounced integer, OUT complained integer) as its caller
 mailbox_sent(org uuid, mailbox uuid) as its caller
+mailbox_sync(org uuid, mailbox uuid) as its caller
 make_partitions(days integer) as its owner
 org_begins() as its caller
 org_sells() as its caller

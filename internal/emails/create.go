@@ -1,6 +1,7 @@
 package emails
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -33,7 +34,16 @@ type New struct {
 	Tracking        Tracking
 	ListUnsubscribe []string
 	Attachments     []compose.Attachment
+	LinkBase        string // of pixels and links, without a slash at the end; "": the Service's PublicURL
 	By              string // who creates it: "user/<id>", or ""
+	Automated       *Automated
+}
+
+// Automated is what an email of a sequence has beside those that people write.
+type Automated struct {
+	Enrolment     id.ID
+	Step, Variant string // Variant may be ""
+	LateHours     int    // how long after it is due it may be sent
 }
 
 // Full is an email with its content.
@@ -95,11 +105,12 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 
 // track replaces the links of a tracked mail and adds its pixel. It returns the targets of the links.
 func (s *Service) track(org id.ID, n *New, e *Email, c *content, key orgkey.Key) []string {
-	if c.html == "" || s.PublicURL == "" || !n.Tracking.Opens && !n.Tracking.Clicks {
+	base := cmp.Or(n.LinkBase, s.PublicURL)
+	if c.html == "" || base == "" || !n.Tracking.Opens && !n.Tracking.Clicks {
 		return nil
 	}
 	m := links.Mail{
-		Org: org, Email: e.ID, Key: key, Base: s.PublicURL, HTML: c.html, Opens: n.Tracking.Opens,
+		Org: org, Email: e.ID, Key: key, Base: base, HTML: c.html, Opens: n.Tracking.Opens,
 		Clicks: n.Tracking.Clicks,
 	}
 	var targets []string
@@ -129,6 +140,12 @@ func (n *New) email(key orgkey.Key, now wire.Time) Email {
 		ID: i, ContactID: &n.ContactID, MailboxID: n.Mailbox.ID, ThreadID: i, ReplyToID: n.InReplyTo,
 		Purpose: n.Purpose, To: n.ToEmail, Subject: n.Subject, MessageID: MessageID(key, i, n.Mailbox.FromDomain),
 		Status: Planned, Evidence: []Evidence{}, Tracking: n.Tracking, CreatedAt: now, UpdatedAt: now,
+	}
+	if a := n.Automated; a != nil {
+		e.EnrolmentID, e.Step, e.automated = &a.Enrolment, &a.Step, true
+		if a.Variant != "" {
+			e.Variant = &a.Variant
+		}
 	}
 	if n.ScheduledAt != nil && n.ScheduledAt.After(now.Time) {
 		e.Status, e.ScheduledAt = Scheduled, n.ScheduledAt
@@ -171,18 +188,22 @@ func (s *Service) answer(ctx context.Context, tx *postgres.Tx, n *New, e *Email,
 
 func insert(tx *postgres.Tx, e *Email, c *content, n *New) {
 	_, domain := suppression.Fold(e.To)
-	due := e.CreatedAt
+	due, late := e.CreatedAt, usualLateHours
+	if n.Automated != nil {
+		late = n.Automated.LateHours
+	}
 	if e.ScheduledAt != nil {
 		due = *e.ScheduledAt
 	}
 	tx.Queue(`
 		INSERT INTO email (org_id, id, mailbox_id, contact_id, thread_id, reply_to_id, purpose, subject, to_email,
 			to_domain, message_id, message_hash, status, scheduled_at, due_at, track_opens, track_clicks, created_by,
-			created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19)`,
+			created_at, updated_at, enrolment_id, step, variant, automated, late_hours)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22,
+			$23, $24)`,
 		tx.Org(), e.ID, e.MailboxID, e.ContactID, e.ThreadID, e.ReplyToID, e.Purpose, e.Subject, e.To, domain,
 		e.MessageID, HashOf(e.MessageID), e.Status, e.ScheduledAt, due, e.Tracking.Opens, e.Tracking.Clicks, n.By,
-		e.CreatedAt)
+		e.CreatedAt, e.EnrolmentID, e.Step, e.Variant, e.automated, late)
 	tx.Queue(`
 		INSERT INTO email_content (org_id, email_id, from_email, from_name, reply_to, to_name, html, text, in_reply_to,
 			refs, list_unsubscribe, dated_at, attachments, created_at)

@@ -20,7 +20,8 @@ const (
 // maxRefusals is the number of refused sign-ins in a row at which a mailbox is disabled.
 const maxRefusals = 5
 
-// RequestCheck records that a test of a live mailbox was asked for. The caller enqueues the job that makes it.
+// RequestCheck records that a test of a live mailbox was asked for. The caller enqueues the job that makes it. If the
+// mailbox could not be read, it is read again at once.
 func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (Versioned, error) {
 	row, err := lock(ctx, tx, mailbox, nil)
 	if err != nil {
@@ -29,6 +30,7 @@ func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.
 	row.Value.Computed++
 	tx.Queue(`UPDATE mailbox SET check_requested_at = now(), computed = computed + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), mailbox)
+	retryFolder(tx, mailbox)
 	return versioned(&row), nil
 }
 
@@ -59,8 +61,9 @@ func (s *Service) Checked(ctx context.Context, tx *postgres.Tx, mailbox id.ID, c
 	}
 	setState(tx, m)
 	tx.Queue(`UPDATE mailbox SET check_requested_at = NULL, checked_at = now(), check_id = $3,
-		verified_at = CASE WHEN $4 THEN now() ELSE verified_at END, sent_proof = $5, spf = $6, dkim = $7,
-		dmarc = $8, domain_checked_at = now() WHERE org_id = $1 AND id = $2`,
+		verified_at = CASE WHEN $4 THEN now() ELSE verified_at END, sent_proof = $5, spf = $6,
+		dkim = CASE WHEN `+signed+` THEN 'pass' ELSE $7 END, dmarc = $8, domain_checked_at = now()
+		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), mailbox, c.MessageID, c.Failure == "", c.SentProof, c.SPF, c.DKIM, c.DMARC)
 	if c.Refused {
 		return s.SignInRefused(ctx, tx, mailbox)
