@@ -73,11 +73,11 @@ func (o *outreach) enrol(ctx context.Context) error {
 		return cl.call(worker, small.key, fasthttp.MethodGet, "/api/v1/crm/contacts/"+small.contact.String(), nil,
 			fasthttp.StatusOK, nil)
 	}
-	const rate = 100
+	const rate = 15
 	if _, err := open(ctx, rate, 2*time.Second, 4, get); err != nil { // warms up
 		return err
 	}
-	quiet, err := open(ctx, rate, 6*time.Second, 4, get)
+	quiet, err := open(ctx, rate, 10*time.Second, 4, get)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (o *outreach) enrol(ctx context.Context) error {
 			}
 		}
 	}()
-	busy, err := open(ctx, rate, 6*time.Second, 4, get)
+	busy, err := open(ctx, rate, 10*time.Second, 4, get)
 	<-done
 	if err = errors.Join(err, failed); err != nil {
 		return err
