@@ -10,7 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/trackingjudge"
 )
 
-const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+const humanAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 // judgeHits decides on the opens and clicks so far, as if ten seconds had passed.
 func (c *caller) judgeHits() {
@@ -51,8 +51,8 @@ func TestTheTimelineOfAContactShowsItsMailAndItsScoreFollows(t *testing.T) {
 	m.judgeHits()
 	scores = append(scores, score())
 	m.exec(`DELETE FROM email_hit`) // the person comes much later
-	visitor.do(http.MethodGet, pixel, nil, "User-Agent", browser).want(t, 200, "")
-	visitor.do(http.MethodGet, link, nil, "User-Agent", browser).want(t, 302, "")
+	visitor.do(http.MethodGet, pixel, nil, "User-Agent", humanAgent).want(t, 200, "")
+	visitor.do(http.MethodGet, link, nil, "User-Agent", humanAgent).want(t, 302, "")
 	m.judgeHits()
 	scores = append(scores, score())
 	m.receive(m.reply("ada@example.com", "Yes, let us talk."))
