@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/trackingjudge"
 )
@@ -28,9 +30,10 @@ func TestTheTimelineOfAContactShowsItsMailAndItsScoreFollows(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
 	m := correspond(s)
+	book := models.NewBook(m.DB.App, testkit.Log(t))
 	score := func() (lead float64) {
 		t.Helper()
-		m.workRows(leadscore.Job{Model: m.Deps.Scores.In}.Handler())
+		m.workRows(leadscore.Job{Model: book.In}.Handler())
 		var shown struct {
 			Lead float64 `json:"lead_score"`
 		}
