@@ -38,6 +38,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/jobs/keysreseal"
+	"github.com/funnelwork/funnelwork/jobs/leadfade"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/leadscoremany"
@@ -117,6 +118,7 @@ func All(d Deps) []queue.Handler {
 			Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()},
 			Log:      d.Log,
 		}.Handler(),
+		leadfade.Job{System: d.System}.Handler(),
 		leadrescore.Job{}.Handler(),
 		scores.Handler(),
 		leadscoremany.Handler(scores),

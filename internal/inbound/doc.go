@@ -34,6 +34,11 @@
 //	unsubscribe_request   the address is suppressed for marketing, and contact.unsubscribed
 //	auto_reply, list      nothing
 //
+// A human answer is also a fact of the contact (email_fact), which its score counts.
+//
+// Providers of outgoing mail tell of the same by events (package provider, Apply), which have the same effects as the
+// reports that come by mail. What is known of an email already has no effect again.
+//
 // email.received is announced for each message that is not from a mailbox of the org. No mail is ever answered by the
 // platform, so there are no loops. An email whose fate was unknown is sent if an answer or a report names it.
 //

@@ -32,15 +32,18 @@ type Service struct {
 	Suppressions *suppression.Service
 	// Enqueue adds the job that processes a message; Intake alone needs it.
 	Enqueue func(ctx context.Context, tx *postgres.Tx, message id.ID) error
+	// Rescore adds the job that scores a contact whose replies have changed.
+	Rescore func(ctx context.Context, tx *postgres.Tx, contact id.ID) error
 }
 
 const sealedAs = "message_raw"
 
-// Sealed lists the column with the sealed mails.
+// Sealed lists the columns with sealed mails and keys of providers.
 func Sealed() []keyring.Column {
-	return []keyring.Column{{
-		Table: "message_raw", Name: "raw", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sealedAs),
-	}}
+	return []keyring.Column{
+		{Table: "message_raw", Name: "raw", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sealedAs)},
+		{Table: "mailbox_provider", Name: "key", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sourceKey)},
+	}
 }
 
 func about(org, message id.ID) string {
