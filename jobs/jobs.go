@@ -84,6 +84,8 @@ type Deps struct {
 	// and TLS of mailboxes.
 	Outbox      *outbox.Server
 	MailPrivate bool
+	// InboundDomain is that of the API's listener for incoming mail; "": none.
+	InboundDomain string
 }
 
 // All returns every kind's handler: what a worker runs.
