@@ -70,7 +70,9 @@ type Deps struct {
 	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox, unless NoMail
 	NoMail      bool       // mail is off: no mail is written, and waiting mails are not sent
 	// PublicURL is the base URL, without a slash at the end, of logos in mails and files in events; "" leaves them out.
-	PublicURL  string
+	PublicURL string
+	// LinkURL is the base URL, without a slash at the end, of the links in the emails of sequences.
+	LinkURL    string
 	Hooks      *webhooks.Service
 	Calls      *outbound.Client
 	Deliveries *webhookdeliver.Metrics // may be nil
@@ -85,6 +87,8 @@ type Deps struct {
 	// and TLS of mailboxes.
 	Outbox      *outbox.Server
 	MailPrivate bool
+	// InboundDomain is that of the API's listener for incoming mail; "": none.
+	InboundDomain string
 }
 
 // All returns every kind's handler: what a worker runs.

@@ -145,6 +145,9 @@ func (o *outreach) due(ctx context.Context) error {
 			return err
 		}
 	}
+	if marked == 0 {
+		return errors.New("no step was marked")
+	}
 	var p50, p95, p99 float64
 	if err := o.admin.QueryRow(ctx, `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s),
 			percentile_cont(0.95) WITHIN GROUP (ORDER BY s), percentile_cont(0.99) WITHIN GROUP (ORDER BY s)

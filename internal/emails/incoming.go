@@ -101,9 +101,10 @@ var ErrGone = errors.New("there is no such email")
 // Incoming is what an incoming mail tells about an email. At most one of its facts is set.
 type Incoming struct {
 	DeliveredAt, ComplainedAt, RepliedAt *wire.Time
-	Bounced                              string // hard, soft, or ""
-	Code                                 string // of the bounce
-	Class                                string // of the incoming mail
+	Bounced                              string     // hard, soft, or ""
+	Soft                                 *wire.Time // when a soft bounce came that counts towards a hard one
+	Code                                 string     // of the bounce
+	Class                                string     // of the incoming mail
 	// Proves reports that the mail names the email's Message-ID, which only a recipient can know: an email whose fate
 	// was unknown is sent.
 	Proves bool
@@ -157,8 +158,8 @@ func Record(ctx context.Context, tx *postgres.Tx, i id.ID, f *Incoming) error {
 	tx.Queue(`UPDATE email SET delivered_at = coalesce(delivered_at, $3), complained_at = coalesce(complained_at, $4),
 			replied_at = coalesce(replied_at, $5),
 			bounced = CASE WHEN bounced = 'hard' THEN 'hard' ELSE coalesce(nullif($6, ''), bounced) END,
-			computed = computed + 1
-		WHERE org_id = $1 AND id = $2`, tx.Org(), i, f.DeliveredAt, f.ComplainedAt, f.RepliedAt, f.Bounced)
+			soft_bounced_at = coalesce(soft_bounced_at, $7), computed = computed + 1
+		WHERE org_id = $1 AND id = $2`, tx.Org(), i, f.DeliveredAt, f.ComplainedAt, f.RepliedAt, f.Bounced, f.Soft)
 	return events.Announce(ctx, tx, happened)
 }
 
@@ -169,6 +170,21 @@ func Forget(tx *postgres.Tx, i id.ID, fact string) {
 			complained_at = CASE WHEN $3 = 'complained_at' THEN NULL ELSE complained_at END,
 			delivered_at = CASE WHEN $3 = 'delivered_at' THEN NULL ELSE delivered_at END,
 			bounced = CASE WHEN $3 = 'bounced' AND status <> 'failed' THEN NULL ELSE bounced END,
+			soft_bounced_at = CASE WHEN $3 = 'bounced' THEN NULL ELSE soft_bounced_at END,
 			computed = computed + 1
 		WHERE org_id = $1 AND id = $2`, tx.Org(), i, fact)
+}
+
+// ByServerID returns the latest email of a mailbox to which its server has given one of the ids; nil: none.
+func ByServerID(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ids []string) (*Row, error) {
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND mailbox_id = $2
+		AND server_id = ANY ($3) AND server_id <> '' ORDER BY id DESC LIMIT 1`, tx.Org(), mailbox, ids)
+	if err != nil {
+		return nil, fmt.Errorf("find email by the server's id: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, scan)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
 }

@@ -53,6 +53,9 @@ func (s *Service) act(ctx context.Context, tx *postgres.Tx, e *effects) error {
 			return err
 		}
 	}
+	if err := e.escalate(ctx, tx); err != nil {
+		return err
+	}
 	if err := s.suppress(ctx, tx, e); err != nil {
 		return err
 	}
@@ -108,7 +111,19 @@ func (e *effects) received() events.Email {
 	}
 }
 
-// suppress suppresses the address of a hard bounce, a complaint or an unsubscription. It precedes all other locks.
+// escalate makes the third soft bounce of an address a hard one.
+func (e *effects) escalate(ctx context.Context, tx *postgres.Tx) error {
+	if e.class != classify.Bounce || e.bounce != classify.Soft || e.email == nil {
+		return nil
+	}
+	last, err := emails.IsLastSoft(ctx, tx, e.email, e.at.Time)
+	if last {
+		e.bounce = classify.Hard
+	}
+	return err
+}
+
+// suppress suppresses the address of a hard bounce, a complaint or an unsubscription. Only escalate locks before it.
 func (s *Service) suppress(ctx context.Context, tx *postgres.Tx, e *effects) error {
 	n := suppression.New{
 		Source: "reply", Email: e.from, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe,
@@ -149,16 +164,16 @@ func (s *Service) suppress(ctx context.Context, tx *postgres.Tx, e *effects) err
 
 // bounced records a bounce. A delayed mail may still be delivered.
 func (e *effects) bounced(ctx context.Context, tx *postgres.Tx) error {
-	kind := "soft"
+	f := emails.Incoming{Bounced: "soft", Code: e.code}
 	switch e.bounce {
 	case classify.Delayed:
 		return e.record(ctx, tx, emails.Incoming{})
 	case classify.Hard:
-		kind = "hard"
+		f.Bounced = "hard"
+	case classify.Soft:
+		f.Soft = &e.at
 	}
-	return mailboxes.Judge(ctx, tx, e.email.MailboxID, func() error {
-		return e.record(ctx, tx, emails.Incoming{Bounced: kind, Code: e.code})
-	})
+	return mailboxes.Judge(ctx, tx, e.email.MailboxID, func() error { return e.record(ctx, tx, f) })
 }
 
 // record writes a fact to the email.

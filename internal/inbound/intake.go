@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 
+	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound/parse"
@@ -77,6 +78,32 @@ func (s *Service) RouteOf(ctx context.Context, token string) (Route, error) {
 	}
 	if err != nil {
 		return r, fmt.Errorf("find inbound address: %w", err)
+	}
+	return r, nil
+}
+
+// RouteOfEmail returns the route of the mail to an email's own address, of which the local part is given. The error is a
+// not_found fault if there is no such email.
+func (s *Service) RouteOfEmail(ctx context.Context, part string) (Route, error) {
+	unknown := fault.New(fault.NotFound, "There is no such address.")
+	org, _, ok := emails.Addressed(part)
+	if !ok {
+		return Route{}, unknown
+	}
+	r := Route{Org: org}
+	err := s.DB.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+		row, err := emails.ByAddress(ctx, tx, s.Box, part)
+		if err == nil && row == nil {
+			err = unknown
+		}
+		if err != nil {
+			return err
+		}
+		r.Mailbox = row.MailboxID
+		return nil
+	})
+	if err != nil {
+		return Route{}, fmt.Errorf("find email by its address: %w", err)
 	}
 	return r, nil
 }
