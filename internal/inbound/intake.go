@@ -32,7 +32,8 @@ type Service struct {
 	Suppressions *suppression.Service
 	// Enqueue adds the job that processes a message; Intake alone needs it.
 	Enqueue func(ctx context.Context, tx *postgres.Tx, message id.ID) error
-	// Ask adds the job that asks for a second opinion on a message of which no rule knows what it is; nil: there is none.
+	// Ask adds the job that asks for a second opinion on a message of which no rule knows what it is; nil: there is
+	// none.
 	Ask func(ctx context.Context, tx *postgres.Tx, message id.ID) error
 	// Rescore adds the job that scores a contact whose replies have changed.
 	Rescore func(ctx context.Context, tx *postgres.Tx, contact id.ID) error
@@ -82,8 +83,8 @@ func (s *Service) RouteOf(ctx context.Context, token string) (Route, error) {
 	return r, nil
 }
 
-// RouteOfEmail returns the route of the mail to an email's own address, of which the local part is given. The error is a
-// not_found fault if there is no such email.
+// RouteOfEmail returns the route of the mail to an email's own address, of which the local part is given. The error is
+// a not_found fault if there is no such email.
 func (s *Service) RouteOfEmail(ctx context.Context, part string) (Route, error) {
 	unknown := fault.New(fault.NotFound, "There is no such address.")
 	org, _, ok := emails.Addressed(part)
