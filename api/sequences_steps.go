@@ -40,7 +40,7 @@ func (b *sequenceStepInput) step() steps.Step {
 			return steps.Update{Set: u.Set.Value, AddTags: u.AddTags.Value, RemoveTags: u.RemoveTags.Value}
 		}),
 		Webhook: pointerTo(b.Webhook, func(w stepWebhookInput) steps.Webhook {
-			return steps.Webhook{EndpointID: w.EndpointID}
+			return steps.Webhook{EndpointID: uuidOrZero(w.EndpointID)}
 		}),
 	}
 }
@@ -92,13 +92,14 @@ type stepVariantInput struct {
 type stepTaskInput struct {
 	Title    string                 `json:"title" doc:"What is to be done, 1 to 200 characters"`
 	Type     httpx.Optional[string] `json:"type" required:"false" doc:"todo, the default, call, email or message"`
-	Assignee httpx.Optional[id.ID]  `json:"assignee" required:"false" doc:"User; null: the owner of the contact"`
+	Assignee httpx.Optional[string] `json:"assignee" required:"false" doc:"User; null: the owner of the contact"`
 }
 
 func (b stepTaskInput) task() steps.Task {
 	t := steps.Task{Title: b.Title, Type: b.Type.Value}
 	if b.Assignee.Set && !b.Assignee.Null {
-		t.Assignee = &b.Assignee.Value
+		user := uuidOrZero(b.Assignee.Value)
+		t.Assignee = &user
 	}
 	return t
 }
@@ -139,5 +140,14 @@ func (stepUpdateInput) Descriptions() map[string]string {
 }
 
 type stepWebhookInput struct {
-	EndpointID id.ID `json:"endpoint_id" format:"uuid" doc:"ID of the webhook endpoint"`
+	EndpointID string `json:"endpoint_id" format:"uuid" doc:"ID of the webhook endpoint"`
+}
+
+// uuidOrZero parses a UUID. Another text gives the zero ID, which is refused with the other problems of the steps.
+func uuidOrZero(s string) id.ID {
+	i, err := id.Parse(s)
+	if err != nil {
+		return id.ID{}
+	}
+	return i
 }
