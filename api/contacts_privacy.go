@@ -11,6 +11,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/enrolments"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound"
@@ -72,6 +74,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	outbox.Erase(tx, i)
 	tracking.Erase(tx, i)
 	emails.Erase(tx, i)
+	states.Erase(tx, i)
 	tx.Queue(`DELETE FROM consent_request WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	return nil
 }
@@ -98,6 +101,7 @@ type contactDataExport struct {
 	Emails       []shownEmail              `json:"emails" doc:"Emails to it with their content, oldest first"`
 	Messages     []inbound.Message         `json:"messages" doc:"Mails from it, and reports about emails to it"`
 	Facts        []tracking.Fact           `json:"email_facts" doc:"Opens and clicks of its emails, oldest first"`
+	Enrolments   []enrolments.Enrolment    `json:"enrolments" doc:"Its ways through sequences, oldest first"`
 	Suppressions []suppression.Suppression `json:"suppressions" doc:"Of its address and domain, lifted ones too"`
 	activities.About
 }
@@ -141,6 +145,9 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		out.Body.Messages = make([]inbound.Message, len(received))
 		for i := range received {
 			out.Body.Messages[i] = received[i].Message
+		}
+		if out.Body.Enrolments, err = enrolments.Held(ctx, tx, in.ID); err != nil {
+			return err
 		}
 		if out.Body.Suppressions, err = a.suppressions().Held(ctx, tx, out.Body.Contact.Email); err != nil {
 			return err

@@ -18,7 +18,8 @@ var holding = map[string]string{
 	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased,
 	"contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
-	"deal": erased, "note": erased, "task": erased, "email": erased, "email_fact": erased, "message": erased,
+	"deal": erased, "note": erased, "task": erased, "email": erased, "email_fact": erased,
+	"enrolment": erased, "enrolment_result": erased, "message": erased,
 	"thread":       erased,
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_duplicate":     erased,
@@ -135,6 +136,12 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		FROM email WHERE contact_id = $1`, c.ID)
 	ada.do(http.MethodPost, contactsPath+"/"+c.ID+"/request-consent", nil).want(t, 202, "")
 	ada.exec(`DELETE FROM system_mail`)
+	ada.exec(`INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, grp, mailbox_id, zone,
+			created_at, state_at)
+		SELECT org_id, gen_random_uuid(), gen_random_uuid(), 1, id, 'active', 'first', 1, gen_random_uuid(), 'UTC', now(),
+			now() FROM contact WHERE id = $1`, c.ID)
+	ada.exec(`INSERT INTO enrolment_result (org_id, batch_id, contact_id, reason, created_at)
+		SELECT org_id, gen_random_uuid(), id, 'suppressed', now() FROM contact WHERE id = $1`, c.ID)
 	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
 		SELECT org_id, gen_random_uuid(), id, contact_id, 'opened', false, '{}', now() FROM email
 		WHERE contact_id = $1`, c.ID)

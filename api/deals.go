@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/deals"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -95,12 +96,24 @@ func announceDeal(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error 
 	if err := announceAll(ctx, tx, deals.Events(ch)); err != nil {
 		return err
 	}
+	if err := endForDeal(ctx, tx, ch); err != nil {
+		return err
+	}
 	if contact := deals.Scored(ch); contact != nil {
 		if err := enqueueScoring(ctx, tx, *contact); err != nil {
 			return err
 		}
 	}
 	return enqueueTraining(ctx, tx, ended(ch))
+}
+
+// endForDeal ends the enrolments that a won deal ends.
+func endForDeal(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
+	won := slices.ContainsFunc(deals.Events(ch), func(e events.Event) bool { return e.Type() == "deal.won" })
+	if !won || ch.Value.ContactID == nil {
+		return nil
+	}
+	return states.DealWon(ctx, tx, *ch.Value.ContactID)
 }
 
 // ended reports whether the change won or lost the deal.
@@ -145,6 +158,9 @@ func (a *App) batchDeals(
 		return out, changed, err
 	}, func(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
 		if err := announceAll(ctx, tx, deals.Events(ch)); err != nil {
+			return err
+		}
+		if err := endForDeal(ctx, tx, ch); err != nil {
 			return err
 		}
 		if contact := deals.Scored(ch); contact != nil {

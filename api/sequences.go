@@ -2,10 +2,15 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -41,6 +46,7 @@ func (a *App) mountSequences() {
 		ID:     "sequences.delete",
 		Method: http.MethodDelete, Path: one, Need: httpx.Member, Tag: sequencesTag,
 		Title: "Archive a sequence and hide it", Status: http.StatusNoContent,
+		Writes: []string{"sequence.stopped"},
 	}, a.deleteSequence)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "sequences.restore",
@@ -48,6 +54,8 @@ func (a *App) mountSequences() {
 		Title: "List a deleted sequence again; it stays archived",
 	}, a.restoreSequence)
 	a.mountSequenceActions(one)
+	a.mountEnroll()
+	a.mountEnrolments()
 }
 
 // SequenceID is the path parameter of one sequence.
@@ -55,25 +63,61 @@ type SequenceID struct {
 	ID id.ID `path:"id" format:"uuid" doc:"ID of the sequence"`
 }
 
-type sequenceOut struct {
-	httpx.Tagged
-	Body sequences.Sequence
+// SequenceState is a sequence with the numbers of its enrolments.
+type SequenceState struct {
+	sequences.Sequence
+	Counts map[string]int64 `json:"counts" nullable:"false" doc:"Number of enrolments by state; absent: none"`
 }
 
-func showSequence(r *sequences.Row) *sequenceOut {
-	return &sequenceOut{Tagged: httpx.ETag(r.Edit, 0), Body: r.Value}
+type sequenceOut struct {
+	httpx.Tagged
+	Body SequenceState
+}
+
+func showSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*sequenceOut, error) {
+	all, err := withCounts(ctx, tx, []sequences.Row{*r})
+	if err != nil {
+		return nil, err
+	}
+	h := fnv.New32a()
+	for _, state := range slices.Sorted(maps.Keys(all[0].Counts)) {
+		_, _ = fmt.Fprintln(h, state, all[0].Counts[state]) // never fails
+	}
+	return &sequenceOut{Tagged: httpx.ETag(int64(r.Edit), int64(h.Sum32())), Body: all[0]}, nil
+}
+
+// withCounts adds the numbers of enrolments.
+func withCounts(ctx context.Context, tx *postgres.Tx, rows []sequences.Row) ([]SequenceState, error) {
+	ids := make([]id.ID, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].Value.ID
+	}
+	counts, err := enrolments.Counts(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]SequenceState, len(rows))
+	for i := range rows {
+		out[i] = SequenceState{rows[i].Value, counts[ids[i]]}
+		if out[i].Counts == nil {
+			out[i].Counts = map[string]int64{}
+		}
+	}
+	return out, nil
 }
 
 type sequenceCreated struct {
 	httpx.Tagged
 	Location string `header:"Location" doc:"Address of the sequence"`
-	Body     sequences.Sequence
+	Body     SequenceState
 }
 
-func createdSequence(r *sequences.Row) *sequenceCreated {
-	return &sequenceCreated{
-		Tagged: httpx.ETag(r.Edit, 0), Location: sequencesPath + "/" + r.Value.ID.String(), Body: r.Value,
+func createdSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*sequenceCreated, error) {
+	out, err := showSequence(ctx, tx, r)
+	if err != nil {
+		return nil, err
 	}
+	return &sequenceCreated{out.Tagged, sequencesPath + "/" + r.Value.ID.String(), out.Body}, nil
 }
 
 func (a *App) createSequence(ctx context.Context, in *struct{ Body createSequenceRequest }) (*sequenceCreated, error) {
@@ -83,7 +127,7 @@ func (a *App) createSequence(ctx context.Context, in *struct{ Body createSequenc
 		if err != nil {
 			return nil, err
 		}
-		return createdSequence(&r), nil
+		return createdSequence(ctx, tx, &r)
 	})
 }
 
@@ -98,7 +142,7 @@ func (a *App) getSequence(ctx context.Context, in *getSequenceIn) (*sequenceOut,
 		if err != nil {
 			return nil, err
 		}
-		return showSequence(&r), nil
+		return showSequence(ctx, tx, &r)
 	})
 }
 
@@ -115,7 +159,7 @@ func (a *App) updateSequence(ctx context.Context, in *updateSequenceIn) (*sequen
 		if err != nil {
 			return nil, err
 		}
-		return showSequence(&ch.Row), nil
+		return showSequence(ctx, tx, &ch.Row)
 	})
 }
 
@@ -126,7 +170,10 @@ type deleteSequenceIn struct {
 
 func (a *App) deleteSequence(ctx context.Context, in *deleteSequenceIn) (*struct{}, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
-		_, err := sequences.Delete(ctx, tx, in.ID, in.Check)
+		ch, err := sequences.Delete(ctx, tx, in.ID, in.Check)
+		if err == nil && ch.Changed() {
+			err = endEnrolments(ctx, tx, in.ID)
+		}
 		return &struct{}{}, err
 	})
 }
@@ -137,7 +184,7 @@ func (a *App) restoreSequence(ctx context.Context, in *SequenceID) (*sequenceOut
 		if err != nil {
 			return nil, err
 		}
-		return showSequence(&ch.Row), nil
+		return showSequence(ctx, tx, &ch.Row)
 	})
 }
 
@@ -156,18 +203,38 @@ func (sequenceQuery) Descriptions() map[string]string {
 	}
 }
 
-func (a *App) listSequences(ctx context.Context, in *sequenceQuery) (*recordList[sequences.Sequence], error) {
+type sequenceList struct{ Body httpx.List[SequenceState] }
+
+func (a *App) listSequences(ctx context.Context, in *sequenceQuery) (*sequenceList, error) {
 	f := sequences.Filter{Status: in.Status, Deleted: in.Archived}
-	return listHandler(ctx, a, in.Page, in.Count, listing[sequences.Sequence]{
-		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]sequences.Row, error) {
-			return sequences.List(ctx, tx, f, in.Sort, after, limit)
-		},
-		position: func(r *sequences.Row) record.Position { return sequences.Position(in.Sort, r) },
-		count: func(ctx context.Context, tx *postgres.Tx) (int64, error) {
-			return sequences.Count(ctx, tx, f)
-		},
-		estimate: func(ctx context.Context, tx *postgres.Tx) (int64, error) {
-			return sequences.Estimate(ctx, tx, f)
-		},
+	from, err := httpx.After[record.Position](ctx, a.Server, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*sequenceList, error) {
+		rows, err := sequences.List(ctx, tx, f, in.Sort, from, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		all, err := withCounts(ctx, tx, rows)
+		if err != nil {
+			return nil, err
+		}
+		out := &sequenceList{}
+		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, all,
+			func(s SequenceState) SequenceState { return s },
+			func(s SequenceState) record.Position {
+				return sequences.Position(in.Sort, &sequences.Row{Value: s.Sequence})
+			})
+		if err != nil || in.Count == "" {
+			return out, err
+		}
+		count := sequences.Count
+		if in.Count == "estimate" {
+			count = sequences.Estimate
+		}
+		n, err := count(ctx, tx, f)
+		out.Body.Total = &n
+		return out, err
 	})
 }

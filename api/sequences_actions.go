@@ -6,10 +6,12 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/sequences/stats"
 )
 
 func (a *App) mountSequenceActions(one string) {
@@ -32,13 +34,18 @@ func (a *App) mountSequenceActions(one string) {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "sequences.archive",
 		Method: http.MethodPost, Path: one + "/archive", Need: httpx.Member, Tag: sequencesTag,
-		Title: "End a sequence for good; it stays listed",
+		Title: "End a sequence for good; it stays listed", Writes: []string{"sequence.stopped"},
 	}, a.archiveSequence)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "sequences.duplicate",
 		Method: http.MethodPost, Path: one + "/duplicate", Need: httpx.Member, Tag: sequencesTag,
 		Title: "Copy a sequence to a new draft", Status: http.StatusCreated, Feature: plans.Sequences,
 	}, a.duplicateSequence)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "sequences.get_stats",
+		Method: http.MethodGet, Path: one + "/stats", Need: httpx.Viewer, Tag: sequencesTag,
+		Title: "Count what became of the emails of a sequence",
+	}, a.sequenceStats)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "sequences.list_versions",
 		Method: http.MethodGet, Path: one + "/versions", Need: httpx.Viewer, Tag: sequencesTag,
@@ -61,12 +68,13 @@ func (a *App) activateSequence(ctx context.Context, in *activateSequenceIn) (*se
 			return gates.Check(ctx, tx, s)
 		})
 		if err == nil && changed {
+			enrolments.WakeAll(tx, in.ID)
 			err = events.Announce(ctx, tx, events.SequenceActivated{Sequence: r.Value.Event()})
 		}
 		if err != nil {
 			return nil, err
 		}
-		return showSequence(&r), nil
+		return showSequence(ctx, tx, &r)
 	})
 }
 
@@ -90,23 +98,33 @@ func (a *App) moveSequence(ctx context.Context, i id.ID,
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
 		r, changed, err := act(ctx, tx, i)
 		if err == nil && changed {
+			enrolments.WakeAll(tx, i)
 			err = events.Announce(ctx, tx, event(&r.Value))
 		}
 		if err != nil {
 			return nil, err
 		}
-		return showSequence(&r), nil
+		return showSequence(ctx, tx, &r)
 	})
 }
 
 func (a *App) archiveSequence(ctx context.Context, in *SequenceID) (*sequenceOut, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
-		r, _, err := sequences.Archive(ctx, tx, in.ID)
+		r, changed, err := sequences.Archive(ctx, tx, in.ID)
+		if err == nil && changed {
+			err = endEnrolments(ctx, tx, in.ID)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return showSequence(&r), nil
+		return showSequence(ctx, tx, &r)
 	})
+}
+
+// endEnrolments ends the open enrolments of a sequence that was archived. The tick ends what is too much for a request.
+func endEnrolments(ctx context.Context, tx *postgres.Tx, sequence id.ID) error {
+	_, err := enrolments.EndAll(ctx, tx, sequence, sequences.Archived, actor(ctx))
+	return err
 }
 
 type duplicateSequenceIn struct {
@@ -126,7 +144,7 @@ func (a *App) duplicateSequence(ctx context.Context, in *duplicateSequenceIn) (*
 		if err != nil {
 			return nil, err
 		}
-		return createdSequence(&r), nil
+		return createdSequence(ctx, tx, &r)
 	})
 }
 
@@ -157,5 +175,23 @@ func (a *App) listSequenceVersions(ctx context.Context, in *listSequenceVersions
 			func(v sequences.VersionState) sequences.VersionState { return v },
 			func(v sequences.VersionState) int { return v.Version })
 		return &sequenceVersions{l}, err
+	})
+}
+
+type sequenceStatsOut struct {
+	Body struct {
+		Data []stats.Step `json:"data" nullable:"false" doc:"One per step that sends, or per variant of it"`
+	}
+}
+
+func (a *App) sequenceStats(ctx context.Context, in *SequenceID) (*sequenceStatsOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*sequenceStatsOut, error) {
+		r, err := sequences.Get(ctx, tx, in.ID, false)
+		if err != nil {
+			return nil, err
+		}
+		out := &sequenceStatsOut{}
+		out.Body.Data, err = stats.Of(ctx, tx, in.ID, r.Value.Steps)
+		return out, err
 	})
 }

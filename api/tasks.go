@@ -8,6 +8,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/activities"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -21,7 +22,13 @@ func (a *App) mountTasks() {
 		create: activities.CreateTask, get: activities.GetTask, update: activities.UpdateTask,
 		archive: activities.ArchiveTask, restore: activities.RestoreTask,
 		tell: func(ctx context.Context, tx *postgres.Tx, ch *activities.TaskChange) error {
-			return announceAll(ctx, tx, activities.TaskEvents(ch))
+			if err := announceAll(ctx, tx, activities.TaskEvents(ch)); err != nil {
+				return err
+			}
+			if ch.Value.CompletedAt == nil && ch.Value.ArchivedAt == nil || ch.Before.ID.IsZero() {
+				return nil
+			}
+			return states.TaskDone(ctx, tx, ch.Value.ID) // a sequence may wait for it
 		},
 	}
 	const tag = "Tasks"

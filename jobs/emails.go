@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
@@ -14,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/templates"
 	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
@@ -21,6 +23,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
+	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
+	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
 
@@ -37,7 +41,15 @@ func emailHandlers(d *Deps) []queue.Handler {
 		Emails: &emails.Service{Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}},
 		Sign:   outbox.Signer{App: d.App, Box: d.Box}.Sign,
 	}
+	engine := &enrolments.Engine{
+		Emails: &emails.Service{
+			Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}, PublicURL: d.PublicURL,
+		},
+		Templates: &templates.Service{Box: d.Box, PublicURL: d.PublicURL}, Model: d.Scores.In, Log: d.Log,
+	}
 	return []queue.Handler{
+		sequencestep.Handler(engine),
+		sequenceenroll.Handler(&enrolments.Service{Suppressions: &suppression.Service{Box: d.Box}}),
 		send.Handler(),
 		emailsendbulk.Handler(send),
 		mailboxcheck.Job{

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
+	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
@@ -22,7 +23,8 @@ import (
 //
 // Kinds without a hook have no such rows (scores, mails, sweeps), or keep what they have not processed until an
 // operator runs them again (inbound.mail), or their rows become due by themselves, whatever
-// happens to a job (token.refresh, domain.verify, segment.sync, contact.index, overview.count, plan.settle).
+// happens to a job (token.refresh, domain.verify, segment.sync, contact.index, overview.count, plan.settle,
+// sequence.step).
 func Hooks(publicURL string) store.Hooks {
 	links := linksOf(publicURL)
 	return store.HooksOf(
@@ -33,6 +35,7 @@ func Hooks(publicURL string) store.Hooks {
 		emailsend.Hook(),
 		emailsendbulk.Hook(),
 		scoretrain.Hook(),
+		sequenceenroll.Hook(),
 		suppressionimport.Hook(),
 		webhookdeliver.Hook(),
 		webhookreplay.Hook(),

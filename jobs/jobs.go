@@ -49,6 +49,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 	"github.com/funnelwork/funnelwork/jobs/scoretrainnight"
 	"github.com/funnelwork/funnelwork/jobs/segmentsync"
+	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
 	"github.com/funnelwork/funnelwork/jobs/tokensweep"
@@ -148,5 +149,6 @@ func Watches(d Deps) []func(context.Context) error {
 		contactindex.Watch(d.App, d.System),
 		overviewcount.Watch(d.App, d.System),
 		trackingjudge.Watch(d.App, d.System),
+		sequencestep.Watch(d.App, d.System),
 	}
 }

@@ -42,13 +42,17 @@ deal (org_id uuid not null, id uuid not null, name text not null, contact_id uui
 deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
 domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0)
 domain_feed (one boolean not null default true, version bigint not null default 0)
-email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea)
+email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea, late_hours integer not null default 24)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
 email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null)
 email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, contact_id uuid, kind text not null, link smallint, machine boolean not null, why text[] not null, at timestamp with time zone not null)
 email_hit (org_id uuid not null, id uuid not null, email_id uuid not null, link smallint not null, at timestamp with time zone not null, signs integer not null, net bytea not null, judged boolean not null default false)
 email_link (org_id uuid not null, email_id uuid not null, n smallint not null, url text not null)
 email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
+enrolment (org_id uuid not null, id uuid not null, sequence_id uuid not null, version integer not null, contact_id uuid not null, state text not null, reason text not null default ''::text, step text not null, step_number integer not null default 1, due_at timestamp with time zone, kept_due_at timestamp with time zone, resume_at timestamp with time zone, until_at timestamp with time zone, task_id uuid, grp bigint not null, prio smallint not null default 1, mailbox_id uuid not null, zone text not null, last_email_id uuid, next_step text not null default ''::text, next_value integer not null default 0, next_unit text not null default ''::text, next_grp bigint not null default 0, stop_reply boolean not null default true, stop_company boolean not null default false, stop_deal boolean not null default false, batch_id uuid, created_by text not null default ''::text, created_at timestamp with time zone not null, started_at timestamp with time zone, state_at timestamp with time zone not null, ended_at timestamp with time zone, edit integer not null default 1)
+enrolment_batch (org_id uuid not null, id uuid not null, sequence_id uuid not null, request jsonb not null, status text not null, after_at timestamp with time zone, after_id uuid, done integer not null default 0, total integer not null default 0, enrolled integer not null default 0, skipped jsonb not null default '{}'::jsonb, error text not null default ''::text, created_by text not null default ''::text, created_at timestamp with time zone not null, completed_at timestamp with time zone)
+enrolment_history (org_id uuid not null, enrolment_id uuid not null, id uuid not null, at timestamp with time zone not null, from_state text not null, to_state text not null, step text not null, cause text not null, email_id uuid, message_id uuid)
+enrolment_result (org_id uuid not null, batch_id uuid not null, contact_id uuid not null, reason text not null, created_at timestamp with time zone not null)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
@@ -95,6 +99,7 @@ sandbox_hook (id uuid not null, name text not null, headers json not null, body 
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
 sandbox_oauth (kind text not null, id text not null, seq bigint not null, body bytea not null)
 sandbox_stripe (account text not null, kind text not null, id text not null, seq bigint not null, created bigint not null, marks text[] not null, timer text not null, due bigint not null, body json not null)
+schedule_zone (org_id uuid not null, schedule bytea not null, zone text not null, body jsonb not null, opens_at timestamp with time zone not null, closes_at timestamp with time zone not null)
 score_current (org_id uuid not null, number integer not null default 0, trained integer not null default 0, trained_at timestamp with time zone)
 score_history (org_id uuid not null, contact_id uuid not null, recorded_at timestamp with time zone not null, score double precision not null, probability double precision not null, version text not null)
 score_model (org_id uuid not null, number integer not null, created_at timestamp with time zone not null, promoted_at timestamp with time zone, learned_to timestamp with time zone not null, outcomes integer not null, model json not null, report json not null)
@@ -106,6 +111,7 @@ segment_mark (org_id uuid not null, id bigint not null, contact_id uuid not null
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 segment_tally (org_id uuid not null, segment_id uuid not null, id bigint not null, step bigint not null)
 segment_watch (org_id uuid not null, watching boolean not null default false, epoch integer not null default 0, waits_for text[])
+send_group (org_id uuid not null, id bigint not null, sequence_id uuid not null, mailbox_id uuid, schedule bytea not null, zone text not null, wake_at timestamp with time zone)
 sequence (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, status text not null, status_reason text not null default ''::text, version integer, draft integer, latest integer not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 sequence_step (org_id uuid not null, sequence_id uuid not null, version integer not null, position integer not null, key text not null, kind text not null, body json not null)
 sequence_version (org_id uuid not null, sequence_id uuid not null, number integer not null, settings json not null, created_at timestamp with time zone not null, activated_at timestamp with time zone)
@@ -271,6 +277,13 @@ email_hit: email_hit_pkey PRIMARY KEY (org_id, id)
 email_link: email_link_pkey PRIMARY KEY (org_id, email_id, n)
 email_month: email_month_pkey PRIMARY KEY (org_id, period, slot)
 email_month: email_month_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
+enrolment: enrolment_check CHECK (((due_at IS NULL) OR (state = ANY (ARRAY['pending'::text, 'active'::text]))))
+enrolment: enrolment_pkey PRIMARY KEY (org_id, id)
+enrolment: enrolment_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'sending'::text, 'paused'::text, 'finished'::text, 'replied'::text, 'unsubscribed'::text, 'bounced'::text, 'goal_met'::text, 'failed'::text, 'removed'::text])))
+enrolment_batch: enrolment_batch_pkey PRIMARY KEY (org_id, id)
+enrolment_batch: enrolment_batch_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
+enrolment_history: enrolment_history_pkey PRIMARY KEY (org_id, enrolment_id, id)
+enrolment_result: enrolment_result_pkey PRIMARY KEY (org_id, batch_id, contact_id)
 event: event_pkey PRIMARY KEY (org_id, id)
 idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
 invitation: invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
@@ -356,6 +369,7 @@ sandbox_hook: sandbox_hook_standard_check CHECK ((standard = ANY (ARRAY['valid':
 sandbox_mail: sandbox_mail_pkey PRIMARY KEY (org_id, id)
 sandbox_oauth: sandbox_oauth_pkey PRIMARY KEY (kind, id)
 sandbox_stripe: sandbox_stripe_pkey PRIMARY KEY (account, kind, id)
+schedule_zone: schedule_zone_pkey PRIMARY KEY (org_id, schedule, zone)
 score_current: score_current_pkey PRIMARY KEY (org_id)
 score_history: score_history_pkey PRIMARY KEY (org_id, contact_id, recorded_at)
 score_model: score_model_pkey PRIMARY KEY (org_id, number)
@@ -371,6 +385,7 @@ segment_mark: segment_mark_pkey PRIMARY KEY (org_id, id)
 segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
 segment_tally: segment_tally_pkey PRIMARY KEY (org_id, segment_id, id)
 segment_watch: segment_watch_pkey PRIMARY KEY (org_id)
+send_group: send_group_pkey PRIMARY KEY (org_id, id)
 sequence: sequence_pkey PRIMARY KEY (org_id, id)
 sequence: sequence_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
 sequence_step: sequence_step_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'wait'::text, 'task'::text, 'condition'::text, 'update'::text, 'webhook'::text])))
@@ -515,6 +530,7 @@ CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (stat
 CREATE INDEX email_broadcast ON public.email USING btree (org_id, broadcast_id, id) WHERE (broadcast_id IS NOT NULL)
 CREATE INDEX email_contact ON public.email USING btree (org_id, contact_id, id)
 CREATE INDEX email_content_age ON public.email_content USING btree (created_at)
+CREATE INDEX email_enrolment ON public.email USING btree (org_id, enrolment_id, id) WHERE (enrolment_id IS NOT NULL)
 CREATE INDEX email_fact_contact ON public.email_fact USING btree (org_id, contact_id, at) WHERE (contact_id IS NOT NULL)
 CREATE INDEX email_fact_email ON public.email_fact USING btree (org_id, email_id, at)
 CREATE INDEX email_hit_email ON public.email_hit USING btree (org_id, email_id, at)
@@ -525,6 +541,16 @@ CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
 CREATE INDEX email_refused ON public.email USING btree (org_id, mailbox_id, refused_at) WHERE (refused_at IS NOT NULL)
 CREATE INDEX email_thread ON public.email USING btree (org_id, thread_id, id)
+CREATE INDEX enrolment_batch_age ON public.enrolment_batch USING btree (completed_at) WHERE (completed_at IS NOT NULL)
+CREATE INDEX enrolment_contact ON public.enrolment USING btree (org_id, contact_id, id)
+CREATE INDEX enrolment_due ON public.enrolment USING btree (org_id, grp, prio, due_at, id) WHERE (due_at IS NOT NULL)
+CREATE INDEX enrolment_result_age ON public.enrolment_result USING btree (created_at)
+CREATE INDEX enrolment_result_contact ON public.enrolment_result USING btree (org_id, contact_id)
+CREATE INDEX enrolment_resume ON public.enrolment USING btree (org_id, grp, resume_at) WHERE (resume_at IS NOT NULL)
+CREATE INDEX enrolment_sending ON public.enrolment USING btree (org_id, mailbox_id) WHERE (state = 'sending'::text)
+CREATE INDEX enrolment_sequence ON public.enrolment USING btree (org_id, sequence_id, state, id)
+CREATE INDEX enrolment_started ON public.enrolment USING btree (org_id, sequence_id, started_at) WHERE (started_at IS NOT NULL)
+CREATE INDEX enrolment_task ON public.enrolment USING btree (org_id, task_id) WHERE (task_id IS NOT NULL)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX invitation_count_age ON public.invitation_count USING btree (created_at)
@@ -578,6 +604,8 @@ CREATE INDEX score_snapshot_contact ON public.score_snapshot USING btree (org_id
 CREATE INDEX score_training_open ON public.score_training USING btree (org_id) WHERE (status = 'queued'::text)
 CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((status = 'building'::text) AND (archived_at IS NULL))
 CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
+CREATE INDEX send_group_sequence ON public.send_group USING btree (org_id, sequence_id)
+CREATE INDEX send_group_wake ON public.send_group USING btree (wake_at) WHERE (wake_at IS NOT NULL)
 CREATE INDEX sequence_archived ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX sequence_archived_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX sequence_created ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
@@ -683,7 +711,12 @@ CREATE UNIQUE INDEX email_link_pkey ON public.email_link USING btree (org_id, em
 CREATE UNIQUE INDEX email_message ON public.email USING btree (org_id, message_hash)
 CREATE UNIQUE INDEX email_month_pkey ON public.email_month USING btree (org_id, period, slot)
 CREATE UNIQUE INDEX email_pkey ON public.email USING btree (org_id, id)
-CREATE UNIQUE INDEX email_step ON public.email USING btree (org_id, enrolment_id, step) WHERE (enrolment_id IS NOT NULL)
+CREATE UNIQUE INDEX email_step ON public.email USING btree (org_id, enrolment_id, step) WHERE ((enrolment_id IS NOT NULL) AND (status <> 'cancelled'::text))
+CREATE UNIQUE INDEX enrolment_batch_pkey ON public.enrolment_batch USING btree (org_id, id)
+CREATE UNIQUE INDEX enrolment_history_pkey ON public.enrolment_history USING btree (org_id, enrolment_id, id)
+CREATE UNIQUE INDEX enrolment_open ON public.enrolment USING btree (org_id, sequence_id, contact_id) WHERE (ended_at IS NULL)
+CREATE UNIQUE INDEX enrolment_pkey ON public.enrolment USING btree (org_id, id)
+CREATE UNIQUE INDEX enrolment_result_pkey ON public.enrolment_result USING btree (org_id, batch_id, contact_id)
 CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
 CREATE UNIQUE INDEX invitation_count_pkey ON public.invitation_count USING btree (org_id, id)
@@ -737,6 +770,7 @@ CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id
 CREATE UNIQUE INDEX sandbox_oauth_pkey ON public.sandbox_oauth USING btree (kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_pkey ON public.sandbox_stripe USING btree (account, kind, id)
 CREATE UNIQUE INDEX sandbox_stripe_seq ON public.sandbox_stripe USING btree (kind, account, seq)
+CREATE UNIQUE INDEX schedule_zone_pkey ON public.schedule_zone USING btree (org_id, schedule, zone)
 CREATE UNIQUE INDEX score_current_pkey ON public.score_current USING btree (org_id)
 CREATE UNIQUE INDEX score_history_pkey ON public.score_history USING btree (org_id, contact_id, recorded_at)
 CREATE UNIQUE INDEX score_model_pkey ON public.score_model USING btree (org_id, number)
@@ -749,6 +783,7 @@ CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (or
 CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
 CREATE UNIQUE INDEX segment_tally_pkey ON public.segment_tally USING btree (org_id, segment_id, id)
 CREATE UNIQUE INDEX segment_watch_pkey ON public.segment_watch USING btree (org_id)
+CREATE UNIQUE INDEX send_group_pkey ON public.send_group USING btree (org_id, id)
 CREATE UNIQUE INDEX sequence_pkey ON public.sequence USING btree (org_id, id)
 CREATE UNIQUE INDEX sequence_step_key ON public.sequence_step USING btree (org_id, sequence_id, version, key)
 CREATE UNIQUE INDEX sequence_step_pkey ON public.sequence_step USING btree (org_id, sequence_id, version, "position")
@@ -868,6 +903,12 @@ email_hit: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_set
 email_link: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_month: system for ALL to funnelwork_system using (true) check (true) forced
 email_month: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment_batch: system for ALL to funnelwork_system using (true) check (true) forced
+enrolment_batch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment_result: system for ALL to funnelwork_system using (true) check (true) forced
+enrolment_result: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
@@ -918,6 +959,7 @@ sandbox_email: system for ALL to funnelwork_system using (true) check (true) for
 sandbox_email: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
 sandbox_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+schedule_zone: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_current: system for ALL to funnelwork_system using (true) check (true) forced
 score_current: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 score_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -933,6 +975,8 @@ segment_member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curren
 segment_tally: system for ALL to funnelwork_system using (true) check (true) forced
 segment_tally: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_watch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+send_group: system for ALL to funnelwork_system using (true) check (true) forced
+send_group: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence_step: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence_version: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1104,6 +1148,16 @@ email_link: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 email_month: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork_system may DELETE, SELECT
+enrolment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_batch: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment_batch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_batch: funnelwork_system may DELETE, SELECT
+enrolment_history: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment_history: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_result: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment_result: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_result: funnelwork_system may DELETE, SELECT
 event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 event_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1206,6 +1260,8 @@ sandbox_oauth: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNC
 sandbox_oauth: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 sandbox_stripe: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_stripe: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+schedule_zone: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+schedule_zone: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 score_current: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 score_current: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 score_current: funnelwork_system may SELECT
@@ -1233,6 +1289,9 @@ segment_tally: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 segment_tally: funnelwork_system may SELECT
 segment_watch: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 segment_watch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+send_group: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+send_group: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+send_group: funnelwork_system may SELECT
 sequence: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sequence: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sequence_step: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

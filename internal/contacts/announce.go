@@ -3,7 +3,9 @@ package contacts
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -22,7 +24,18 @@ func Announce(ctx context.Context, tx *postgres.Tx, ch *Change) error {
 			return err
 		}
 	}
-	return nil
+	return stopArchived(ctx, tx, []Change{*ch})
+}
+
+// stopArchived ends the enrolments of the contacts that the changes have archived.
+func stopArchived(ctx context.Context, tx *postgres.Tx, all []Change) error {
+	var archived []id.ID
+	for i := range all {
+		if _, moved := all[i].Previous["archived_at"]; moved && all[i].ArchivedAt != nil {
+			archived = append(archived, all[i].ID)
+		}
+	}
+	return states.Archived(ctx, tx, archived, "contact_archived")
 }
 
 // Events returns the events that Announce writes, in order.
@@ -54,5 +67,8 @@ func AnnounceAll(ctx context.Context, tx *postgres.Tx, all []Change) error {
 	for i := range all {
 		told = append(told, all[i].Events()...)
 	}
-	return events.AnnounceAll(ctx, tx, told)
+	if err := events.AnnounceAll(ctx, tx, told); err != nil {
+		return err
+	}
+	return stopArchived(ctx, tx, all)
 }

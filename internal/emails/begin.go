@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 )
 
-// lateAfter is how long after it was due an email may still be sent: what a restored backup or a long outage brings
-// back must not go out days later.
-const lateAfter = 24 * time.Hour
+// usualLateHours is how many hours after it was due an email may still be sent, unless its sequence says otherwise:
+// what a restored backup or a long outage brings back must not go out days later.
+const usualLateHours = 24
 
 // Outgoing is an email that a run has taken.
 type Outgoing struct {
@@ -27,6 +28,7 @@ type Outgoing struct {
 	keys    suppression.Keys
 	content *content
 	due     time.Time
+	late    time.Duration // after due
 }
 
 // Begin takes an email for the run with the fence. It returns nil if there is nothing to send: the email was sent,
@@ -45,14 +47,15 @@ func (s *Service) Begin(ctx context.Context, db *postgres.DB, org, email, fence 
 
 // beginSQL also makes the commit asynchronous: what a crash of Postgres loses is the fence, without which there is no
 // mark, and whose commit is not lost before this one's.
-const beginSQL = `SELECT ` + columns + `, due_at, set_config('synchronous_commit', 'off', true)
+const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours), set_config('synchronous_commit', 'off', true)
 FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`
 
 func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID) (*Outgoing, error) {
 	o := &Outgoing{Org: tx.Org(), Fence: fence}
 	queueContent(tx, email, &o.content)
 	var setting string
-	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &setting)...)
+	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &o.late,
+		&setting)...)
 	switch {
 	case postgres.None(err):
 		return nil, nil //nolint:nilnil // nothing to send
@@ -88,21 +91,25 @@ func (o *Outgoing) unsendable(now time.Time) string {
 	switch {
 	case o.To == "" || o.content == nil:
 		return ContactArchived
-	case now.After(o.due.Add(lateAfter)):
+	case now.After(o.due.Add(o.late)):
 		return Late
 	}
 	return ""
 }
 
-// cancel settles the email as cancelled.
+// cancel settles the email as cancelled, and its enrolment with it.
 func (o *Outgoing) cancel(ctx context.Context, tx *postgres.Tx, reason string) error {
-	_, err := tx.Exec(ctx, `
+	states.LockOf(tx, o.ID)
+	n, err := tx.Exec(ctx, `
 		UPDATE email SET status = 'cancelled', status_reason = $3, computed = computed + 1
 		WHERE org_id = $1 AND id = $2 AND status IN ('scheduled', 'planned')`, tx.Org(), o.ID, reason)
 	if err != nil {
 		return fmt.Errorf("cancel email: %w", err)
 	}
-	return nil
+	if n == 0 {
+		return nil
+	}
+	return o.notSent(ctx, tx, states.Unsent{Reason: reason})
 }
 
 // MIME returns the bytes of the mail, which are the same for every attempt. db is asked for the attachments.

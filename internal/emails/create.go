@@ -34,6 +34,14 @@ type New struct {
 	ListUnsubscribe []string
 	Attachments     []compose.Attachment
 	By              string // who creates it: "user/<id>", or ""
+	Automated       *Automated
+}
+
+// Automated is what an email of a sequence has beside those that people write.
+type Automated struct {
+	Enrolment     id.ID
+	Step, Variant string // Variant may be ""
+	LateHours     int    // how long after it is due it may be sent
 }
 
 // Full is an email with its content.
@@ -130,6 +138,12 @@ func (n *New) email(key orgkey.Key, now wire.Time) Email {
 		Purpose: n.Purpose, To: n.ToEmail, Subject: n.Subject, MessageID: MessageID(key, i, n.Mailbox.FromDomain),
 		Status: Planned, Evidence: []Evidence{}, Tracking: n.Tracking, CreatedAt: now, UpdatedAt: now,
 	}
+	if a := n.Automated; a != nil {
+		e.EnrolmentID, e.Step, e.automated = &a.Enrolment, &a.Step, true
+		if a.Variant != "" {
+			e.Variant = &a.Variant
+		}
+	}
 	if n.ScheduledAt != nil && n.ScheduledAt.After(now.Time) {
 		e.Status, e.ScheduledAt = Scheduled, n.ScheduledAt
 	}
@@ -171,18 +185,22 @@ func (s *Service) answer(ctx context.Context, tx *postgres.Tx, n *New, e *Email,
 
 func insert(tx *postgres.Tx, e *Email, c *content, n *New) {
 	_, domain := suppression.Fold(e.To)
-	due := e.CreatedAt
+	due, late := e.CreatedAt, usualLateHours
+	if n.Automated != nil {
+		late = n.Automated.LateHours
+	}
 	if e.ScheduledAt != nil {
 		due = *e.ScheduledAt
 	}
 	tx.Queue(`
 		INSERT INTO email (org_id, id, mailbox_id, contact_id, thread_id, reply_to_id, purpose, subject, to_email,
 			to_domain, message_id, message_hash, status, scheduled_at, due_at, track_opens, track_clicks, created_by,
-			created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19)`,
+			created_at, updated_at, enrolment_id, step, variant, automated, late_hours)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22,
+			$23, $24)`,
 		tx.Org(), e.ID, e.MailboxID, e.ContactID, e.ThreadID, e.ReplyToID, e.Purpose, e.Subject, e.To, domain,
 		e.MessageID, HashOf(e.MessageID), e.Status, e.ScheduledAt, due, e.Tracking.Opens, e.Tracking.Clicks, n.By,
-		e.CreatedAt)
+		e.CreatedAt, e.EnrolmentID, e.Step, e.Variant, e.automated, late)
 	tx.Queue(`
 		INSERT INTO email_content (org_id, email_id, from_email, from_name, reply_to, to_name, html, text, in_reply_to,
 			refs, list_unsubscribe, dated_at, attachments, created_at)

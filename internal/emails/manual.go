@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -15,6 +16,7 @@ import (
 // lock returns an email with its row locked until the end of tx.
 func lock(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 	var r Row
+	states.LockOf(tx, i)
 	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`,
 		[]any{tx.Org(), i}, r.targets()...)
 	if postgres.None(err) {
@@ -40,7 +42,7 @@ func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 	r.Edit++
 	tx.Queue(`UPDATE email SET status = 'cancelled', status_reason = $3, updated_at = $4, edit = $5
 		WHERE org_id = $1 AND id = $2`, tx.Org(), i, ByPerson, r.UpdatedAt, r.Edit)
-	return r, nil
+	return r, r.notSent(ctx, tx, states.Unsent{Reason: ByPerson})
 }
 
 // Resolve settles an unknown email by the word of a person, who knows whether the mail was sent. It is never sent
@@ -90,9 +92,15 @@ func settle(ctx context.Context, tx *postgres.Tx, r *Row) error {
 		tx.Org(), r.ID, r.Status, reason, r.SentAt, r.Evidence, r.UpdatedAt, r.Edit, r.Computed)
 	switch r.Status {
 	case Sent:
-		return events.Announce(ctx, tx, events.EmailSent{Email: r.Event()})
+		if err := events.Announce(ctx, tx, events.EmailSent{Email: r.Event()}); err != nil {
+			return err
+		}
+		return r.goOn(ctx, tx, time.Now(), Sent)
 	case Failed:
-		return events.Announce(ctx, tx, events.EmailFailed{Email: r.Event()})
+		if err := events.Announce(ctx, tx, events.EmailFailed{Email: r.Event()}); err != nil {
+			return err
+		}
+		return r.notSent(ctx, tx, states.Unsent{Failed: true, Reason: reason})
 	}
 	return nil
 }

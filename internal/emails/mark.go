@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -113,6 +114,15 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	if !slot.Free {
 		return o.wait(tx, slot), nil
 	}
+	if o.EnrolmentID != nil {
+		reason, err := states.MayTransmit(ctx, tx, o.stepMail())
+		if err != nil {
+			return nil, err
+		}
+		if reason != "" {
+			return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
+		}
+	}
 	sum := sha256.Sum256(mime)
 	marked, allowed := false, true
 	tx.Queue(markSQL, tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing, sum[:]).
@@ -156,6 +166,7 @@ func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
 // stop finds out why the mark was refused, and cancels the email unless another run has it.
 func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
 	var own, writes, live bool
+	states.LockOf(tx, o.ID)
 	err := tx.QueryRow(ctx, `
 		SELECT e.status = 'planned' AND e.fence IS NOT DISTINCT FROM $3,
 			EXISTS (SELECT FROM org o WHERE o.id = $1 AND `+writable+`),

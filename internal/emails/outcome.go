@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
@@ -19,10 +21,16 @@ import (
 
 // Accept records that the server accepted the mail.
 func (o *Outgoing) Accept(ctx context.Context, tx *postgres.Tx, reply transport.Reply) error {
+	if o.EnrolmentID != nil {
+		states.LockOf(tx, o.ID)
+	}
 	tx.Queue(`UPDATE email SET status = 'sent', sent_at = clock_timestamp(), smtp_reply = $4, computed = computed + 1
 		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status = 'transmitting'`, tx.Org(), o.ID, o.Fence,
 		reply.String())
-	return events.Announce(ctx, tx, events.EmailSent{Email: o.event(Sent, "", reply)})
+	if err := events.Announce(ctx, tx, events.EmailSent{Email: o.event(Sent, "", reply)}); err != nil {
+		return err
+	}
+	return o.goOn(ctx, tx, time.Now(), Sent)
 }
 
 // Unmarked records that the mail was certainly not sent: the email is planned again. reply may be zero.
@@ -45,23 +53,29 @@ func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason
 		}); err != nil {
 			return err
 		}
-		if _, _, err := s.Suppressions.Add(ctx, tx, suppression.New{
-			Email: o.To, Purpose: suppression.All, Reason: suppression.HardBounce, Source: "bounce",
-			Note: r.Reply.String(),
-		}); err != nil {
-			return err
-		}
-	}
-	if !hard {
+	} else {
 		o.failed(tx, reason, r.Reply, nil)
 	}
 	e := o.event(Failed, reason, r.Reply)
 	e.BounceKind = bounced
-	return events.Announce(ctx, tx, events.EmailFailed{Email: e})
+	if err := events.Announce(ctx, tx, events.EmailFailed{Email: e}); err != nil {
+		return err
+	}
+	if err := o.notSent(ctx, tx, states.Unsent{Failed: true, Reason: reason, Hard: hard}); err != nil || !hard {
+		return err
+	}
+	_, _, err := s.Suppressions.Add(ctx, tx, suppression.New{
+		Email: o.To, Purpose: suppression.All, Reason: suppression.HardBounce, Source: "bounce",
+		Note: r.Reply.String(),
+	})
+	return err
 }
 
 // failed queues the status of an email that failed. bounced is "hard", or nil.
 func (o *Outgoing) failed(tx *postgres.Tx, reason string, reply transport.Reply, bounced *string) {
+	if o.EnrolmentID != nil {
+		states.LockOf(tx, o.ID)
+	}
 	tx.Queue(`UPDATE email SET status = 'failed', status_reason = $4, smtp_reply = coalesce(nullif($5, ''), smtp_reply),
 			bounced = $6, marked_at = NULL, computed = computed + 1,
 			refused_at = CASE WHEN $6 = 'hard' THEN clock_timestamp() END
@@ -86,6 +100,7 @@ func (o *Outgoing) Doubt(ctx context.Context, tx *postgres.Tx, reason string) er
 
 // Stop settles the emails of jobs that will not run again: what was marked is unknown, what was not is failed.
 func Stop(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
+	states.LockOf(tx, ids...)
 	rows, err := selectRows(ctx, tx, `id = ANY ($2::uuid[]) AND status IN ('scheduled', 'planned', 'transmitting')
 		ORDER BY id FOR UPDATE`, ids)
 	if err != nil {
@@ -94,11 +109,16 @@ func Stop(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
 	for i := range rows {
 		o := Outgoing{Row: rows[i], Org: tx.Org()}
 		if o.Status == Transmitting {
-			err = o.Doubt(ctx, tx, Interrupted)
+			if err = o.Doubt(ctx, tx, Interrupted); err == nil {
+				err = o.goOn(ctx, tx, time.Now(), Unknown)
+			}
 		} else {
 			tx.Queue(`UPDATE email SET status = 'failed', status_reason = $3, computed = computed + 1
 				WHERE org_id = $1 AND id = $2`, tx.Org(), o.ID, Stopped)
 			err = events.Announce(ctx, tx, events.EmailFailed{Email: o.event(Failed, Stopped, transport.Reply{})})
+			if err == nil {
+				err = o.notSent(ctx, tx, states.Unsent{Failed: true, Reason: Stopped})
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("stop email: %w", err)
@@ -110,6 +130,7 @@ func Stop(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
 // Revive queues that the emails of jobs which an operator runs again may be sent, if they failed without a definite
 // answer. It makes them due now.
 func Revive(tx *postgres.Tx, ids []id.ID) {
+	states.Revived(tx, ids)
 	tx.Queue(`UPDATE email SET status = 'planned', status_reason = '', due_at = greatest(due_at, clock_timestamp()),
 			computed = computed + 1
 		WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND marked_at IS NULL AND (status = 'planned'

@@ -64,5 +64,20 @@ func Searched(ctx context.Context, tx *postgres.Tx, i id.ID, found, proves bool)
 		tx.Queue(`UPDATE email SET marked_at = NULL, due_at = greatest(due_at, clock_timestamp())
 			WHERE org_id = $1 AND id = $2`, tx.Org(), i)
 	}
-	return r.Status == Planned, settle(ctx, tx, &r)
+	if err := settle(ctx, tx, &r); err != nil {
+		return false, err
+	}
+	if last && r.Status == Unknown {
+		return false, r.goOn(ctx, tx, time.Now(), Unknown)
+	}
+	return r.Status == Planned, nil
+}
+
+// GiveUp records that no evidence is to be had about an unknown email: its enrolment goes on as if it was sent.
+func GiveUp(ctx context.Context, tx *postgres.Tx, i id.ID) error {
+	r, err := lock(ctx, tx, i)
+	if err != nil || r.Status != Unknown {
+		return err
+	}
+	return r.goOn(ctx, tx, time.Now(), Unknown)
 }

@@ -1,6 +1,10 @@
 package events
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -55,4 +59,33 @@ func Replay(tx *postgres.Tx, endpoint, replay id.ID, all []Again, at wire.Time) 
 type Again struct {
 	Event id.ID
 	Type  string
+}
+
+const sendToSQL = `
+WITH happened AS (
+	INSERT INTO event (org_id, id, seq, type, actor_type, actor_id, request_id, data, created_at)
+	VALUES ($1, $2, event_seq($3), $4, $5, $6, $7, $8, $9)
+), delivery AS (
+	INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, created_at, updated_at)
+	SELECT $1, uuidv7_at(clock_timestamp()), e.id, $2, $4, $9, $9
+	FROM webhook_endpoint e WHERE e.org_id = $1 AND e.id = $13 AND e.enabled AND e.archived_at IS NULL
+	RETURNING id, endpoint_id
+)` + announceJobs
+
+// SendTo writes e and one delivery to the endpoint with its job, whatever types the endpoint subscribes to. An endpoint
+// that is disabled or does not exist gets none. It is Announce without timelines otherwise.
+func SendTo(ctx context.Context, tx *postgres.Tx, endpoint id.ID, e Event) error {
+	n := tx.Ordinal()
+	if n >= maxPerTx {
+		return fmt.Errorf("send %s: a transaction can have at most %d events", e.Type(), maxPerTx)
+	}
+	object, previous := e.Data()
+	data, err := json.Marshal(EnvelopeData{Object: object, Previous: previous})
+	if err != nil {
+		return fmt.Errorf("send %s: encode: %w", e.Type(), err)
+	}
+	by := OriginOf(ctx)
+	tx.Queue(sendToSQL, tx.Org(), id.New(), n, e.Type(), by.ActorType, by.ActorID, by.RequestID, data, wire.Now(),
+		DeliverKind, string(queue.Webhooks), DeliverAttempts, endpoint).Query(noteJobs(tx))
+	return nil
 }

@@ -50,7 +50,9 @@ type taskBrief struct {
 	AssigneeID *id.ID     `json:"assignee_id"`
 }
 
-func (t Task) brief() any     { return taskBrief{t.ID, t.Title, t.Status, t.DueAt, t.AssigneeID} }
+func (t Task) brief() any          { return taskBrief{t.ID, t.Title, t.Status, t.DueAt, t.AssigneeID} }
+func (e Enrolment) subject() id.ID { return e.ID }
+
 func (t Task) subject() id.ID { return t.ID }
 
 type activityBrief struct {

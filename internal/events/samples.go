@@ -119,7 +119,7 @@ var (
 	sampleSequence  = Sequence{ID: sampleID(11), Name: "Welcome", Status: "active"}
 	sampleEnrolment = Enrolment{
 		ID: sampleID(12), SequenceID: sampleID(11), ContactID: sampleID(2),
-		Status: "active", Step: 1,
+		Status: "active", Step: 1, Version: 1, StepKey: "email-1", MailboxID: ptr(sampleID(10)),
 	}
 	sampleMembership = Membership{SegmentID: sampleID(13), Segment: "customers-uk", ContactID: sampleID(2)}
 	sampleTask       = Task{

@@ -132,6 +132,9 @@ type Enrolment struct {
 	Step       int     `json:"step" doc:"Number of the step, from 1"`
 	Reason     *string `json:"reason" doc:"Why the enrolment was stopped; null otherwise"`
 	Outcome    *string `json:"outcome" doc:"How the enrolment finished; null otherwise"`
+	Version    int     `json:"version" doc:"Version of the sequence that it follows"`
+	StepKey    string  `json:"step_key" doc:"Key of the step"`
+	MailboxID  *id.ID  `json:"mailbox_id" format:"uuid" doc:"Mailbox that sends its emails"`
 }
 
 // Membership is a contact that entered or left a segment.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/emails"
@@ -28,6 +29,7 @@ type effects struct {
 	contact, thread  *id.ID
 	at               wire.Time
 	messageID        *string
+	back             *time.Time // the day that an automatic reply names
 
 	bounce, code, recipient, diagnostic, subject, from string
 }
@@ -37,7 +39,7 @@ func (in *incoming) effects(class string) *effects {
 		message: in.id, mailbox: in.mailbox, class: class, match: in.match, own: in.own, email: in.email,
 		contact: in.contact, thread: &in.thread, at: in.received, bounce: in.is.Bounce, code: in.is.Code,
 		recipient: in.is.Recipient, diagnostic: in.is.Diagnostic, subject: clean(in.mail.Subject, maxSubject),
-		from: in.from, messageID: orNull(clean(in.mail.MessageID, 998)),
+		from: in.from, messageID: orNull(clean(in.mail.MessageID, 998)), back: in.is.Until,
 	}
 }
 
@@ -51,14 +53,25 @@ func (s *Service) act(ctx context.Context, tx *postgres.Tx, e *effects) error {
 			return err
 		}
 	}
-	if err := s.suppress(ctx, tx, e); err != nil || e.email == nil {
+	if err := s.suppress(ctx, tx, e); err != nil {
 		return err
+	}
+	if e.email == nil {
+		return e.stop(ctx, tx)
 	}
 	if e.former != "" {
 		if err := e.undo(ctx, tx); err != nil {
 			return err
 		}
 	}
+	if err := e.tell(ctx, tx); err != nil {
+		return err
+	}
+	return e.stop(ctx, tx)
+}
+
+// tell records in the email what the message tells about it.
+func (e *effects) tell(ctx context.Context, tx *postgres.Tx) error {
 	switch e.class {
 	case classify.Bounce:
 		return e.bounced(ctx, tx)
@@ -69,8 +82,10 @@ func (s *Service) act(ctx context.Context, tx *postgres.Tx, e *effects) error {
 	case classify.DeliveryReport:
 		return e.record(ctx, tx, emails.Incoming{DeliveredAt: &e.at})
 	case classify.Human:
+		e.reply().LockFor(tx)
 		return e.record(ctx, tx, emails.Incoming{RepliedAt: &e.at})
 	}
+	e.reply().LockFor(tx)
 	return e.record(ctx, tx, emails.Incoming{}) // an answer proves that the mail was sent
 }
 

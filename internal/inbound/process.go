@@ -141,10 +141,10 @@ func (s *Service) SetClass(ctx context.Context, tx *postgres.Tx, message id.ID, 
 	)
 	err := tx.QueryRow(ctx, `
 		SELECT edit, class, class_by, mailbox_id, contact_id, email_id, thread_id, match, own, received_at, bounce,
-			code, recipient, diagnostic, subject, from_folded, nullif(message_id, '')
+			code, recipient, diagnostic, subject, from_folded, nullif(message_id, ''), back_on
 		FROM message WHERE org_id = $1 AND id = $2 AND read_at IS NOT NULL FOR UPDATE`, []any{tx.Org(), message},
 		&edit, &former, &by, &e.mailbox, &e.contact, &email, &thread, &e.match, &e.own, &e.at, &e.bounce, &e.code,
-		&e.recipient, &e.diagnostic, &e.subject, &e.from, &e.messageID)
+		&e.recipient, &e.diagnostic, &e.subject, &e.from, &e.messageID, &e.back)
 	if postgres.None(err) {
 		return Versioned{}, missing()
 	}

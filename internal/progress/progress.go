@@ -64,6 +64,10 @@ var sources = []source{
 		done: "CASE status WHEN 'completed' THEN 1 ELSE 0 END", total: "1", href: "'/api/v1/ai/score-model'",
 	},
 	{
+		kind: "enrollment", table: "enrolment_batch", where: "true", status: "status", done: "done", total: "total",
+		href: "'/api/v1/jobs/' || id::text",
+	},
+	{
 		kind: "suppression_import", table: "suppression_import", where: "status <> 'uploading'", status: "status",
 		done:  "rows_added + rows_unchanged + rows_failed",
 		total: "CASE WHEN status <> 'queued' THEN rows_total END", href: "'/api/v1/suppressions/imports/' || id::text",

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
+	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -73,5 +75,28 @@ func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added
 	if err != nil {
 		return 0, fmt.Errorf("add suppressions: %w", err)
 	}
-	return added, nil
+	return added, stop(ctx, tx, all)
+}
+
+// stop ends the enrolments of the contacts that are suppressed.
+func stop(ctx context.Context, tx *postgres.Tx, all []New) error {
+	for _, reason := range Reasons() {
+		var addresses, domains []string
+		for _, n := range all {
+			switch {
+			case n.Reason != reason:
+			case n.Domain != "":
+				domains = append(domains, FoldDomain(n.Domain))
+			default:
+				addresses = append(addresses, filter.Fold(n.Email))
+			}
+		}
+		if err := states.Suppressed(ctx, tx, addresses, reason); err != nil {
+			return err
+		}
+		if err := states.SuppressedDomains(ctx, tx, domains, reason); err != nil {
+			return err
+		}
+	}
+	return nil
 }

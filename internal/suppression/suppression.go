@@ -110,8 +110,10 @@ func (s *Service) add(ctx context.Context, tx *postgres.Tx, pair orgkey.Pair, n 
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (org_id, hash, purpose) WHERE lifted_at IS NULL DO NOTHING
 		RETURNING `+columns, tx.Org(), id.New(), kind, hash, shown, n.Purpose, n.Reason, n.Source, n.Note, wire.Now(),
-		n.By); err == nil || !postgres.None(err) {
-		return out, err == nil, err
+		n.By); err != nil && !postgres.None(err) {
+		return out, false, err
+	} else if err == nil {
+		return out, true, stop(ctx, tx, []New{n})
 	}
 	out, err = one(ctx, tx, `SELECT `+columns+` FROM suppression
 		WHERE org_id = $1 AND hash = $2 AND purpose = $3 AND lifted_at IS NULL`, tx.Org(), hash, n.Purpose)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -104,7 +105,10 @@ func judgeEmail(ctx context.Context, tx *postgres.Tx, m *emails.Row, due, around
 		}
 	}
 	emails.AddFacts(tx, m.ID, &f)
-	return nil
+	if f.Clicks == 0 || m.EnrolmentID == nil {
+		return nil
+	}
+	return states.Noticed(ctx, tx, *m.EnrolmentID)
 }
 
 // count adds a hit to the figures of an email.

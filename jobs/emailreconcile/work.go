@@ -47,8 +47,13 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		proves = err == nil && m.SentProof
 		return err
 	})
-	if err != nil || r == nil || j.Search == nil {
+	if err != nil || r == nil {
 		return err
+	}
+	giveUp := func(ctx context.Context, tx *postgres.Tx) error { return emails.GiveUp(ctx, tx, r.ID) }
+	if j.Search == nil {
+		run.Effect(giveUp)
+		return nil
 	}
 	at, last := r.NextSearch()
 	if d := time.Until(at); d > 0 {
@@ -56,6 +61,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	found, err := j.Search(ctx, run.Org, r.MailboxID, r.MessageID)
 	if errors.Is(err, sentfolder.ErrUnreadable) || err != nil && run.Last() {
+		run.Effect(giveUp)
 		return nil
 	}
 	if err != nil {

@@ -165,6 +165,16 @@ var rules = []struct{ table, sql string }{
 		`DELETE FROM thread WHERE ctid = ANY (ARRAY(SELECT ctid FROM thread
 			WHERE last_message_at < now() - interval '365 days' LIMIT $1))`,
 	},
+	{
+		"enrolment_result",
+		`DELETE FROM enrolment_result WHERE ctid = ANY (ARRAY(SELECT ctid FROM enrolment_result
+			WHERE created_at < now() - interval '30 days' LIMIT $1))`,
+	},
+	{
+		"enrolment_batch",
+		`DELETE FROM enrolment_batch WHERE ctid = ANY (ARRAY(SELECT ctid FROM enrolment_batch
+			WHERE completed_at < now() - interval '365 days' LIMIT $1))`,
+	},
 	// Hits that were judged. An org's next run deletes them, too.
 	{
 		"email_hit",

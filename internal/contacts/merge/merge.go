@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -144,6 +145,9 @@ func Do(ctx context.Context, tx *postgres.Tx, survivor id.ID, loserIDs []id.ID, 
 		loserIDs, m.ID)
 	if err := events.Announce(ctx, tx,
 		events.ContactMerged{Merge: events.Merge{ID: survivor, LoserIDs: loserIDs}}); err != nil {
+		return Result{}, err
+	}
+	if err := states.Archived(ctx, tx, loserIDs, "contact_merged"); err != nil {
 		return Result{}, err
 	}
 	return out, contacts.AnnounceAll(ctx, tx, changed)

@@ -1,0 +1,277 @@
+package enrolments
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Enrolment is the progress of one contact through a sequence.
+type Enrolment = states.Enrolment
+
+// Results of an enrolment.
+const (
+	Enrolled = "enrolled"
+	Skipped  = "skipped"
+)
+
+// Reasons for which a contact is skipped.
+const (
+	NotFound        = "not_found"
+	Archived        = "archived"
+	NoEmail         = "no_email"
+	SuppressedOne   = "suppressed"
+	NoConsent       = "no_consent"
+	BlockedCountry  = "blocked_country"
+	AlreadyOpen     = "already_open"
+	ActiveElsewhere = "active_elsewhere"
+	FinishedBefore  = "finished_before"
+)
+
+// Reasons returns the reasons for which a contact is skipped.
+func Reasons() []string {
+	return []string{
+		NotFound, Archived, NoEmail, SuppressedOne, NoConsent, BlockedCountry, AlreadyOpen, ActiveElsewhere,
+		FinishedBefore,
+	}
+}
+
+// Result is what became of one contact.
+type Result struct {
+	ContactID   id.ID   `json:"contact_id" format:"uuid" doc:"ID of the contact"`
+	Result      string  `json:"result" enum:"enrolled,skipped" doc:"What became of the contact"`
+	Reason      *string `json:"reason"`
+	EnrolmentID *id.ID  `json:"enrolment_id" format:"uuid" nullable:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (Result) Descriptions() map[string]string {
+	return map[string]string{
+		"reason": "Why it was skipped: not_found, archived, no_email, suppressed, no_consent, blocked_country, " +
+			"already_open, active_elsewhere or finished_before; null: it was not",
+		"enrolment_id": "The new enrolment; null: it was skipped, or this is a dry run",
+	}
+}
+
+// Request is a request to enrol contacts in a sequence.
+type Request struct {
+	Sequence id.ID
+	Mailbox  *id.ID     // sends their mails; nil: those of the version take turns
+	StartAt  *time.Time // when the delay of the first step begins; nil: now
+	DryRun   bool
+	By       string // who enrols them: "user/<id>", "key/<id>", "segment/<id>" or ""
+}
+
+// Service enrols contacts. It is safe for concurrent use.
+type Service struct {
+	Suppressions *suppression.Service
+}
+
+// Enrol enrols the contacts and returns a result for each, in their order. It announces sequence.enrolled. An unknown
+// sequence is a not_found fault, a draft or an archived one sequence_not_active; in a paused one the enrolments are
+// pending.
+func (s *Service) Enrol(ctx context.Context, tx *postgres.Tx, r *Request, contacts []id.ID) ([]Result, error) {
+	e, err := s.begin(ctx, tx, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.enrol(ctx, tx, contacts, nil)
+}
+
+// enroller enrols contacts for one request.
+type enroller struct {
+	*Request
+	*Service
+	version *sequences.Version
+	state   string // of the new enrolments
+	plan    *plan
+}
+
+func (s *Service) begin(ctx context.Context, tx *postgres.Tx, r *Request) (*enroller, error) {
+	at, err := sequences.StateOf(ctx, tx, r.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	e := &enroller{Request: r, Service: s, state: states.Active}
+	switch at.Status {
+	case sequences.Active:
+	case sequences.Paused:
+		e.state = states.Pending
+	default:
+		return nil, fault.New(fault.SequenceNotActive, "The sequence is neither active nor paused.")
+	}
+	if e.version, err = sequences.Load(ctx, tx, r.Sequence, at.Version); err != nil {
+		return nil, err
+	}
+	e.plan, err = planOf(ctx, tx, e.version, r.Mailbox)
+	return e, err
+}
+
+// candidate is a contact that may be enrolled.
+type candidate struct {
+	id              id.ID
+	email, zone     string
+	country, reason string
+	unconfirmed     bool // it was asked for its consent, and has not confirmed it
+}
+
+// enrol enrols the contacts. batch is the batch that they are from, or nil.
+func (e *enroller) enrol(ctx context.Context, tx *postgres.Tx, contacts []id.ID, batch *id.ID) ([]Result, error) {
+	found, err := e.candidates(ctx, tx, contacts)
+	if err != nil {
+		return nil, err
+	}
+	made, err := e.insert(ctx, tx, found, batch)
+	if err != nil {
+		return nil, err
+	}
+	out, seen := make([]Result, len(contacts)), map[id.ID]bool{}
+	for i, contact := range contacts {
+		r := &out[i]
+		r.ContactID, r.Result = contact, Skipped
+		c, known := found[contact]
+		switch enrolment, ok := made[contact]; {
+		case !known:
+			r.Reason = new(NotFound)
+		case c.reason != "":
+			r.Reason = &c.reason
+		case seen[contact] || !ok && !e.DryRun:
+			r.Reason = new(AlreadyOpen)
+		case e.DryRun:
+			r.Result = Enrolled
+		default:
+			r.Result, r.EnrolmentID = Enrolled, &enrolment.ID
+		}
+		seen[contact] = true
+	}
+	return out, nil
+}
+
+// candidates reads the contacts, and why those that cannot be enrolled cannot.
+func (e *enroller) candidates(ctx context.Context, tx *postgres.Tx, contacts []id.ID) (map[id.ID]*candidate, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT c.id, c.email, coalesce(c.time_zone, ''), coalesce(c.country, ''), c.archived_at IS NOT NULL,
+			c.consent ->> 'confirmed_at' IS NULL AND EXISTS (SELECT FROM consent_request r WHERE r.org_id = $1
+				AND r.contact_id = c.id),
+			coalesce(bool_or(n.sequence_id = $3 AND n.ended_at IS NULL), false),
+			coalesce(bool_or(n.sequence_id <> $3 AND n.ended_at IS NULL), false),
+			coalesce(bool_or(n.sequence_id = $3 AND n.ended_at IS NOT NULL), false)
+		FROM contact c LEFT JOIN enrolment n ON n.org_id = $1 AND n.contact_id = c.id
+		WHERE c.org_id = $1 AND c.id = ANY ($2::uuid[]) GROUP BY c.org_id, c.id`, tx.Org(), contacts, e.Sequence)
+	if err != nil {
+		return nil, fmt.Errorf("read contacts: %w", err)
+	}
+	out := make(map[id.ID]*candidate, len(contacts))
+	var sendable []*candidate
+	var (
+		c                                 candidate
+		archived, open, elsewhere, before bool
+	)
+	if _, err := pgx.ForEachRow(rows, []any{
+		&c.id, &c.email, &c.zone, &c.country, &archived, &c.unconfirmed, &open, &elsewhere, &before,
+	}, func() error {
+		one := c
+		switch {
+		case archived:
+			one.reason = Archived
+		case !strings.Contains(one.email, "@"):
+			one.reason = NoEmail
+		case open:
+			one.reason = AlreadyOpen
+		case elsewhere && e.version.Exclusive:
+			one.reason = ActiveElsewhere
+		case before && !e.version.AllowReenroll:
+			one.reason = FinishedBefore
+		case one.unconfirmed:
+			one.reason = NoConsent
+		default:
+			sendable = append(sendable, &one)
+		}
+		out[one.id] = &one
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read contacts: %w", err)
+	}
+	return out, e.suppressed(ctx, tx, sendable)
+}
+
+// suppressed sets the reason of the contacts whose address or domain is suppressed.
+func (e *enroller) suppressed(ctx context.Context, tx *postgres.Tx, all []*candidate) error {
+	addresses := make([]string, len(all))
+	for i, c := range all {
+		addresses[i] = c.email
+	}
+	found, err := e.Suppressions.FindAll(ctx, tx, addresses)
+	if err != nil {
+		return err
+	}
+	for i, c := range all {
+		if found[i] {
+			c.reason = SuppressedOne
+		}
+	}
+	return nil
+}
+
+// insert inserts the enrolments of the candidates without a reason, their history and their events. It returns them by
+// contact. A contact that was enrolled concurrently is missing.
+func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]*candidate, batch *id.ID,
+) (map[id.ID]*Enrolment, error) {
+	if e.DryRun {
+		return nil, nil //nolint:nilnil // a nil map has no enrolments
+	}
+	now := wire.Now()
+	start := now.Time
+	if e.StartAt != nil && e.StartAt.After(start) {
+		start = *e.StartAt
+	}
+	in := &inserts{}
+	for _, c := range found {
+		if c.reason == "" {
+			if err := in.add(e, c, start); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(in.ids) == 0 {
+		return nil, nil //nolint:nilnil // a nil map has no enrolments
+	}
+	if err := e.plan.store(tx, now.Time); err != nil {
+		return nil, err
+	}
+	made, err := in.insert(ctx, tx, e, batch, now)
+	if err != nil {
+		return nil, err
+	}
+	out, told := make(map[id.ID]*Enrolment, len(made)), make([]events.Event, len(made))
+	history := make([]states.History, len(made))
+	for i := range made {
+		n := &made[i]
+		out[n.ContactID], told[i] = n, events.SequenceEnrolled{Enrolment: n.Event()}
+		history[i] = states.History{Enrolment: n.ID, To: n.State, Step: n.Step, Cause: cause(e.By)}
+	}
+	states.Record(tx, history...)
+	for group, at := range in.due {
+		states.Due(tx, group, at)
+	}
+	return out, events.AnnounceAll(ctx, tx, told)
+}
+
+func cause(by string) string {
+	if by == "" {
+		return "enrolled"
+	}
+	return by
+}

@@ -1,0 +1,71 @@
+package enrolments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// inserts is the enrolments to insert, as parallel columns.
+type inserts struct {
+	ids, contacts, mailboxes []id.ID
+	dues                     []time.Time
+	groups                   []int64
+	zones                    []string
+	due                      map[int64]time.Time // the first of each group
+}
+
+// add adds an enrolment of a contact. The delay of its first step begins at start.
+func (in *inserts) add(e *enroller, c *candidate, start time.Time) error {
+	i := id.New()
+	box := e.plan.mailbox(i)
+	zone := e.plan.zone(c.zone, box)
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		return fmt.Errorf("zone of contact: %w", err)
+	}
+	first := &e.version.Steps[0]
+	at := first.Delay.After(start, e.plan.windows, location)
+	group := e.plan.group(first, box.id, zone)
+	in.ids, in.contacts, in.mailboxes = append(in.ids, i), append(in.contacts, c.id), append(in.mailboxes, box.id)
+	in.dues, in.groups, in.zones = append(in.dues, at), append(in.groups, group), append(in.zones, zone)
+	if in.due == nil {
+		in.due = map[int64]time.Time{}
+	}
+	if first, ok := in.due[group]; !ok || at.Before(first) {
+		in.due[group] = at
+	}
+	return nil
+}
+
+func (in *inserts) insert(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
+) ([]Enrolment, error) {
+	stop := e.version.StopOn
+	rows, err := tx.Query(ctx, `
+		WITH n AS (
+			INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp, mailbox_id,
+				zone, stop_reply, stop_company, stop_deal, batch_id, created_by, created_at, state_at)
+			SELECT $1, u.id, $2, $3, u.contact, $4, $5, u.due, u.grp, u.mailbox, u.zone, $6, $7, $8, $9, $10, $11, $11
+			FROM unnest($12::uuid[], $13::uuid[], $14::timestamptz[], $15::bigint[], $16::uuid[], $17::text[])
+				AS u (id, contact, due, grp, mailbox, zone)
+			ON CONFLICT (org_id, sequence_id, contact_id) WHERE ended_at IS NULL DO NOTHING
+			RETURNING *
+		) SELECT `+states.Columns+` FROM n ORDER BY n.id`, tx.Org(), e.Sequence, e.version.Number, e.state,
+		e.version.Steps[0].Key, stop.Reply, stop.CompanyReply, stop.DealWon, batch, e.By, now, in.ids, in.contacts,
+		in.dues, in.groups, in.mailboxes, in.zones)
+	if err != nil {
+		return nil, fmt.Errorf("insert enrolments: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, states.Scan)
+	if err != nil {
+		return nil, fmt.Errorf("insert enrolments: %w", err)
+	}
+	return all, nil
+}

@@ -1,0 +1,165 @@
+package enrolments
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+const absent = "There is no such enrolment."
+
+// Get returns an enrolment. If there is no such enrolment, the error is a not_found fault.
+func Get(ctx context.Context, tx *postgres.Tx, enrolment id.ID) (Enrolment, error) {
+	return one(ctx, tx, enrolment, "")
+}
+
+// one returns an enrolment; lock is "" or the locking clause.
+func one(ctx context.Context, tx *postgres.Tx, enrolment id.ID, lock string) (Enrolment, error) {
+	all, err := query(ctx, tx, `n.id = $2`+lock, enrolment)
+	if err != nil {
+		return Enrolment{}, err
+	}
+	if len(all) == 0 {
+		return Enrolment{}, fault.New(fault.NotFound, absent)
+	}
+	return all[0], nil
+}
+
+// query returns the enrolments n that where selects; its arguments begin with $2.
+func query(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]Enrolment, error) {
+	rows, err := tx.Query(ctx, `SELECT `+states.Columns+` FROM enrolment n WHERE n.org_id = $1 AND `+where,
+		append([]any{tx.Org()}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read enrolments: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, states.Scan)
+	if err != nil {
+		return nil, fmt.Errorf("read enrolments: %w", err)
+	}
+	return all, nil
+}
+
+// Filter selects enrolments; a nil or empty member selects all.
+type Filter struct {
+	Sequence, Contact *id.ID
+	States            []string
+	Step, Reason      string
+}
+
+// where returns the condition of f, whose arguments begin with $2.
+func (f *Filter) where() (string, []any) {
+	var (
+		parts []string
+		args  []any
+	)
+	add := func(condition string, arg any) {
+		args = append(args, arg)
+		parts = append(parts, strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)+1), 1))
+	}
+	if f.Sequence != nil {
+		add("n.sequence_id = ?", *f.Sequence)
+	}
+	if f.Contact != nil {
+		add("n.contact_id = ?", *f.Contact)
+	}
+	if len(f.States) > 0 {
+		add("n.state = ANY (?::text[])", f.States)
+	}
+	if f.Step != "" {
+		add("n.step = ?", f.Step)
+	}
+	if f.Reason != "" {
+		add("n.reason = ?", f.Reason)
+	}
+	if len(parts) == 0 {
+		return "true", nil
+	}
+	return strings.Join(parts, " AND "), args
+}
+
+// List returns at most limit enrolments that f selects, newest first, from the one before on; the zero before begins
+// with the newest.
+func List(ctx context.Context, tx *postgres.Tx, f *Filter, before id.ID, limit int) ([]Enrolment, error) {
+	where, args := f.where()
+	if !before.IsZero() {
+		args = append(args, before)
+		where += " AND n.id < $" + strconv.Itoa(len(args)+1)
+	}
+	args = append(args, limit)
+	return query(ctx, tx, where+" ORDER BY n.id DESC LIMIT $"+strconv.Itoa(len(args)+1), args...)
+}
+
+// Count returns the exact number of enrolments that f selects.
+func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (n int64, err error) {
+	where, args := f.where()
+	err = tx.QueryRow(ctx, `SELECT count(*) FROM enrolment n WHERE n.org_id = $1 AND `+where,
+		append([]any{tx.Org()}, args...), &n)
+	if err != nil {
+		return 0, fmt.Errorf("count enrolments: %w", err)
+	}
+	return n, nil
+}
+
+// Counts returns the numbers of enrolments by state, of each of the sequences.
+func Counts(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID]map[string]int64, error) {
+	rows, err := tx.Query(ctx, `SELECT sequence_id, state, count(*) FROM enrolment
+		WHERE org_id = $1 AND sequence_id = ANY ($2::uuid[]) GROUP BY sequence_id, state`, tx.Org(), all)
+	if err != nil {
+		return nil, fmt.Errorf("count enrolments: %w", err)
+	}
+	out := make(map[id.ID]map[string]int64, len(all))
+	var (
+		sequence id.ID
+		state    string
+		n        int64
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&sequence, &state, &n}, func() error {
+		if out[sequence] == nil {
+			out[sequence] = map[string]int64{}
+		}
+		out[sequence][state] = n
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("count enrolments: %w", err)
+	}
+	return out, nil
+}
+
+// Transition is one change of an enrolment's state or step.
+type Transition struct {
+	At        wire.Time `json:"at" format:"date-time" doc:"When it happened"`
+	From      *string   `json:"from" doc:"State before; null: it was enrolled"`
+	To        string    `json:"to" doc:"State after"`
+	StepKey   string    `json:"step_key" doc:"Key of the step"`
+	Cause     string    `json:"cause" doc:"What caused it, such as reply, suppression, sent or user/<id>"`
+	EmailID   *id.ID    `json:"email_id" format:"uuid" doc:"Email of the step; null: none"`
+	MessageID *id.ID    `json:"message_id" format:"uuid" doc:"Incoming message that caused it; null: none"`
+}
+
+// History returns the transitions of an enrolment, oldest first.
+func History(ctx context.Context, tx *postgres.Tx, enrolment id.ID) ([]Transition, error) {
+	rows, err := tx.Query(ctx, `SELECT at, nullif(from_state, ''), to_state, step, cause, email_id, message_id
+		FROM enrolment_history WHERE org_id = $1 AND enrolment_id = $2 ORDER BY at, id`, tx.Org(), enrolment)
+	if err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Transition])
+	if err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	return all, nil
+}
+
+// Held returns every enrolment of a contact, oldest first.
+func Held(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]Enrolment, error) {
+	return query(ctx, tx, `n.contact_id = $2 ORDER BY n.id`, contact)
+}

@@ -1,0 +1,238 @@
+package states
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outreach/schedule"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+// Mail is the email of a step.
+type Mail struct {
+	Email, Enrolment id.ID
+	Step             string
+}
+
+// LockOf queues the lock of the enrolment of an email, which precedes the lock of the email.
+func LockOf(tx *postgres.Tx, emails ...id.ID) {
+	tx.Queue(`SELECT FROM enrolment n WHERE n.org_id = $1 AND n.id IN (SELECT e.enrolment_id FROM email e
+		WHERE e.org_id = $1 AND e.id = ANY ($2::uuid[])) ORDER BY n.id FOR UPDATE`, tx.Org(), emails)
+}
+
+// MayTransmit locks the enrolment of an email until tx ends, and returns "" if the email may be sent. Otherwise it
+// returns the reason: the enrolment has ended or is paused, or its sequence does not send.
+func MayTransmit(ctx context.Context, tx *postgres.Tx, m Mail) (reason string, err error) {
+	var state, step, sequence string
+	err = tx.QueryRow(ctx, `SELECT n.state, n.step, coalesce(q.status, 'archived') FROM enrolment n
+			LEFT JOIN sequence q ON q.org_id = $1 AND q.id = n.sequence_id
+		WHERE n.org_id = $1 AND n.id = $2 FOR UPDATE OF n`, []any{tx.Org(), m.Enrolment}, &state, &step, &sequence)
+	switch {
+	case postgres.None(err):
+		return EnrolmentEnded, nil
+	case err != nil:
+		return "", fmt.Errorf("lock enrolment: %w", err)
+	case state == Paused:
+		return EnrolmentPaused, nil
+	case state != Sending || step != m.Step || sequence == "archived":
+		return EnrolmentEnded, nil
+	case sequence != "active":
+		return SequencePaused, nil
+	}
+	return "", nil
+}
+
+// Reasons for which the mark of an email is refused.
+const (
+	EnrolmentEnded  = "enrolment_ended"
+	EnrolmentPaused = "enrolment_paused"
+	SequencePaused  = "sequence_paused"
+)
+
+// progress is what decides how an enrolment goes on after an email.
+type progress struct {
+	state, step, next, unit, zone string
+	value, number                 int
+	group                         int64
+	window                        *Window
+}
+
+const progressSQL = `
+SELECT n.state, n.step, n.next_step, n.next_value, n.next_unit, n.next_grp, n.zone, n.step_number, z.body
+FROM enrolment n
+	LEFT JOIN send_group g ON g.org_id = n.org_id AND g.id = n.grp
+	LEFT JOIN schedule_zone z ON z.org_id = g.org_id AND z.schedule = g.schedule AND z.zone = g.zone
+WHERE n.org_id = $1 AND n.id = $2 FOR UPDATE OF n`
+
+// Sent records that the email of a step was sent at a time, or is treated as sent because its fate stays unknown: the
+// enrolment goes on with the next step, whose delay begins at that time, or is finished. An enrolment that has ended
+// meanwhile is unchanged. cause is sent or unknown.
+func Sent(ctx context.Context, tx *postgres.Tx, m Mail, at time.Time, cause string) error {
+	var (
+		p    progress
+		body []byte
+	)
+	err := tx.QueryRow(ctx, progressSQL, []any{tx.Org(), m.Enrolment}, &p.state, &p.step, &p.next, &p.value, &p.unit,
+		&p.group, &p.zone, &p.number, &body)
+	if postgres.None(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("lock enrolment: %w", err)
+	}
+	if p.step != m.Step || p.state != Sending && p.state != Paused {
+		tx.Queue(`UPDATE enrolment SET last_email_id = $3 WHERE org_id = $1 AND id = $2 AND step = $4`, tx.Org(),
+			m.Enrolment, m.Email, m.Step)
+		return nil
+	}
+	p.window = &Window{}
+	if body != nil {
+		if err := json.Unmarshal(body, p.window); err != nil {
+			return fmt.Errorf("decode schedule: %w", err)
+		}
+	}
+	if err := announceStep(ctx, tx, m.Enrolment); err != nil {
+		return err
+	}
+	if p.next == "" {
+		return p.finish(ctx, tx, m, cause)
+	}
+	return p.goOn(tx, m, at, cause)
+}
+
+// announceStep announces that the current step of a locked enrolment is done.
+func announceStep(ctx context.Context, tx *postgres.Tx, enrolment id.ID) error {
+	e, err := get(ctx, tx, enrolment)
+	if err != nil {
+		return err
+	}
+	return events.Announce(ctx, tx, events.SequenceStepCompleted{Enrolment: e.Event()})
+}
+
+func (p *progress) finish(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
+	tx.Queue(`UPDATE enrolment SET last_email_id = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), m.Enrolment, m.Email)
+	_, err := Move(ctx, tx, To{State: Finished, Reason: Completed}, Cause{Text: cause, Email: &m.Email}, `n.id = $8`,
+		m.Enrolment)
+	return err
+}
+
+// Completed is the reason of a finished enrolment.
+const Completed = "completed"
+
+func (p *progress) goOn(tx *postgres.Tx, m Mail, at time.Time, cause string) error {
+	zone, err := time.LoadLocation(p.zone)
+	if err != nil {
+		return fmt.Errorf("zone of enrolment: %w", err)
+	}
+	d := schedule.Delay{Value: p.value, Unit: schedule.Unit(p.unit)}
+	due := d.After(at, p.window.Schedule(), zone)
+	state := Active
+	if p.state == Paused {
+		state = Paused
+	}
+	tx.Queue(`UPDATE enrolment SET state = $3, reason = CASE WHEN $3 = 'paused' THEN reason ELSE '' END, step = $4,
+			step_number = step_number + 1, grp = $5, prio = 0, due_at = CASE WHEN $3 = 'active' THEN $6::timestamptz END,
+			kept_due_at = CASE WHEN $3 = 'paused' THEN $6::timestamptz END, last_email_id = $7, next_step = '',
+			until_at = NULL, edit = edit + 1, state_at = CASE WHEN $3 = 'active' THEN clock_timestamp() ELSE state_at END
+		WHERE org_id = $1 AND id = $2`, tx.Org(), m.Enrolment, state, p.next, p.group, due, m.Email)
+	Record(tx, History{Enrolment: m.Enrolment, From: p.state, To: state, Step: p.next, Cause: cause, Email: &m.Email})
+	if state == Active {
+		Due(tx, p.group, due)
+	}
+	return nil
+}
+
+// get returns an enrolment.
+func get(ctx context.Context, tx *postgres.Tx, enrolment id.ID) (*Enrolment, error) {
+	e := &Enrolment{}
+	err := tx.QueryRow(ctx, `SELECT `+Columns+` FROM enrolment n WHERE n.org_id = $1 AND n.id = $2`,
+		[]any{tx.Org(), enrolment}, &e.ID, &e.SequenceID, &e.Version, &e.ContactID, &e.MailboxID, &e.State, &e.Reason,
+		&e.Step, &e.TimeZone, &e.DueAt, &e.ResumeAt, &e.TaskID, &e.CreatedAt, &e.StartedAt, &e.StateAt, &e.EndedAt,
+		&e.Number, &e.By, &e.Edit, &e.Group, &e.LastEmail, &e.Until)
+	if err != nil {
+		return nil, fmt.Errorf("read enrolment: %w", err)
+	}
+	return e, nil
+}
+
+// Unsent is why the email of a step was not sent.
+type Unsent struct {
+	Failed bool   // the email has failed; otherwise it was cancelled
+	Reason string // of the email
+	Hard   bool   // there is no such address
+}
+
+// NotSent records that the email of a step was certainly not sent: the enrolment ends, is paused, or waits for the step
+// again. An enrolment that is not sending the email any more is unchanged.
+func NotSent(ctx context.Context, tx *postgres.Tx, m Mail, u Unsent) error {
+	const own = `n.id = $8 AND n.step = $9 AND n.state = 'sending'`
+	c := Cause{Text: u.Reason, Email: &m.Email}
+	if !u.Failed && u.Reason == SequencePaused {
+		return again(ctx, tx, m, u.Reason)
+	}
+	_, err := Move(ctx, tx, u.to(), c, own, m.Enrolment, m.Step)
+	return err
+}
+
+// to returns the state after an email that was not sent.
+func (u *Unsent) to() To {
+	switch {
+	case u.Hard:
+		return To{State: Bounced, Reason: "hard_bounce"}
+	case u.Failed:
+		return To{State: Failed, Reason: u.Reason}
+	case u.Reason == "suppressed":
+		return To{State: Unsubscribed, Reason: u.Reason}
+	case u.Reason == "contact_archived":
+		return To{State: Removed, Reason: u.Reason}
+	default:
+		return To{State: Paused, Reason: u.Reason}
+	}
+}
+
+// again makes the step of a cancelled email due again, in its group, which is held.
+func again(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
+	var group int64
+	now := wire.Now()
+	err := tx.QueryRow(ctx, `UPDATE enrolment SET state = 'active', due_at = $4, state_at = $4, edit = edit + 1
+		WHERE org_id = $1 AND id = $2 AND step = $3 AND state = 'sending' RETURNING grp`,
+		[]any{tx.Org(), m.Enrolment, m.Step, now}, &group)
+	if postgres.None(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("return step: %w", err)
+	}
+	Record(tx, History{
+		Enrolment: m.Enrolment, From: Sending, To: Active, Step: m.Step, Cause: cause, Email: &m.Email,
+	})
+	Due(tx, group, now.Time)
+	return nil
+}
+
+// Revived queues that the enrolments of emails which an operator sends again are sending them again.
+func Revived(tx *postgres.Tx, emails []id.ID) {
+	tx.Queue(`
+		WITH found AS (
+			SELECT n.id, n.step, e.id AS email FROM enrolment n JOIN email e ON e.org_id = $1 AND e.id = ANY ($2::uuid[])
+				AND e.enrolment_id = n.id AND e.step = n.step
+			WHERE n.org_id = $1 AND n.state = 'failed' AND n.reason = 'job_stopped' AND e.status = 'failed'
+				AND e.status_reason = 'job_stopped'
+				AND NOT EXISTS (SELECT FROM enrolment o WHERE o.org_id = $1 AND o.sequence_id = n.sequence_id
+					AND o.contact_id = n.contact_id AND o.ended_at IS NULL)
+			FOR UPDATE OF n
+		), moved AS (
+			UPDATE enrolment n SET state = 'sending', reason = '', ended_at = NULL, state_at = clock_timestamp(),
+				edit = edit + 1
+			FROM found f WHERE n.org_id = $1 AND n.id = f.id
+		)
+		INSERT INTO enrolment_history (org_id, enrolment_id, id, at, from_state, to_state, step, cause, email_id)
+		SELECT $1, f.id, uuidv7_at(clock_timestamp()), clock_timestamp(), 'failed', 'sending', f.step, 'job revived',
+			f.email
+		FROM found f`, tx.Org(), emails)
+}

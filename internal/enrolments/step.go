@@ -1,0 +1,213 @@
+package enrolments
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/sequences/steps"
+	"github.com/funnelwork/funnelwork/internal/wire"
+)
+
+type versionKey struct {
+	sequence id.ID
+	number   int
+}
+
+// loaded is a version with what is derived from it.
+type loaded struct {
+	*sequences.Version
+	*plan
+	goal *filter.Filter // nil: none
+}
+
+// version returns a version, which is loaded once a tick.
+func (t *tick) version(ctx context.Context, sequence id.ID, number int) (*loaded, error) {
+	key := versionKey{sequence, number}
+	if l, ok := t.versions[key]; ok {
+		return l, nil
+	}
+	v, err := sequences.Load(ctx, t.tx, sequence, number)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{Version: v}
+	if l.plan, err = placing(v); err != nil {
+		return nil, err
+	}
+	if v.Goal != nil {
+		raw, err := json.Marshal(v.Goal)
+		if err != nil {
+			return nil, fmt.Errorf("encode goal: %w", err)
+		}
+		if l.goal, err = contacts.ParseFilter(ctx, t.tx, raw); err != nil {
+			return nil, fmt.Errorf("read goal: %w", err)
+		}
+	}
+	t.versions[key] = l
+	return l, nil
+}
+
+// current returns the active version of a sequence, or nil.
+func (t *tick) current(ctx context.Context, sequence id.ID) (*loaded, error) {
+	at, err := sequences.StateOf(ctx, t.tx, sequence)
+	if fault.Is(err, fault.NotFound) || err == nil && at.Version == 0 {
+		return nil, nil //nolint:nilnil // no version
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.version(ctx, sequence, at.Version)
+}
+
+// earlier is an email of an enrolment's current step that was written before and not cancelled.
+type earlier struct {
+	id     id.ID
+	status string
+	reason string
+}
+
+// prepare finds the emails of the current steps that exist already.
+func (t *tick) prepare(ctx context.Context, all []Enrolment) error {
+	t.earlier = map[id.ID]earlier{}
+	if len(all) == 0 {
+		return nil
+	}
+	ids, keys := make([]id.ID, len(all)), make([]string, len(all))
+	for i := range all {
+		ids[i], keys[i] = all[i].ID, all[i].Step
+	}
+	rows, err := t.tx.Query(ctx, `SELECT e.enrolment_id, e.id, e.status, e.status_reason
+		FROM unnest($2::uuid[], $3::text[]) AS u (enrolment, step)
+			JOIN email e ON e.org_id = $1 AND e.enrolment_id = u.enrolment AND e.step = u.step
+		WHERE e.enrolment_id IS NOT NULL AND e.status <> 'cancelled'`, t.tx.Org(), ids, keys)
+	if err != nil {
+		return fmt.Errorf("find emails of steps: %w", err)
+	}
+	var enrolment id.ID
+	var found earlier
+	if _, err := pgx.ForEachRow(rows, []any{&enrolment, &found.id, &found.status, &found.reason}, func() error {
+		t.earlier[enrolment] = found
+		return nil
+	}); err != nil {
+		return fmt.Errorf("find emails of steps: %w", err)
+	}
+	return nil
+}
+
+// step executes the current step of a locked enrolment.
+func (t *tick) step(ctx context.Context, e *Enrolment) error {
+	v, err := t.version(ctx, e.SequenceID, e.Version)
+	if err != nil {
+		return err
+	}
+	s := steps.Find(v.Steps, e.Step)
+	if s == nil {
+		return t.end(ctx, e, states.To{State: states.Failed, Reason: "step_unknown"}, "step")
+	}
+	if v.goal != nil {
+		if met, err := t.matches(ctx, e, v.goal, steps.Facts{}); err != nil || met {
+			if err != nil {
+				return t.orGone(ctx, e, err)
+			}
+			return t.end(ctx, e, states.To{State: states.GoalMet, Reason: "goal"}, "goal")
+		}
+	}
+	switch s.Kind {
+	case steps.KindEmail:
+		err = t.email(ctx, e, v, s)
+	case steps.KindTask:
+		err = t.task(ctx, e, v, s)
+	case steps.KindCondition:
+		err = t.condition(ctx, e, v, s)
+	case steps.KindUpdate:
+		err = t.update(ctx, e, v, s)
+	case steps.KindWebhook:
+		err = t.webhook(ctx, e, v, s)
+	default:
+		err = t.goOn(ctx, e, v, steps.After(v.Steps, s.Key))
+	}
+	return t.orGone(ctx, e, err)
+}
+
+// orGone ends the enrolment if err says that its contact is archived or gone, and returns err otherwise.
+func (t *tick) orGone(ctx context.Context, e *Enrolment, err error) error {
+	if _, gone := err.(contactGone); gone { //nolint:errorlint // it is never wrapped
+		return t.end(ctx, e, states.To{State: states.Removed, Reason: "contact_archived"}, "contact_archived")
+	}
+	return err
+}
+
+type contactGone struct{}
+
+func (contactGone) Error() string { return "the contact is archived" }
+
+// contact returns the live contact of an enrolment.
+func (t *tick) contact(ctx context.Context, e *Enrolment) (contacts.Row, error) {
+	row, err := contacts.Get(ctx, t.tx, e.ContactID, false)
+	if fault.Is(err, fault.NotFound) {
+		return row, contactGone{}
+	}
+	return row, err
+}
+
+// matches reports whether the contact of an enrolment matches a filter.
+func (t *tick) matches(ctx context.Context, e *Enrolment, f *filter.Filter, facts steps.Facts) (bool, error) {
+	row, err := t.contact(ctx, e)
+	if err != nil {
+		return false, err
+	}
+	return f.Match(steps.Record(contacts.RecordOf(&row.Contact), facts)), nil
+}
+
+// end ends or pauses an enrolment.
+func (t *tick) end(ctx context.Context, e *Enrolment, to states.To, cause string) error {
+	_, err := states.Move(ctx, t.tx, to, states.Cause{Text: cause}, `n.id = $8`, e.ID)
+	return err
+}
+
+// goOn records that the current step is done, and makes next due; nil: the enrolment is finished.
+func (t *tick) goOn(ctx context.Context, e *Enrolment, v *loaded, next *steps.Step) error {
+	if err := stepDone(ctx, t.tx, e); err != nil {
+		return err
+	}
+	if next == nil {
+		return t.end(ctx, e, states.To{State: states.Finished, Reason: states.Completed}, "step done")
+	}
+	now := wire.Now()
+	due, err := v.due(next, e.TimeZone, now.Time)
+	if err != nil {
+		return err
+	}
+	group, err := t.groupOf(v, next, e)
+	if err != nil {
+		return err
+	}
+	t.tx.Queue(`UPDATE enrolment SET state = 'active', reason = '', step = $3, step_number = step_number + 1, grp = $4,
+			due_at = $5, until_at = NULL, task_id = NULL, edit = edit + 1, state_at = clock_timestamp()
+		WHERE org_id = $1 AND id = $2`, t.tx.Org(), e.ID, next.Key, group, due)
+	states.Record(t.tx, states.History{
+		Enrolment: e.ID, From: e.State, To: states.Active, Step: next.Key, Cause: "step done",
+	})
+	states.Due(t.tx, group, due)
+	return nil
+}
+
+// groupOf returns the group of a step of an enrolment, and stores it if this tick has not done so yet.
+func (t *tick) groupOf(v *loaded, s *steps.Step, e *Enrolment) (int64, error) {
+	group := v.group(s, e.MailboxID, e.TimeZone)
+	if t.stored[group] {
+		v.forget(group)
+		return group, nil
+	}
+	t.stored[group] = true
+	return group, v.store(t.tx, t.now)
+}

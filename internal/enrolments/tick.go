@@ -1,0 +1,218 @@
+package enrolments
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/templates"
+)
+
+// Engine executes the steps of enrolments. It is safe for concurrent use.
+type Engine struct {
+	Emails    *emails.Service
+	Templates *templates.Service
+	// Send enqueues the job of an email.
+	Send func(ctx context.Context, tx *postgres.Tx, email, mailbox id.ID) error
+	// Model returns the scoring model of tx's org. Changed records the scores of changed contacts.
+	Model   func(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error)
+	Changed func(ctx context.Context, tx *postgres.Tx, changed []contacts.Change) error
+	Log     *slog.Logger
+}
+
+const (
+	groupsAtOnce = 500              // groups that a tick looks at
+	stepsAtOnce  = 1000             // enrolments that a tick takes in groups that send nothing
+	mailsAtOnce  = 200              // emails that a tick writes
+	recheck      = time.Minute      // of a group that waits for a person
+	busy         = time.Second      // until the mails that are under way are looked at again
+	retryStep    = 5 * time.Minute  // of a step that failed by an error of ours
+	checkEvery   = 10 * time.Minute // of a condition that waits
+)
+
+// tick is one look at the groups of an org that are due.
+type tick struct {
+	*Engine
+	tx       *postgres.Tx
+	now      time.Time // by Postgres's clock
+	groups   []*group
+	versions map[versionKey]*loaded
+	boxes    map[id.ID]*mailboxes.Sending
+	news     map[id.ID]*newLimit
+	earlier  map[id.ID]earlier // of the enrolments that are being executed
+	stored   map[int64]bool    // groups whose rows are written
+	model    *scoring.Model
+	left     int // emails
+}
+
+// group is a row of send_group that is looked at.
+type group struct {
+	id            int64
+	sequence      id.ID
+	mailbox       *id.ID // nil: steps that send nothing
+	schedule      []byte
+	zone          string
+	opens, closes *time.Time
+	body          []byte
+	status        *string // of the sequence; nil: it is gone
+
+	open bool
+	// floor is the time before which the group need not be looked at; newFloor is that of first steps.
+	floor, newFloor time.Time
+}
+
+// Tick looks at the groups of tx's org that are due, and executes their due steps as far as their mailboxes may send.
+// It ends after a bounded amount of work; what is left is due at once.
+func (e *Engine) Tick(ctx context.Context, tx *postgres.Tx) error {
+	t := &tick{
+		Engine: e, tx: tx, versions: map[versionKey]*loaded{}, boxes: map[id.ID]*mailboxes.Sending{},
+		news: map[id.ID]*newLimit{}, stored: map[int64]bool{}, left: mailsAtOnce,
+	}
+	// The tables swing between empty and millions of rows, so that statistics mislead the planner.
+	tx.Queue(`SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`)
+	for _, part := range []func(context.Context) error{t.read, t.admit, t.resume, t.flow, t.mail, t.raise} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads the groups that are due.
+func (t *tick) read(ctx context.Context) error {
+	if err := t.tx.QueryRow(ctx, `SELECT clock_timestamp()`, nil, &t.now); err != nil {
+		return fmt.Errorf("read clock: %w", err)
+	}
+	rows, err := t.tx.Query(ctx, `
+		SELECT g.id, g.sequence_id, g.mailbox_id, g.schedule, g.zone, z.opens_at, z.closes_at, z.body, q.status
+		FROM send_group g
+			LEFT JOIN schedule_zone z ON z.org_id = $1 AND z.schedule = g.schedule AND z.zone = g.zone
+			LEFT JOIN sequence q ON q.org_id = $1 AND q.id = g.sequence_id
+		WHERE g.org_id = $1 AND g.wake_at <= $2 ORDER BY g.wake_at LIMIT $3`, t.tx.Org(), t.now, groupsAtOnce)
+	if err != nil {
+		return fmt.Errorf("read groups: %w", err)
+	}
+	t.groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*group, error) {
+		g := &group{}
+		return g, row.Scan(&g.id, &g.sequence, &g.mailbox, &g.schedule, &g.zone, &g.opens, &g.closes, &g.body, &g.status)
+	})
+	if err != nil {
+		return fmt.Errorf("read groups: %w", err)
+	}
+	return nil
+}
+
+// admit decides which groups are open: the sequence is active and the window open. It ends the enrolments of archived
+// sequences.
+func (t *tick) admit(ctx context.Context) error {
+	ended := map[id.ID]bool{}
+	for _, g := range t.groups {
+		switch {
+		case g.status == nil || *g.status == sequences.Archived:
+			if _, done := ended[g.sequence]; done {
+				continue
+			}
+			more, err := EndAll(ctx, t.tx, g.sequence, sequences.Archived, "")
+			if err != nil {
+				return err
+			}
+			ended[g.sequence] = more
+		case *g.status != sequences.Active:
+			g.floor = t.now.Add(recheck)
+		case g.mailbox == nil:
+			g.open = true
+		default:
+			if err := t.window(g); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// window decides whether the window of a group is open. A window that has closed is replaced by the next one.
+func (t *tick) window(g *group) error {
+	if g.opens == nil || g.closes == nil {
+		g.floor = t.now.Add(recheck)
+		return nil
+	}
+	if !g.closes.After(t.now) {
+		var w states.Window
+		if err := json.Unmarshal(g.body, &w); err != nil {
+			return fmt.Errorf("decode schedule: %w", err)
+		}
+		opens, closes, err := window(w.Schedule(), g.zone, t.now)
+		if err != nil {
+			return err
+		}
+		g.opens, g.closes = &opens, &closes
+		t.tx.Queue(`UPDATE schedule_zone SET opens_at = $4, closes_at = $5 WHERE org_id = $1 AND schedule = $2
+			AND zone = $3 AND closes_at <= $6`, t.tx.Org(), g.schedule, g.zone, opens, closes, t.now)
+	}
+	if g.open = !g.opens.After(t.now); !g.open {
+		g.floor = *g.opens
+	}
+	return nil
+}
+
+// resume ends the pauses of the groups whose time has come.
+func (t *tick) resume(ctx context.Context) error {
+	var active []int64
+	for _, g := range t.groups {
+		if g.status != nil && *g.status == sequences.Active {
+			active = append(active, g.id)
+		}
+	}
+	if len(active) == 0 {
+		return nil
+	}
+	_, err := resumed(ctx, t.tx, "time", `n.id IN (SELECT o.id FROM unnest($3::bigint[]) AS g (id), LATERAL (
+		SELECT p.id FROM enrolment p WHERE p.org_id = $1 AND p.grp = g.id AND p.resume_at <= $4
+		ORDER BY p.resume_at LIMIT $5) o)`, active, t.now, stepsAtOnce)
+	return err
+}
+
+// raise sets wake_at of the groups to when they are due next, unless a transaction that makes a step due is under way.
+func (t *tick) raise(ctx context.Context) error {
+	if len(t.groups) == 0 {
+		return nil
+	}
+	all := make([]int64, len(t.groups))
+	of := make(map[int64]*group, len(t.groups))
+	for i, g := range t.groups {
+		all[i], of[g.id] = g.id, g
+	}
+	free, err := states.TryRaise(ctx, t.tx, all)
+	if err != nil || len(free) == 0 {
+		return err
+	}
+	floors, firsts := make([]time.Time, len(free)), make([]time.Time, len(free))
+	for i, g := range free {
+		floors[i], firsts[i] = of[g].floor, of[g].newFloor
+		if firsts[i].Before(floors[i]) {
+			firsts[i] = floors[i]
+		}
+	}
+	const next = `(SELECT n.due_at FROM enrolment n WHERE n.org_id = $1 AND n.grp = u.id AND n.prio = %d
+		AND n.due_at IS NOT NULL ORDER BY n.due_at LIMIT 1)`
+	t.tx.Queue(`UPDATE send_group g SET wake_at = u.wake FROM (
+			SELECT u.id, least(greatest(`+fmt.Sprintf(next, 0)+`, CASE WHEN `+fmt.Sprintf(next, 0)+` IS NOT NULL
+				THEN u.floor END), greatest(`+fmt.Sprintf(next, 1)+`, CASE WHEN `+fmt.Sprintf(next, 1)+` IS NOT NULL
+				THEN u.first END), (SELECT n.resume_at FROM enrolment n WHERE n.org_id = $1 AND n.grp = u.id
+				AND n.resume_at IS NOT NULL ORDER BY n.resume_at LIMIT 1)) AS wake
+			FROM unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS u (id, floor, first)) u
+		WHERE g.org_id = $1 AND g.id = u.id AND g.wake_at IS DISTINCT FROM u.wake`, t.tx.Org(), free, floors, firsts)
+	return nil
+}
