@@ -151,7 +151,7 @@ func errNoDomain() error {
 // getDomain requires no feature: it also shows a suspended domain, with the reason.
 func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
 	out, err := httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
-		d, err := a.Domains.Get(ctx, tx)
+		d, err := a.Domains.Get(ctx, tx, branding.Pages)
 		if err != nil || d == nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func (a *App) putDomain(ctx context.Context, in *claimDomainIn) (*domainOut, err
 		return nil, err
 	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
-		d, err := a.Domains.Claim(ctx, tx, host)
+		d, err := a.Domains.Claim(ctx, tx, branding.Pages, host)
 		if err != nil {
 			return nil, err
 		}
@@ -191,20 +191,12 @@ func (a *App) putDomain(ctx context.Context, in *claimDomainIn) (*domainOut, err
 // verifyDomain checks the DNS while the caller waits, for at most seven seconds, and returns the result. A caller who
 // has just set a record wants to see it at once. A job repeats the checks that did not finish in that time.
 func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
-	org := httpx.Who(ctx).Org
-	if a.Limits != nil {
-		if d := a.Limits.Take(ctx, "domain "+org.String(), verifyRate); !d.Allowed {
-			return nil,
-				&fault.Fault{
-					Code:       fault.RateLimited,
-					Detail:     "The records were checked too often. Wait as long as Retry-After says.",
-					RetryAfter: d.RetryAfter(),
-				}
-		}
+	if err := a.mayAskDNS(ctx); err != nil {
+		return nil, err
 	}
 	var d *branding.Domain
-	err := a.DB.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
-		d, err = a.Domains.Get(ctx, tx)
+	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) (err error) {
+		d, err = a.Domains.Get(ctx, tx, branding.Pages)
 		return err
 	})
 	if err == nil && d == nil {
@@ -226,8 +218,24 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 	})
 }
 
+// mayAskDNS limits how often an org makes the platform ask name servers.
+func (a *App) mayAskDNS(ctx context.Context) error {
+	if a.Limits == nil {
+		return nil
+	}
+	d := a.Limits.Take(ctx, "domain "+httpx.Who(ctx).Org.String(), verifyRate)
+	if d.Allowed {
+		return nil
+	}
+	return &fault.Fault{
+		Code:       fault.RateLimited,
+		Detail:     "The records were checked too often. Wait as long as Retry-After says.",
+		RetryAfter: d.RetryAfter(),
+	}
+}
+
 func (a *App) deleteDomain(ctx context.Context, _ *struct{}) (*struct{}, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
-		return &struct{}{}, a.Domains.Remove(ctx, tx)
+		return &struct{}{}, a.Domains.Remove(ctx, tx, branding.Pages)
 	})
 }

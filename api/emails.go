@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -134,12 +135,22 @@ func (a *App) writeEmail(ctx context.Context, tx *postgres.Tx, w *emailRequest) 
 	if room.Left < 1 {
 		return nil, room.Full
 	}
+	if w.purpose == "" {
+		set, err := orgsending.Read(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		w.purpose = set.DefaultPurpose
+	}
 	n := &emails.New{
 		ID: id.New(), Mailbox: m, ContactID: w.contact, Purpose: w.purpose, InReplyTo: w.inReplyTo,
 		ScheduledAt: w.scheduledAt, Attachments: w.attachments, By: actor(ctx),
 		Tracking: emails.Tracking{Opens: orMailbox(w.opens, m.TrackOpens), Clicks: orMailbox(w.clicks, m.TrackClicks)},
 	}
-	renderer := &templates.Service{Box: a.Box, PublicURL: a.Deps.PublicURL}
+	if n.LinkBase, err = orgsending.LinkBase(ctx, tx, a.Deps.PublicURL); err != nil {
+		return nil, err
+	}
+	renderer := &templates.Service{Box: a.Box, PublicURL: n.LinkBase}
 	mail, err := renderer.Render(ctx, tx, &templates.Mail{
 		Template: w.template, Source: w.source, Contact: w.contact, Email: n.ID,
 		Sender: templates.Sender{Name: m.FromName, SignatureHTML: m.SignatureHTML},

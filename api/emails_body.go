@@ -35,8 +35,8 @@ func (createEmailRequest) Descriptions() map[string]string {
 		"text":                 "Text part with merge fields, up to 256 KiB; absent: it is made from the HTML",
 		"in_reply_to_email_id": "An email to the same contact that this one answers, in the same thread",
 		"scheduled_at":         "When to send it, RFC 3339, at most a year ahead; absent or past: at once",
-		"purpose": "personal or marketing; default personal. A contact that has unsubscribed gets no email with the " +
-			"purpose marketing, which also has the headers of an unsubscription by one click",
+		"purpose": "personal or marketing; absent: as the sending settings say. A contact that has unsubscribed gets " +
+			"no email with the purpose marketing, which also has the headers of an unsubscription by one click",
 		"tracking":    "What is tracked of the email; absent: as the mailbox says",
 		"attachments": "Files of the email, at most 10 MiB together before their encoding",
 	}
@@ -59,7 +59,7 @@ type emailRequest struct {
 	template, inReplyTo *id.ID
 	source              compose.Source
 	scheduledAt         *wire.Time
-	purpose             string
+	purpose             string // "": the org's default
 	opens, clicks       *bool
 	attachments         []compose.Attachment
 }
@@ -69,7 +69,7 @@ const furthest = 366 * 24 * time.Hour
 
 // wish validates b.
 func (b *createEmailRequest) wish(now time.Time) (*emailRequest, error) {
-	w := &emailRequest{purpose: emails.Personal, attachments: attachmentsOf(b.Attachments)}
+	w := &emailRequest{attachments: attachmentsOf(b.Attachments)}
 	f := form.At("")
 	var contact, mailbox *id.ID
 	form.Missing(f, "contact_id", b.ContactID.Field)

@@ -17,6 +17,18 @@ func (r *recorder) tellOfMailboxes(c *caller) {
 	r.call(c, "mailboxes.resume", nil, sandbox.ID)
 }
 
+// tellOfSending records the sending settings.
+func (r *recorder) tellOfSending(c *caller) {
+	r.Helper()
+	r.call(c, "org_sending.update", `{"postal_address":"Babbage & Co\n1 Dorset Street\nLondon W1U 4EG",`+
+		`"daily_cap":5000,"blocked_countries":["US"],"stop_on":{"company_reply":true}}`)
+	r.call(c, "sending_domains.create", `{"domain":"looms.example"}`)
+	r.call(c, "sending_domains.verify", nil, "looms.example")
+	r.call(c, "sending_domains.rotate", nil, "looms.example")
+	r.call(c, "org_sending.get", nil)
+	r.call(c, "sending_domains.remove", nil, "looms.example")
+}
+
 // tellOfSuppressions records suppressions.
 func (r *recorder) tellOfSuppressions(c *caller) {
 	r.Helper()

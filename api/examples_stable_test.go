@@ -24,6 +24,9 @@ var (
 	// secretMember is a member that holds a secret or a value for a single use, whatever it looks like.
 	secretMember = regexp.MustCompile(`"(access_token|refresh_token|token|secret|key|client_secret|state|code|` +
 		`next_cursor|confirmation_code|signed_request)":\s*"((?:whsec_|fw_)?)([^"\\]{16,})"`)
+	// keyRecord is a DNS record of a key, and keySelector a part of its name.
+	keyRecord   = regexp.MustCompile(`k=rsa; p=[A-Za-z0-9+/=]+`)
+	keySelector = regexp.MustCompile(`\bfw[0-9a-f]{10}\._domainkey`)
 	// longWord is a run of letters and digits that may be random.
 	longWord = regexp.MustCompile(`[A-Za-z0-9_-]{20,}`)
 	// foreignID is an id of the payment processor.
@@ -70,6 +73,8 @@ func (r *recorder) stable(request, response []byte) (json.RawMessage, json.RawMe
 		s = timeText.ReplaceAllStringFunc(s, r.stableTime)
 		s = dateMember.ReplaceAllStringFunc(s, r.stableDate)
 		s = secretMember.ReplaceAllString(s, `"${1}":"${2}`+examples.Placeholder+`"`)
+		s = keyRecord.ReplaceAllString(s, "k=rsa; p="+examples.Placeholder)
+		s = keySelector.ReplaceAllString(s, "fw0a1b2c3d4e._domainkey")
 		s = foreignID.ReplaceAllString(s, "${1}_"+examples.Placeholder)
 		return json.RawMessage(longWord.ReplaceAllStringFunc(s, func(word string) string {
 			if looksRandom(word) {

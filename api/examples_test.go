@@ -95,6 +95,7 @@ func TestTheExamplesAreOfRealResponses(t *testing.T) {
 	r.tellOfContacts(ada)
 	r.tellOfWebhooks(ada)
 	r.tellOfMailboxes(ada)
+	r.tellOfSending(ada)
 	r.tellOfSuppressions(ada)
 	r.tellOfScreens(ada)
 	r.tellOfScores(ada)

@@ -74,6 +74,9 @@ type createMailboxOut struct {
 func (a *App) createMailbox(ctx context.Context, in *struct{ Body createMailboxRequest }) (*createMailboxOut, error) {
 	p := in.Body.patch()
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*createMailboxOut, error) {
+		if err := trackByDefault(ctx, tx, &p); err != nil {
+			return nil, err
+		}
 		v, token, err := a.Mailboxes.Create(ctx, tx, &p, mailAccount)
 		if err != nil {
 			return nil, err

@@ -76,8 +76,8 @@ type mailRampPatch struct {
 }
 
 type mailTrackingPatch struct {
-	Opens  httpx.Optional[bool] `json:"opens" required:"false" doc:"Whether opens are counted; default false"`
-	Clicks httpx.Optional[bool] `json:"clicks" required:"false" doc:"Whether clicks are counted; default false"`
+	Opens  httpx.Optional[bool] `json:"opens" required:"false" doc:"Whether opens are counted"`
+	Clicks httpx.Optional[bool] `json:"clicks" required:"false" doc:"Whether clicks are counted"`
 }
 
 // MailboxFields are the members common to both mailbox bodies.
@@ -126,7 +126,7 @@ func (MailboxFields) Descriptions() map[string]string {
 		"rate_per_second":   "Most mails per second, 1 to 1000, of a relay; null: no limit",
 		"ramp":              "Growth of the number of automated mails per day; null: none",
 		"time_zone":         "IANA name; null: the organization's",
-		"tracking":          "What is tracked in its automated mail. Merged per member",
+		"tracking":          "What is tracked in its mail; default as the sending settings say. Merged per member",
 		"signature_html":    "Signature, up to 20000 characters",
 		"owner_id":          "Member of the organization it belongs to",
 	}

@@ -123,7 +123,11 @@ func createdSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*s
 func (a *App) createSequence(ctx context.Context, in *struct{ Body createSequenceRequest }) (*sequenceCreated, error) {
 	p := in.Body.patch()
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceCreated, error) {
-		r, err := sequences.Create(ctx, tx, &p, sequenceGround(ctx, tx))
+		ground, err := sequenceGround(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		r, err := sequences.Create(ctx, tx, &p, ground)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +159,11 @@ type updateSequenceIn struct {
 func (a *App) updateSequence(ctx context.Context, in *updateSequenceIn) (*sequenceOut, error) {
 	p := in.Body.patch()
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
-		ch, err := sequences.Update(ctx, tx, in.ID, in.Check, &p, sequenceGround(ctx, tx))
+		ground, err := sequenceGround(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		ch, err := sequences.Update(ctx, tx, in.ID, in.Check, &p, ground)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences"
@@ -18,14 +19,19 @@ import (
 )
 
 // sequenceGround returns the checks of a sequence that depend on the org's contacts.
-func sequenceGround(ctx context.Context, tx *postgres.Tx) *sequences.Ground {
+func sequenceGround(ctx context.Context, tx *postgres.Tx) (*sequences.Ground, error) {
+	sending, err := orgsending.Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
 	return &sequences.Ground{
+		StopOn:    sequences.StopOn(sending.StopOn),
 		Goal:      contacts.Parser(ctx, tx),
 		Condition: contacts.ParserWith(ctx, tx, steps.FactTypes()),
 		Update: func(path string, set map[string]any) (map[string]any, error) {
 			return contactUpdate(ctx, tx, path, set)
 		},
-	}
+	}, nil
 }
 
 // contactUpdate checks the fields that a step sets and returns them in their stored form.
@@ -55,8 +61,16 @@ func contactUpdate(ctx context.Context, tx *postgres.Tx, path string, set map[st
 
 // sequenceGates returns what keeps sequences from being activated.
 func (a *App) sequenceGates(ctx context.Context, tx *postgres.Tx) (*sequences.Gates, error) {
+	sending, err := orgsending.Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	address := ""
+	if sending.PostalAddress != nil {
+		address = *sending.PostalAddress
+	}
 	return &sequences.Gates{
-		AllowPrivate: a.Mailboxes.AllowPrivate,
+		PostalAddress: address, AllowPrivate: a.Mailboxes.AllowPrivate,
 		Lint: func(source compose.Source) ([]compose.Finding, error) {
 			return templates.Lint(ctx, tx, source)
 		},

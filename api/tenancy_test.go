@@ -107,6 +107,8 @@ func (s *service) example(r api.Route, n int) any {
 		o["company_id"] = id.New().String() // a note needs a subject
 	case suppressionsPath:
 		o["domain"] = fmt.Sprintf("suppressed%d.example", n) // or an email
+	case sendingDomainsPath:
+		o["domain"] = fmt.Sprintf("sender%d.example", n)
 	case boxesPath:
 		o["kind"] = "sandbox" // the others need a server or an account
 	}

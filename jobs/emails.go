@@ -8,6 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
 	"github.com/funnelwork/funnelwork/internal/outreach/sentfolder"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
@@ -23,6 +24,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
+	"github.com/funnelwork/funnelwork/jobs/sendingdomains"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
 	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
@@ -39,7 +41,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 	send := emailsend.Job{
 		DB: d.App, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxOf(d.Outbox), Token: tokens,
 		Emails: &emails.Service{Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}},
-		Sign:   outbox.Signer{App: d.App, Box: d.Box}.Sign,
+		Sign:   signer(d),
 	}
 	engine := &enrolments.Engine{
 		Emails: &emails.Service{
@@ -59,9 +61,23 @@ func emailHandlers(d *Deps) []queue.Handler {
 		}.Handler(),
 		inboundmail.Job{Inbound: inboundmail.Intake(d.App, d.Box)}.Handler(),
 		mailboxdomains.Job{System: d.System, Records: d.Domains.CheckMail}.Handler(),
+		sendingdomains.Job{
+			App: d.App, System: d.System, Domains: &orgsending.Domains{Box: d.Box, Texts: d.Domains.Texts},
+		}.Handler(),
 		mailboxsweep.Job{App: d.App, System: d.System}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: resend}.Handler(),
 		suppressionimport.Job{Suppressions: &suppression.Service{Box: d.Box}, Log: d.Log}.Handler(),
+	}
+}
+
+// signer returns the function that signs the mails of sandbox mailboxes, and of relays with a verified domain.
+func signer(d *Deps) func(context.Context, id.ID, *mailboxes.Sending, []byte) ([]byte, error) {
+	sandbox, relays := outbox.Signer{App: d.App, Box: d.Box}, &orgsending.Signer{App: d.App, Box: d.Box}
+	return func(ctx context.Context, org id.ID, m *mailboxes.Sending, mime []byte) ([]byte, error) {
+		if m.Kind == mailboxes.Sandbox {
+			return sandbox.Sign(ctx, org, m, mime)
+		}
+		return relays.Sign(ctx, org, m, mime)
 	}
 }
 

@@ -384,8 +384,8 @@ var without = strings.Fields(`
 	email.reconcile inbound.mail keys.reseal lead.rescore lead.score lead.score_many mail.system mailbox.check
 	mailbox.domains mailbox.sweep
 	overview.count plan.settle plan.sweep
-	platform.redrive platform.retain quota.announce score.train_night segment.sync sequence.step stripe.event token.refresh
-	token.revoke token.sweep tracking.judge webhook.health webhook.tell`)
+	platform.redrive platform.retain quota.announce score.train_night segment.sync sending.domains sequence.step
+	stripe.event token.refresh token.revoke token.sweep tracking.judge webhook.health webhook.tell`)
 
 func TestEveryKindHasAHookOrIsKnownToNeedNone(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ day_count (org_id uuid not null, day date not null, contacts bigint not null def
 day_deals (org_id uuid not null, day date not null, status text not null, currency text not null, deals bigint not null, amount bigint not null)
 deal (org_id uuid not null, id uuid not null, name text not null, contact_id uuid, company_id uuid, pipeline_id uuid not null, stage_id uuid not null, status text not null, open_stage_id uuid, amount bigint not null, currency text not null, lost_reason text, expected_close_on date, expected_order date not null default COALESCE(expected_close_on, 'infinity'::date), owner_id uuid, closed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, place text, position text not null default (COALESCE(place, (translate(replace((id)::text, '-'::text, ''::text), '0123456789abcdef'::text, 'fedcba9876543210'::text) || 'i'::text)) COLLATE "C"))
 deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
-domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0)
+domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0, use text not null default 'pages'::text)
 domain_feed (one boolean not null default true, version bigint not null default 0)
 email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea, late_hours integer not null default 24)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
@@ -82,6 +82,7 @@ CASE
     ELSE NULL::integer
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
 org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
+org_sending (org_id uuid not null, postal_address text, default_purpose text not null, daily_cap integer, domain_daily_cap integer, blocked_countries text[] not null, stop_on_reply boolean not null, stop_on_company_reply boolean not null, stop_on_deal_won boolean not null, track_opens boolean not null, track_clicks boolean not null, updated_at timestamp with time zone not null, edit integer not null, tracking_domain text, cap_room integer)
 overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone)
 partitioned (name text not null, keep_days integer not null, filled integer not null default 100)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -112,6 +113,8 @@ segment_member (org_id uuid not null, segment_id uuid not null, archived boolean
 segment_tally (org_id uuid not null, segment_id uuid not null, id bigint not null, step bigint not null)
 segment_watch (org_id uuid not null, watching boolean not null default false, epoch integer not null default 0, waits_for text[])
 send_group (org_id uuid not null, id bigint not null, sequence_id uuid not null, mailbox_id uuid, schedule bytea not null, zone text not null, wake_at timestamp with time zone)
+sending_domain (org_id uuid not null, id uuid not null, domain text not null, status text not null, spf text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, failures integer not null default 0, created_at timestamp with time zone not null, verified_at timestamp with time zone, checked_at timestamp with time zone, next_check_at timestamp with time zone not null)
+sending_key (org_id uuid not null, id uuid not null, domain_id uuid not null, selector text not null, sealed bytea not null, public_key text not null, found boolean not null default false, created_at timestamp with time zone not null)
 sequence (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, status text not null, status_reason text not null default ''::text, version integer, draft integer, latest integer not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 sequence_step (org_id uuid not null, sequence_id uuid not null, version integer not null, position integer not null, key text not null, kind text not null, body json not null)
 sequence_version (org_id uuid not null, sequence_id uuid not null, number integer not null, settings json not null, created_at timestamp with time zone not null, activated_at timestamp with time zone)
@@ -263,6 +266,7 @@ deal_word: deal_word_pkey PRIMARY KEY (org_id, word, deal_id)
 domain: domain_host_check CHECK ((host = lower(host)))
 domain: domain_pkey PRIMARY KEY (org_id, id)
 domain: domain_status_check CHECK ((status = ANY (ARRAY['pending_dns'::text, 'verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text, 'removed'::text])))
+domain: domain_use_check CHECK ((use = ANY (ARRAY['pages'::text, 'links'::text])))
 domain_feed: domain_feed_one_check CHECK (one)
 domain_feed: domain_feed_pkey PRIMARY KEY (one)
 email: email_bounced_check CHECK ((bounced = ANY (ARRAY['hard'::text, 'soft'::text])))
@@ -341,6 +345,10 @@ org: org_level UNIQUE (id, level)
 org: org_parent FOREIGN KEY (parent_org_id, parent_level) REFERENCES org(id, level)
 org: org_pkey PRIMARY KEY (id)
 org_key: org_key_pkey PRIMARY KEY (org_id)
+org_sending: org_sending_daily_cap_check CHECK ((daily_cap > 0))
+org_sending: org_sending_default_purpose_check CHECK ((default_purpose = ANY (ARRAY['personal'::text, 'marketing'::text])))
+org_sending: org_sending_domain_daily_cap_check CHECK ((domain_daily_cap > 0))
+org_sending: org_sending_pkey PRIMARY KEY (org_id)
 overview_state: overview_state_pkey PRIMARY KEY (org_id)
 partitioned: partitioned_pkey PRIMARY KEY (name)
 pipeline: pipeline_pkey PRIMARY KEY (org_id, id)
@@ -386,6 +394,9 @@ segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, c
 segment_tally: segment_tally_pkey PRIMARY KEY (org_id, segment_id, id)
 segment_watch: segment_watch_pkey PRIMARY KEY (org_id)
 send_group: send_group_pkey PRIMARY KEY (org_id, id)
+sending_domain: sending_domain_pkey PRIMARY KEY (org_id, id)
+sending_domain: sending_domain_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failed'::text])))
+sending_key: sending_key_pkey PRIMARY KEY (org_id, id)
 sequence: sequence_pkey PRIMARY KEY (org_id, id)
 sequence: sequence_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
 sequence_step: sequence_step_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'wait'::text, 'task'::text, 'condition'::text, 'update'::text, 'webhook'::text])))
@@ -530,6 +541,7 @@ CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (stat
 CREATE INDEX email_broadcast ON public.email USING btree (org_id, broadcast_id, id) WHERE (broadcast_id IS NOT NULL)
 CREATE INDEX email_contact ON public.email USING btree (org_id, contact_id, id)
 CREATE INDEX email_content_age ON public.email_content USING btree (created_at)
+CREATE INDEX email_domain_marked ON public.email USING btree (org_id, to_domain, marked_at) WHERE (automated AND (marked_at IS NOT NULL))
 CREATE INDEX email_enrolment ON public.email USING btree (org_id, enrolment_id, id) WHERE (enrolment_id IS NOT NULL)
 CREATE INDEX email_fact_contact ON public.email_fact USING btree (org_id, contact_id, at) WHERE (contact_id IS NOT NULL)
 CREATE INDEX email_fact_email ON public.email_fact USING btree (org_id, email_id, at)
@@ -539,6 +551,7 @@ CREATE INDEX email_hit_open ON public.email_hit USING btree (org_id, at) WHERE (
 CREATE INDEX email_marked ON public.email USING btree (org_id, mailbox_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
+CREATE INDEX email_org_marked ON public.email USING btree (org_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_refused ON public.email USING btree (org_id, mailbox_id, refused_at) WHERE (refused_at IS NOT NULL)
 CREATE INDEX email_thread ON public.email USING btree (org_id, thread_id, id)
 CREATE INDEX enrolment_batch_age ON public.enrolment_batch USING btree (completed_at) WHERE (completed_at IS NOT NULL)
@@ -606,6 +619,8 @@ CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((sta
 CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
 CREATE INDEX send_group_sequence ON public.send_group USING btree (org_id, sequence_id)
 CREATE INDEX send_group_wake ON public.send_group USING btree (wake_at) WHERE (wake_at IS NOT NULL)
+CREATE INDEX sending_domain_due ON public.sending_domain USING btree (next_check_at)
+CREATE INDEX sending_key_domain ON public.sending_key USING btree (org_id, domain_id)
 CREATE INDEX sequence_archived ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX sequence_archived_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX sequence_created ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
@@ -701,8 +716,8 @@ CREATE UNIQUE INDEX deal_pkey ON public.deal USING btree (org_id, id)
 CREATE UNIQUE INDEX deal_word_pkey ON public.deal_word USING btree (org_id, word, deal_id)
 CREATE UNIQUE INDEX domain_feed_pkey ON public.domain_feed USING btree (one)
 CREATE UNIQUE INDEX domain_host ON public.domain USING btree (host) WHERE held
-CREATE UNIQUE INDEX domain_one ON public.domain USING btree (org_id) WHERE (status <> 'removed'::text)
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
+CREATE UNIQUE INDEX domain_use ON public.domain USING btree (org_id, use) WHERE (status <> 'removed'::text)
 CREATE UNIQUE INDEX email_attachment_pkey ON public.email_attachment USING btree (org_id, email_id, n)
 CREATE UNIQUE INDEX email_content_pkey ON public.email_content USING btree (org_id, email_id)
 CREATE UNIQUE INDEX email_fact_pkey ON public.email_fact USING btree (org_id, id)
@@ -745,6 +760,7 @@ CREATE UNIQUE INDEX oauth_state_pkey ON public.oauth_state USING btree (org_id, 
 CREATE UNIQUE INDEX org_key_pkey ON public.org_key USING btree (org_id)
 CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
+CREATE UNIQUE INDEX org_sending_pkey ON public.org_sending USING btree (org_id)
 CREATE UNIQUE INDEX overview_state_pkey ON public.overview_state USING btree (org_id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
 CREATE UNIQUE INDEX pipeline_default ON public.pipeline USING btree (org_id) WHERE is_default
@@ -784,6 +800,9 @@ CREATE UNIQUE INDEX segment_pkey ON public.segment USING btree (org_id, id)
 CREATE UNIQUE INDEX segment_tally_pkey ON public.segment_tally USING btree (org_id, segment_id, id)
 CREATE UNIQUE INDEX segment_watch_pkey ON public.segment_watch USING btree (org_id)
 CREATE UNIQUE INDEX send_group_pkey ON public.send_group USING btree (org_id, id)
+CREATE UNIQUE INDEX sending_domain_name ON public.sending_domain USING btree (org_id, domain)
+CREATE UNIQUE INDEX sending_domain_pkey ON public.sending_domain USING btree (org_id, id)
+CREATE UNIQUE INDEX sending_key_pkey ON public.sending_key USING btree (org_id, id)
 CREATE UNIQUE INDEX sequence_pkey ON public.sequence USING btree (org_id, id)
 CREATE UNIQUE INDEX sequence_step_key ON public.sequence_step USING btree (org_id, sequence_id, version, key)
 CREATE UNIQUE INDEX sequence_step_pkey ON public.sequence_step USING btree (org_id, sequence_id, version, "position")
@@ -940,6 +959,7 @@ org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('
 org_key: platform for SELECT to funnelwork_app using ((org_id = '00000000-0000-0000-0000-000000000000'::uuid)) check () forced
 org_key: system for ALL to funnelwork_system using (true) check (true) forced
 org_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+org_sending: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 overview_state: system for ALL to funnelwork_system using (true) check (true) forced
 overview_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 pipeline: system for ALL to funnelwork_system using (true) check (true) forced
@@ -977,6 +997,10 @@ segment_tally: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current
 segment_watch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 send_group: system for ALL to funnelwork_system using (true) check (true) forced
 send_group: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sending_domain: system for ALL to funnelwork_system using (true) check (true) forced
+sending_domain: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+sending_key: system for ALL to funnelwork_system using (true) check (true) forced
+sending_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence_step: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sequence_version: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1218,6 +1242,8 @@ org: funnelwork_system may INSERT, SELECT
 org_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 org_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 org_key: funnelwork_system may SELECT, UPDATE
+org_sending: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+org_sending: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 overview_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 overview_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 overview_state: funnelwork_system may INSERT, SELECT
@@ -1292,6 +1318,12 @@ segment_watch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 send_group: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 send_group: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 send_group: funnelwork_system may SELECT
+sending_domain: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sending_domain: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sending_domain: funnelwork_system may SELECT
+sending_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+sending_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+sending_key: funnelwork_system may SELECT, UPDATE
 sequence: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sequence: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sequence_step: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

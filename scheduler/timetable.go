@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
 	"github.com/funnelwork/funnelwork/jobs/platformretention"
 	"github.com/funnelwork/funnelwork/jobs/scoretrainnight"
+	"github.com/funnelwork/funnelwork/jobs/sendingdomains"
 	"github.com/funnelwork/funnelwork/jobs/tokensweep"
 	"github.com/funnelwork/funnelwork/jobs/webhookhealth"
 )
@@ -96,6 +97,12 @@ func Timetable() []Entry {
 			Name: "sender-domains", Every: time.Minute, Past: 35 * time.Second, Missed: Skip,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 				return mailboxdomains.Kind.Add(ctx, tx, mailboxdomains.Args{}, dedupe)
+			},
+		},
+		{
+			Name: "sending-domains", Every: time.Minute, Past: 50 * time.Second, Missed: Skip,
+			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+				return sendingdomains.Kind.Add(ctx, tx, sendingdomains.Args{}, dedupe)
 			},
 		},
 		{

@@ -1,6 +1,6 @@
 package branding
 
-// Custom domains: the host under which an org's hosted pages are served.
+// Custom domains: the hosts under which an org's hosted pages are served, and under which the links of its mail are.
 //
 // # Ownership of a host
 //
@@ -67,10 +67,20 @@ type Domains struct{ DomainOptions }
 // NewDomains returns Domains with the given options.
 func NewDomains(o DomainOptions) *Domains { return &Domains{o} }
 
+// Use is what a host is claimed for. An org has at most one host for each use.
+type Use string
+
+// The uses.
+const (
+	Pages Use = "pages" // hosted pages
+	Links Use = "links" // pixels and links of mail
+)
+
 // Domain is a stored claim.
 type Domain struct {
 	ID    id.ID
 	Host  string // lower case, punycode
+	Use   Use
 	Token string // value of its TXT record
 	Standing
 }
@@ -102,26 +112,38 @@ func (s *Domains) Records(d *Domain) []DNSRecord {
 	}
 }
 
-const domainColumns = `id, host, token, status, reason, failures, claimed_at, proven_at, routed_at, checked_at,
+// Found returns, for each of the Records of d, whether the last check found it.
+func (d *Domain) Found() [2]bool {
+	proof := d.ProvenAt != nil && d.LostAt == nil && d.Reason != TXTMissing && d.Reason != TXTWrong
+	route := d.Status == Active && d.Reason != CNAMEMissing && d.Reason != CNAMEWrong
+	return [2]bool{proof, route}
+}
+
+const domainColumns = `id, host, use, token, status, reason, failures, claimed_at, proven_at, routed_at, checked_at,
 	failed_at, degraded_at,
 	suspended_at, lost_at, removed_at, next_check_at`
 
 func scanDomain(row pgx.CollectableRow) (*Domain, error) {
 	d := &Domain{}
-	err := row.Scan(&d.ID, &d.Host, &d.Token, &d.Status, &d.Reason, &d.Failures, &d.ClaimedAt, &d.ProvenAt,
+	err := row.Scan(&d.ID, &d.Host, &d.Use, &d.Token, &d.Status, &d.Reason, &d.Failures, &d.ClaimedAt, &d.ProvenAt,
 		&d.RoutedAt, &d.CheckedAt, &d.FailedAt,
 		&d.DegradedAt, &d.SuspendedAt, &d.LostAt, &d.RemovedAt, &d.NextCheckAt)
 	return d, err
 }
 
-// Get returns the domain of tx's org, or nil.
-func (s *Domains) Get(ctx context.Context, tx *postgres.Tx) (*Domain, error) {
-	return s.find(ctx, tx, "")
+// Get returns the domain of tx's org for a use, or nil.
+func (s *Domains) Get(ctx context.Context, tx *postgres.Tx, use Use) (*Domain, error) {
+	return s.find(ctx, tx, "use = $2", use)
 }
 
-func (s *Domains) find(ctx context.Context, tx *postgres.Tx, lock string) (*Domain, error) {
-	rows, err := tx.Query(ctx, `SELECT `+domainColumns+` FROM domain WHERE org_id = $1 AND status <> 'removed'`+lock,
-		tx.Org())
+// ByID returns a domain of tx's org, or nil if there is none or it was removed.
+func (s *Domains) ByID(ctx context.Context, tx *postgres.Tx, domain id.ID) (*Domain, error) {
+	return s.find(ctx, tx, "id = $2", domain)
+}
+
+func (s *Domains) find(ctx context.Context, tx *postgres.Tx, where string, arg any) (*Domain, error) {
+	rows, err := tx.Query(ctx, `SELECT `+domainColumns+` FROM domain WHERE org_id = $1 AND status <> 'removed' AND `+
+		where, tx.Org(), arg)
 	if err != nil {
 		return nil, fmt.Errorf("read domain: %w", err)
 	}
@@ -153,12 +175,12 @@ func (s *Domains) Held(ctx context.Context, host string, by id.ID) error {
 	return nil
 }
 
-// Claim makes host, which must be a result of Host, the domain of tx's org. A repeated claim changes nothing. A new
-// host replaces the previous one, which is no longer served.
-func (s *Domains) Claim(ctx context.Context, tx *postgres.Tx, host string) (*Domain, error) {
+// Claim makes host, which must be a result of Host, the domain of tx's org for a use. A repeated claim changes nothing.
+// A new host replaces the previous one, which is no longer served.
+func (s *Domains) Claim(ctx context.Context, tx *postgres.Tx, use Use, host string) (*Domain, error) {
 	// Serialize the claims of one org, so that at most one remains.
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('domain ' || $1::text, 0))`, tx.Org().String())
-	d, err := s.find(ctx, tx, " FOR UPDATE")
+	d, err := s.find(ctx, tx, "use = $2 FOR UPDATE", use)
 	if err != nil || d != nil && d.Host == host {
 		return d, err
 	}
@@ -168,8 +190,8 @@ func (s *Domains) Claim(ctx context.Context, tx *postgres.Tx, host string) (*Dom
 	token := make([]byte, 16)
 	_, _ = rand.Read(token) // never fails
 	rows, err := tx.Query(ctx,
-		`INSERT INTO domain (org_id, id, host, token) VALUES ($1, $2, $3, $4) RETURNING `+domainColumns,
-		tx.Org(), id.New(), host, hex.EncodeToString(token))
+		`INSERT INTO domain (org_id, id, host, use, token) VALUES ($1, $2, $3, $4, $5) RETURNING `+domainColumns,
+		tx.Org(), id.New(), host, use, hex.EncodeToString(token))
 	if err != nil {
 		return nil, fmt.Errorf("claim domain: %w", err)
 	}
@@ -180,9 +202,10 @@ func (s *Domains) Claim(ctx context.Context, tx *postgres.Tx, host string) (*Dom
 	return d, nil
 }
 
-// Remove removes the domain of tx's org, if it has one. The host is no longer served, and other orgs may claim it.
-func (s *Domains) Remove(ctx context.Context, tx *postgres.Tx) error {
-	d, err := s.find(ctx, tx, " FOR UPDATE")
+// Remove removes the domain of tx's org for a use, if it has one. The host is no longer served, and other orgs may
+// claim it.
+func (s *Domains) Remove(ctx context.Context, tx *postgres.Tx, use Use) error {
+	d, err := s.find(ctx, tx, "use = $2 FOR UPDATE", use)
 	if err == nil && d != nil {
 		s.remove(ctx, tx, d, "asked")
 	}
@@ -205,8 +228,8 @@ const keepSQL = `UPDATE domain SET status = $3, reason = $4, failures = $5, prov
 func (s *Domains) Apply(ctx context.Context, tx *postgres.Tx, domain id.ID, look DNSCheck, entitled bool) (*Domain,
 	error,
 ) {
-	d, err := s.find(ctx, tx, " FOR UPDATE")
-	if err != nil || d == nil || d.ID != domain {
+	d, err := s.find(ctx, tx, "id = $2 FOR UPDATE", domain)
+	if err != nil || d == nil {
 		return nil, err
 	}
 	if d.CheckedAt != nil && look.At.Before(*d.CheckedAt) {

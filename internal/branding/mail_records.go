@@ -2,6 +2,7 @@ package branding
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -48,17 +49,13 @@ func (s *Domains) CheckMail(ctx context.Context, domain string) MailRecords {
 
 // textRecord looks for a TXT record that begins with a version; "": for a DKIM key.
 func (s *Domains) textRecord(ctx context.Context, name, version string) string {
-	found, err := resolve(ctx, s.Views[0], name, dnsmessage.TypeTXT, nil)
+	texts, err := s.Texts(ctx, name)
 	if err != nil {
 		return recordUnknown
 	}
 	n := 0
-	for _, r := range found.records {
-		txt, ok := r.Body.(*dnsmessage.TXTResource)
-		if !ok {
-			continue
-		}
-		text := strings.ToLower(strings.TrimSpace(strings.Join(txt.TXT, "")))
+	for _, text := range texts {
+		text = strings.ToLower(strings.TrimSpace(text))
 		if version != "" && (text == version || strings.HasPrefix(text, version+" ") ||
 			strings.HasPrefix(text, version+";")) || version == "" && strings.Contains(text, "p=") {
 			n++
@@ -72,4 +69,24 @@ func (s *Domains) textRecord(ctx context.Context, name, version string) string {
 	default:
 		return recordInvalid
 	}
+}
+
+var errNoView = errors.New("there is no resolver")
+
+// Texts returns the TXT records at a name, as the first view sees them. An error means that the query failed and says
+// nothing about the name.
+func (s *Domains) Texts(ctx context.Context, name string) (texts []string, err error) {
+	if len(s.Views) == 0 {
+		return nil, errNoView
+	}
+	found, err := resolve(ctx, s.Views[0], name, dnsmessage.TypeTXT, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found.records {
+		if txt, ok := r.Body.(*dnsmessage.TXTResource); ok {
+			texts = append(texts, strings.Join(txt.TXT, ""))
+		}
+	}
+	return texts, nil
 }

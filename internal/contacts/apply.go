@@ -35,7 +35,7 @@ func (p *Patch) apply(c *Contact, path string) []fault.FieldError {
 		v.wrong("time_zone", "invalid_time_zone", "This is not a name of the IANA time zone database.")
 	}
 	if p.Country.Set && c.Country != nil {
-		code, ok := country(*c.Country)
+		code, ok := CountryCode(*c.Country)
 		if c.Country = &code; !ok {
 			v.wrong("country", "invalid_country", "This is not a code of ISO 3166-1 alpha-2, such as DE.")
 		}

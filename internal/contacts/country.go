@@ -16,8 +16,8 @@ const countries = "" +
 	"SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG " +
 	"UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW"
 
-// country returns the code of a country in upper case, and whether it is assigned.
-func country(s string) (string, bool) {
+// CountryCode returns the code of a country in upper case, and whether it is assigned.
+func CountryCode(s string) (string, bool) {
 	s = strings.ToUpper(strings.TrimSpace(s))
 	return s, slices.Contains(strings.Fields(countries), s)
 }

@@ -1,6 +1,7 @@
 package emails
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -33,6 +34,7 @@ type New struct {
 	Tracking        Tracking
 	ListUnsubscribe []string
 	Attachments     []compose.Attachment
+	LinkBase        string // of pixels and links, without a slash at the end; "": the Service's PublicURL
 	By              string // who creates it: "user/<id>", or ""
 	Automated       *Automated
 }
@@ -103,11 +105,12 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 
 // track replaces the links of a tracked mail and adds its pixel. It returns the targets of the links.
 func (s *Service) track(org id.ID, n *New, e *Email, c *content, key orgkey.Key) []string {
-	if c.html == "" || s.PublicURL == "" || !n.Tracking.Opens && !n.Tracking.Clicks {
+	base := cmp.Or(n.LinkBase, s.PublicURL)
+	if c.html == "" || base == "" || !n.Tracking.Opens && !n.Tracking.Clicks {
 		return nil
 	}
 	m := links.Mail{
-		Org: org, Email: e.ID, Key: key, Base: s.PublicURL, HTML: c.html, Opens: n.Tracking.Opens,
+		Org: org, Email: e.ID, Key: key, Base: base, HTML: c.html, Opens: n.Tracking.Opens,
 		Clicks: n.Tracking.Clicks,
 	}
 	var targets []string

@@ -23,8 +23,9 @@
 // commits the status transmitting, and then the dot is written (internal/outreach/transport). Mark is a compare-and-set
 // on the fence of the run that took the email with Begin. In the same transaction it re-checks what may have changed
 // since: suppressions of the address and its domain, the contact, the org, the state of the mailbox, its cap of any 24
-// hours, and the emails of the month. Suppressions are serialised with marks by advisory locks, so the order of the
-// commits decides: a suppression that is committed before the mark stops the mail.
+// hours and those of the org (internal/orgsending), and the emails of the month. Suppressions are serialised with marks
+// by advisory locks, so the order of the commits decides: a suppression that is committed before the mark stops the
+// mail.
 //
 // Nothing that has the status transmitting is sent again without evidence. The Message-ID, an HMAC of the email's id by
 // the org's key, is fixed at the insert, and so is all that the bytes depend on: a second attempt sends the same mail.

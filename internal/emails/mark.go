@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 )
@@ -107,7 +109,15 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	take func(context.Context, *postgres.Tx) (bool, error),
 ) (*RefusedError, error) {
 	o.keys.Guard(tx)
+	caps := orgsending.ReadCaps(tx)
 	slot, err := mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
+	var taken func()
+	if err == nil && slot.Free {
+		slot, taken, err = caps.Take(ctx, tx, o.capped())
+		if !slot.Free && o.automated {
+			mailboxes.ReturnSlot(tx, o.MailboxID)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +133,7 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 			return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
 		}
 	}
+	taken()
 	sum := sha256.Sum256(mime)
 	marked, allowed := false, true
 	tx.Queue(markSQL, tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing, sum[:]).
@@ -146,11 +157,17 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	return nil, nil
 }
 
-// wait returns the refusal of a mailbox without a free slot. Emails that wait for a known time are due from then on, so
+// capped returns what the caps of the org depend on.
+func (o *Outgoing) capped() *orgsending.Mail {
+	_, domain := suppression.Fold(o.To)
+	return &orgsending.Mail{Domain: domain, Automated: o.automated, Sandbox: o.Mailbox.Kind == mailboxes.Sandbox}
+}
+
+// wait returns the refusal of a mail without a free slot. Emails that wait for a known time are due from then on, so
 // that the wait does not make them late.
 func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
-	r := &RefusedError{Reason: slot.Reason, At: slot.At, WholeMailbox: slot.Reason != mailboxes.ByGap &&
-		slot.Reason != mailboxes.ByRamp}
+	own := []string{mailboxes.ByGap, mailboxes.ByRamp, orgsending.ByDomain} // reasons that not all mails have
+	r := &RefusedError{Reason: slot.Reason, At: slot.At, WholeMailbox: !slices.Contains(own, slot.Reason)}
 	switch {
 	case slot.At.IsZero():
 	case r.WholeMailbox:

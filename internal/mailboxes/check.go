@@ -59,8 +59,9 @@ func (s *Service) Checked(ctx context.Context, tx *postgres.Tx, mailbox id.ID, c
 	}
 	setState(tx, m)
 	tx.Queue(`UPDATE mailbox SET check_requested_at = NULL, checked_at = now(), check_id = $3,
-		verified_at = CASE WHEN $4 THEN now() ELSE verified_at END, sent_proof = $5, spf = $6, dkim = $7,
-		dmarc = $8, domain_checked_at = now() WHERE org_id = $1 AND id = $2`,
+		verified_at = CASE WHEN $4 THEN now() ELSE verified_at END, sent_proof = $5, spf = $6,
+		dkim = CASE WHEN `+signed+` THEN 'pass' ELSE $7 END, dmarc = $8, domain_checked_at = now()
+		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), mailbox, c.MessageID, c.Failure == "", c.SentProof, c.SPF, c.DKIM, c.DMARC)
 	if c.Refused {
 		return s.SignInRefused(ctx, tx, mailbox)

@@ -49,7 +49,7 @@ func Room(ctx context.Context, tx *postgres.Tx, mailbox id.ID, underWay int) (n 
 		}
 		var marked int
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM email WHERE org_id = $1 AND mailbox_id = $2
-			AND marked_at > $3`, []any{tx.Org(), mailbox, g.now.Add(-window)}, &marked); err != nil {
+			AND marked_at > $3`, []any{tx.Org(), mailbox, g.now.Add(-Window)}, &marked); err != nil {
 			return 0, s, fmt.Errorf("count marks: %w", err)
 		}
 		n = min(n, limit-marked)

@@ -9,9 +9,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// window is the time in which at most daily_cap mails are marked: 24 hours, and what may lie between the mark and the
+// Window is the time in which at most daily_cap mails are marked: 24 hours, and what may lie between the mark and the
 // final dot, so that the cap also holds for the times at which the server took the mails.
-const window = 24*time.Hour + time.Minute
+const Window = 24*time.Hour + time.Minute
 
 // Slot is the result of TakeSlot.
 type Slot struct {
@@ -68,6 +68,13 @@ func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated boo
 			tx.Org(), mailbox)
 	}
 	return Slot{Free: true}, nil
+}
+
+// ReturnSlot queues that a slot which TakeSlot gave to an automated mail in the same transaction is not used: the gap
+// does not begin.
+func ReturnSlot(tx *postgres.Tx, mailbox id.ID) {
+	tx.Queue(`UPDATE mailbox SET next_slot_at = clock_timestamp() WHERE org_id = $1 AND id = $2 AND gap_max > 0`,
+		tx.Org(), mailbox)
 }
 
 // gate is the part of a mailbox that decides whether it may send.
@@ -130,7 +137,7 @@ func fullUntil(ctx context.Context, tx *postgres.Tx, mailbox id.ID, limit int, n
 	if err != nil {
 		return at, false, fmt.Errorf("read marks: %w", err)
 	}
-	at = oldest.Add(window)
+	at = oldest.Add(Window)
 	return at, now.Before(at), nil
 }
 

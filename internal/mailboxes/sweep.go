@@ -81,15 +81,27 @@ func ClaimDomains(ctx context.Context, system *postgres.Tx, limit int) ([]string
 }
 
 // SetDomain queues the findings of a domain for its mailboxes. A finding that is unknown, because the look-up failed,
-// leaves the one before. The ETag changes with the findings.
+// leaves the one before. An org that signs for the domain by a key of its own has a DKIM record, whose name the look-up
+// cannot know. The ETag changes with the findings.
 func SetDomain(system *postgres.Tx, domain, spf, dkim, dmarc string) {
 	system.Queue(`
 		UPDATE mailbox SET domain_checked_at = now(), spf = new.spf, dkim = new.dkim, dmarc = new.dmarc,
 			computed = computed + 1
 		FROM (
 			SELECT org_id, id, coalesce(nullif($2, 'unknown'), spf) AS spf,
-				coalesce(nullif($3, 'unknown'), dkim) AS dkim, coalesce(nullif($4, 'unknown'), dmarc) AS dmarc
+				CASE WHEN `+signed+` THEN 'pass' ELSE coalesce(nullif($3, 'unknown'), dkim) END AS dkim,
+				coalesce(nullif($4, 'unknown'), dmarc) AS dmarc
 			FROM mailbox WHERE from_domain = $1 AND archived_at IS NULL FOR UPDATE SKIP LOCKED
 		) new
 		WHERE mailbox.org_id = new.org_id AND mailbox.id = new.id`, domain, spf, dkim, dmarc)
+}
+
+// signed is the condition that the org of a mailbox has a verified key of its domain.
+const signed = `EXISTS (SELECT FROM sending_domain d WHERE d.org_id = mailbox.org_id
+	AND d.domain = mailbox.from_domain AND d.status = 'verified')`
+
+// SignedDomain queues that the mailboxes of a domain have a DKIM record, because the org of tx signs for it.
+func SignedDomain(tx *postgres.Tx, domain string) {
+	tx.Queue(`UPDATE mailbox SET dkim = 'pass', computed = computed + 1
+		WHERE org_id = $1 AND from_domain = $2 AND archived_at IS NULL AND dkim <> 'pass'`, tx.Org(), domain)
 }

@@ -61,3 +61,6 @@ func cut(domain []byte) (first, rest []byte) {
 	}
 	return domain, nil
 }
+
+// IsFreeDomain reports whether a domain, in lower case, belongs to a free mail service.
+func IsFreeDomain(domain string) bool { return DomainKind("@"+domain) == free }

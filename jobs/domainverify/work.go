@@ -24,19 +24,23 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	var d *branding.Domain
 	err := j.App.ReadTx(ctx, run.Org, func(tx *postgres.Tx) (err error) {
-		d, err = j.Domains.Get(ctx, tx)
+		d, err = j.Domains.ByID(ctx, tx, run.Args.Domain)
 		return err
 	})
-	if err != nil || d == nil || d.ID != run.Args.Domain {
+	if err != nil || d == nil {
 		return err
 	}
 	now, err := j.Plans.Of(ctx, run.Org)
 	if err != nil {
 		return err
 	}
+	feature := plans.CustomDomain
+	if d.Use == branding.Links {
+		feature = plans.TrackingDomain
+	}
 	look := j.Domains.CheckDNS(ctx, d)
 	return j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error {
-		_, err := j.Domains.Apply(ctx, tx, d.ID, look, now.Has(plans.CustomDomain))
+		_, err := j.Domains.Apply(ctx, tx, d.ID, look, now.Has(feature))
 		return err
 	})
 }

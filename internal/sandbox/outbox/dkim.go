@@ -5,25 +5,19 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
-	"fmt"
 
 	"github.com/emersion/go-msgauth/dkim"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
+	sign "github.com/funnelwork/funnelwork/internal/outreach/dkim"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
 // Selector is the DKIM selector of sandbox mails.
 const Selector = "sandbox"
-
-// signedHeaders are the headers that a signature covers, whether the mail has them or not.
-var signedHeaders = []string{
-	"From", "To", "Reply-To", "Subject", "Date", "Message-ID", "In-Reply-To", "References", "MIME-Version",
-	"Content-Type", "List-Unsubscribe", "List-Unsubscribe-Post",
-}
 
 // Signer signs the mails of sandbox mailboxes.
 type Signer struct {
@@ -47,15 +41,8 @@ func (s Signer) Sign(ctx context.Context, org id.ID, m *mailboxes.Sending, mime 
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	err = dkim.Sign(&out, bytes.NewReader(mime), &dkim.SignOptions{
-		Domain: m.FromDomain, Selector: Selector, Signer: key, HeaderKeys: signedHeaders,
-		HeaderCanonicalization: dkim.CanonicalizationRelaxed, BodyCanonicalization: dkim.CanonicalizationRelaxed,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("sign mail: %w", err)
-	}
-	return out.Bytes(), nil
+	signing := sign.Key{Domain: m.FromDomain, Selector: Selector, Signer: key}
+	return signing.Sign(mime)
 }
 
 func keyOf(key orgkey.Key) ed25519.PrivateKey {
