@@ -1,7 +1,9 @@
 package api_test
 
+import "strings"
+
 // tellOfSequences records a sequence from its draft to its end.
-func (r *recorder) tellOfSequences(c *caller) {
+func (r *recorder) tellOfSequences(c *caller, contact string) {
 	r.Helper()
 	mailbox := c.sandboxMailbox()
 	c.postalAddress()
@@ -17,10 +19,36 @@ func (r *recorder) tellOfSequences(c *caller) {
 	r.call(c, "sequences.activate", nil, sequence)
 	r.call(c, "sequences.update", `{"name":"Welcome to new leads","stop_on":{"company_reply":true}}`, sequence)
 	r.call(c, "sequences.list_versions", nil, sequence)
+	r.tellOfEnrolments(c, sequence, contact)
+	r.call(c, "sequences.get_stats", nil, sequence)
 	r.call(c, "sequences.pause", nil, sequence)
 	r.call(c, "sequences.resume", nil, sequence)
 	r.call(c, "sequences.duplicate", `{"name":"Welcome, in German"}`, sequence)
 	r.call(c, "sequences.archive", nil, sequence)
 	r.call(c, "sequences.delete", nil, sequence)
 	r.call(c, "sequences.restore", nil, sequence)
+}
+
+// tellOfEnrolments records the enrolments of an active sequence.
+func (r *recorder) tellOfEnrolments(c *caller, sequence, contact string) {
+	r.Helper()
+	var enrolled struct {
+		Data []struct {
+			EnrolmentID string `json:"enrolment_id"`
+		}
+	}
+	r.call(c, "sequences.enroll", `{"contact_ids":["`+contact+`"]}`, sequence).into(r, &enrolled)
+	enrolment := enrolled.Data[0].EnrolmentID
+	r.call(c, "enrolments.list", nil, sequence)
+	r.call(c, "enrolments.pause", nil, enrolment)
+	r.call(c, "enrolments.resume", nil, enrolment)
+	r.call(c, "enrolments.skip_step", nil, enrolment)
+	r.call(c, "enrolments.get", nil, enrolment)
+	r.call(c, "enrolments.stop", nil, enrolment)
+	large := c.do("POST", "/api/v1/sequences/"+sequence+"/enroll",
+		`{"filter":{"field":"stage","op":"eq","value":"lead"}}`).want(r, 202, "").Header.Get("Location")
+	batch := large[strings.LastIndex(large, "/")+1:]
+	r.call(c, "sequences.get_batch", nil, sequence, batch)
+	r.call(c, "sequences.list_batch_skipped", nil, sequence, batch)
+	r.call(c, "sequences.cancel_batch", nil, sequence, batch)
 }

@@ -61,6 +61,7 @@ type SequenceFields struct {
 	CreatedAt    httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 	UpdatedAt    httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt   httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
+	Counts       httpx.RawJSON `json:"counts" required:"false" readOnly:"true"` // changes by itself, so it is ignored
 }
 
 // Descriptions implements wire.Describer.

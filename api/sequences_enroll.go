@@ -85,7 +85,8 @@ func (r *enrollRequest) contacts() ([]id.ID, error) {
 			"Exactly one of contact_ids, segment and filter is required.")
 	}
 	if len(r.ContactIDs.Value) > maxEnrolled {
-		return nil, fault.Invalid("contact_ids", "too_many", "At most 1000 contacts are allowed; use a segment or a filter.")
+		return nil, fault.Invalid("contact_ids", "too_many",
+			"At most 1000 contacts are allowed; use a segment or a filter.")
 	}
 	var all []id.ID
 	for n, text := range r.ContactIDs.Value {

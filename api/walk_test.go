@@ -61,6 +61,7 @@ func (c *caller) filled() found {
 	} {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}
+	c.knowSequence(known, contact)
 	sent := known[emailsPath+"/{id}"]
 	c.exec(`UPDATE email SET marked_at = now() WHERE id = $1`, one(sent))
 	known[messagesPath+"/{id}"] = messagesPath + "/" + one(sent)

@@ -48,7 +48,7 @@ type Enrolment struct {
 	TimeZone   string     `json:"time_zone" doc:"Time zone of its windows and delays"`
 	DueAt      *wire.Time `json:"due_at" format:"date-time"`
 	ResumeAt   *wire.Time `json:"resume_at" format:"date-time" doc:"When a pause ends by itself; null: it does not"`
-	TaskID     *id.ID     `json:"task_id" format:"uuid" doc:"Task that it waits for; null: none"`
+	TaskID     *id.ID     `json:"task_id" format:"uuid" nullable:"true" doc:"Task that it waits for; null: none"`
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time" doc:"When the contact was enrolled"`
 	StartedAt  *wire.Time `json:"started_at" format:"date-time" doc:"When its first step ran; null: none has yet"`
 	StateAt    wire.Time  `json:"state_at" format:"date-time" doc:"When it got the state"`

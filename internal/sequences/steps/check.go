@@ -13,8 +13,8 @@ import (
 // Problem is an invalid member of a list of steps.
 type Problem struct {
 	Pointer string // without a slash at the start: 0/email/subject
-	// required, not_allowed, duplicate_key, invalid_key, invalid_uuid, too_long, too_many, out_of_range, invalid_template,
-	// invalid_characters, step_unknown, step_cycle, open_not_a_condition
+	// required, not_allowed, duplicate_key, invalid_key, invalid_uuid, too_long, too_many, out_of_range,
+	// invalid_template, invalid_characters, step_unknown, step_cycle, open_not_a_condition
 	Code   string
 	Detail string // for people
 }
