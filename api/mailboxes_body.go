@@ -16,6 +16,7 @@ type MailboxState struct {
 	SMTP httpx.Nullable[events.MailServer] `json:"smtp" doc:"Server that sends; null: the kind has one of its own"`
 	IMAP httpx.Nullable[events.MailServer] `json:"imap"`
 	Ramp httpx.Nullable[events.MailRamp]   `json:"ramp"`
+	Sync httpx.Nullable[events.MailSync]   `json:"sync" doc:"How its inbox is read by IMAP; null: it is not read"`
 }
 
 // Descriptions implements wire.Describer.
@@ -30,6 +31,7 @@ func showMailbox(m *mailboxes.Mailbox) MailboxState {
 	return MailboxState{
 		Mailbox: *m, SMTP: httpx.Nullable[events.MailServer]{Value: m.SMTP},
 		IMAP: httpx.Nullable[events.MailServer]{Value: m.IMAP}, Ramp: httpx.Nullable[events.MailRamp]{Value: m.Ramp},
+		Sync: httpx.Nullable[events.MailSync]{Value: m.Sync},
 	}
 }
 
@@ -103,6 +105,7 @@ type MailboxFields struct {
 	HeldUntil    httpx.RawJSON `json:"held_until" required:"false" readOnly:"true"`
 	Sent24h      httpx.RawJSON `json:"sent_24h" required:"false" readOnly:"true"`
 	NextSlotAt   httpx.RawJSON `json:"next_slot_at" required:"false" readOnly:"true"`
+	Sync         httpx.RawJSON `json:"sync" required:"false" readOnly:"true"`
 	SentProof    httpx.RawJSON `json:"sent_proof" required:"false" readOnly:"true"`
 	CheckedAt    httpx.RawJSON `json:"checked_at" required:"false" readOnly:"true"`
 	Health       httpx.RawJSON `json:"health" required:"false" readOnly:"true"`
@@ -150,7 +153,7 @@ func (f *MailboxFields) patch() mailboxes.Patch {
 	}
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "status": f.Status, "status_reason": f.StatusReason, "held_until": f.HeldUntil,
-		"sent_24h": f.Sent24h, "next_slot_at": f.NextSlotAt, "sent_proof": f.SentProof, "checked_at": f.CheckedAt,
+		"sent_24h": f.Sent24h, "next_slot_at": f.NextSlotAt, "sync": f.Sync, "sent_proof": f.SentProof, "checked_at": f.CheckedAt,
 		"health": f.Health, "domain": f.Domain, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
 		"archived_at": f.ArchivedAt,
 	} {

@@ -7,6 +7,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/inbound/imapsync"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
@@ -24,6 +25,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
+	"github.com/funnelwork/funnelwork/jobs/mailboxsync"
 	"github.com/funnelwork/funnelwork/jobs/sendingdomains"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
 	"github.com/funnelwork/funnelwork/jobs/sequencestep"
@@ -49,6 +51,12 @@ func emailHandlers(d *Deps) []queue.Handler {
 		},
 		Templates: &templates.Service{Box: d.Box, PublicURL: d.PublicURL}, Model: d.Scores.In, Log: d.Log,
 	}
+	reads := &imapsync.Syncer{
+		DB: d.App, Mailboxes: boxes, Inbound: inboundmail.Intake(d.App, d.Box), Token: tokens, Log: d.Log,
+		Dialer: &imap.Dialer{
+			AllowPrivate: d.MailPrivate, Timeout: imapsync.Timeout, MaxReceived: imapsync.MaxReceived,
+		},
+	}
 	return []queue.Handler{
 		sequencestep.Handler(engine),
 		sequenceenroll.Handler(&enrolments.Service{Suppressions: &suppression.Service{Box: d.Box}}),
@@ -65,6 +73,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 			App: d.App, System: d.System, Domains: &orgsending.Domains{Box: d.Box, Texts: d.Domains.Texts},
 		}.Handler(),
 		mailboxsweep.Job{App: d.App, System: d.System}.Handler(),
+		mailboxsync.Job{Syncer: reads}.Handler(),
 		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: resend}.Handler(),
 		suppressionimport.Job{Suppressions: &suppression.Service{Box: d.Box}, Log: d.Log}.Handler(),
 	}

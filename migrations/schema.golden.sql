@@ -67,6 +67,7 @@ job_pause (scope text not null, name text not null, paused_at timestamp with tim
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
 mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date)
+mailbox_folder (org_id uuid not null, mailbox_id uuid not null, folder text not null, uidvalidity bigint not null default 0, uidnext bigint not null default 0, next_sync_at timestamp with time zone not null, synced_at timestamp with time zone, error text not null default ''::text, failures integer not null default 0, stuck_uid bigint not null default 0, stuck integer not null default 0, skipped integer not null default 0)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
 message (org_id uuid not null, id uuid not null, mailbox_id uuid not null, identity bytea not null, via text not null, received_at timestamp with time zone not null, read_at timestamp with time zone, thread_id uuid, contact_id uuid, email_id uuid, message_id text not null default ''::text, from_email text not null default ''::text, from_name text not null default ''::text, from_folded text not null default ''::text, to_emails text[] not null default '{}'::text[], subject text not null default ''::text, text text not null default ''::text, html text not null default ''::text, reply_text text not null default ''::text, class text not null default ''::text, class_by text not null default 'rule'::text, match text not null default 'none'::text, own boolean not null default false, bounce text not null default ''::text, code text not null default ''::text, recipient text not null default ''::text, diagnostic text not null default ''::text, back_on date, attachments jsonb not null default '[]'::jsonb, edit integer not null default 1)
 message_raw (org_id uuid not null, id uuid not null, raw bytea not null, created_at timestamp with time zone not null)
@@ -326,6 +327,7 @@ mailbox: quota_mailboxes_comes TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox: quota_mailboxes_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox: quota_mailboxes_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox: quota_mailboxes_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
+mailbox_folder: mailbox_folder_pkey PRIMARY KEY (org_id, mailbox_id, folder)
 member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 member: member_pkey PRIMARY KEY (org_id, user_id)
 member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -582,6 +584,7 @@ CREATE INDEX job_waiting_line ON public.job USING btree (lane, org_id, line) WHE
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
 CREATE INDEX job_window ON public.job USING btree (lane, org_id, line) WITH (deduplicate_items=off) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
 CREATE INDEX mailbox_domain ON public.mailbox USING btree (domain_checked_at) WHERE (archived_at IS NULL)
+CREATE INDEX mailbox_folder_due ON public.mailbox_folder USING btree (next_sync_at)
 CREATE INDEX mailbox_health_due ON public.mailbox USING btree (health_at NULLS FIRST) WHERE (archived_at IS NULL)
 CREATE INDEX mailbox_held ON public.mailbox USING btree (held_until) WHERE ((status = 'held'::text) AND (held_until IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX mailbox_slot ON public.mailbox USING btree (next_slot_at) WHERE (archived_at IS NULL)
@@ -748,6 +751,7 @@ CREATE UNIQUE INDEX job_pause_pkey ON public.job_pause USING btree (scope, name)
 CREATE UNIQUE INDEX job_pkey ON public.job USING btree (org_id, id)
 CREATE UNIQUE INDEX job_redrive_pkey ON public.job_redrive USING btree (id)
 CREATE UNIQUE INDEX job_weight_pkey ON public.job_weight USING btree (org_id)
+CREATE UNIQUE INDEX mailbox_folder_pkey ON public.mailbox_folder USING btree (org_id, mailbox_id, folder)
 CREATE UNIQUE INDEX mailbox_from ON public.mailbox USING btree (org_id, from_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX mailbox_inbound ON public.mailbox USING btree (inbound_hash)
 CREATE UNIQUE INDEX mailbox_pkey ON public.mailbox USING btree (org_id, id)
@@ -945,6 +949,8 @@ job_weight: system for ALL to funnelwork_system using (true) check (true) forced
 job_weight: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 mailbox: system for ALL to funnelwork_system using (true) check (true) forced
 mailbox: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+mailbox_folder: system for ALL to funnelwork_system using (true) check (true) forced
+mailbox_folder: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 message: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1222,6 +1228,9 @@ job_weight: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
 mailbox: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 mailbox: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 mailbox: funnelwork_system may SELECT, UPDATE
+mailbox_folder: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+mailbox_folder: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+mailbox_folder: funnelwork_system may SELECT, UPDATE
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -1432,6 +1441,7 @@ lock_invited(address bytea) as its caller
 mailbox_full_until(org uuid, mailbox uuid, cap integer) as its caller
 mailbox_health(org uuid, mailbox uuid, since timestamp with time zone, OUT sent integer, OUT bounced integer, OUT complained integer) as its caller
 mailbox_sent(org uuid, mailbox uuid) as its caller
+mailbox_sync(org uuid, mailbox uuid) as its caller
 make_partitions(days integer) as its owner
 org_begins() as its caller
 org_sells() as its caller

@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
+	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -78,6 +79,7 @@ func playing(ctx context.Context, role string) error {
 	var handler queue.Handler
 	var handlers []queue.Handler
 	var timing worker.Timing
+	var watches []func(context.Context) error
 	switch role {
 	case "worker that waits in work":
 		handler = stubborn.Handle(func(ctx context.Context, run *queue.Run[none]) error {
@@ -97,6 +99,13 @@ func playing(ctx context.Context, role string) error {
 			return err
 		}
 		handlers, timing = postHandlers(app, box), soon
+	case walking:
+		box, err := secret.Parse(env("KEYSET"))
+		if err != nil {
+			return err
+		}
+		handlers, timing = walkHandlers(app, box), soon
+		watches = append(watches, sequencestep.Watch(app, system))
 	case importing:
 		handlers = importers(contactimport.Job{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	default:
@@ -107,7 +116,8 @@ func playing(ctx context.Context, role string) error {
 	}
 	return worker.New(worker.Options{
 		App: app, System: system, Redis: client, Handlers: handlers, Concurrency: 4, Timing: timing,
-		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		Watches: watches,
+		Log:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}).Run(ctx)
 }
 

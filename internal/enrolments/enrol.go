@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -97,6 +98,7 @@ type enroller struct {
 	version *sequences.Version
 	state   string // of the new enrolments
 	plan    *plan
+	rules   *orgsending.Settings
 }
 
 func (s *Service) begin(ctx context.Context, tx *postgres.Tx, r *Request) (*enroller, error) {
@@ -113,6 +115,9 @@ func (s *Service) begin(ctx context.Context, tx *postgres.Tx, r *Request) (*enro
 		return nil, fault.New(fault.SequenceNotActive, "The sequence is neither active nor paused.")
 	}
 	if e.version, err = sequences.Load(ctx, tx, r.Sequence, at.Version); err != nil {
+		return nil, err
+	}
+	if e.rules, err = orgsending.Read(ctx, tx); err != nil {
 		return nil, err
 	}
 	e.plan, err = planOf(ctx, tx, e.version, r.Mailbox)
@@ -194,6 +199,8 @@ func (e *enroller) candidates(ctx context.Context, tx *postgres.Tx, contacts []i
 			one.reason = ActiveElsewhere
 		case before && !e.version.AllowReenroll:
 			one.reason = FinishedBefore
+		case e.rules.Blocks(&one.country):
+			one.reason = BlockedCountry
 		case one.unconfirmed:
 			one.reason = NoConsent
 		default:

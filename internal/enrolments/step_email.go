@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences/steps"
@@ -74,7 +75,11 @@ func (t *tick) write(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step
 	if err != nil {
 		return nil, err
 	}
-	mail, err := t.Templates.Render(ctx, t.tx, &templates.Mail{
+	if n.LinkBase, err = t.linkBase(ctx); err != nil {
+		return nil, err
+	}
+	renderer := &templates.Service{Box: t.Templates.Box, PublicURL: n.LinkBase}
+	mail, err := renderer.Render(ctx, t.tx, &templates.Mail{
 		Source: source, Contact: e.ContactID, Email: n.ID,
 		Sender: templates.Sender{Name: m.FromName, SignatureHTML: m.SignatureHTML},
 	})
@@ -112,6 +117,17 @@ func (t *tick) subject(ctx context.Context, n *emails.New, source *compose.Sourc
 	}
 	source.Subject = "Re" // replaced by the result: a source needs one
 	return subject, nil
+}
+
+// linkBase returns the base of the links in the org's mails, which is read once a tick.
+func (t *tick) linkBase(ctx context.Context) (base string, err error) {
+	if t.base == nil {
+		if base, err = orgsending.LinkBase(ctx, t.tx, t.Templates.PublicURL); err != nil {
+			return "", err
+		}
+		t.base = &base
+	}
+	return *t.base, nil
 }
 
 // sender returns a mailbox, which is read once a tick.

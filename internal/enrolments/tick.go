@@ -54,7 +54,8 @@ type tick struct {
 	earlier  map[id.ID]earlier // of the enrolments that are being executed
 	stored   map[int64]bool    // groups whose rows are written
 	model    *scoring.Model
-	left     int // emails
+	base     *string // of links
+	left     int     // emails
 }
 
 // group is a row of send_group that is looked at.

@@ -29,6 +29,7 @@ type Mailbox struct {
 	HeldUntil       *wire.Time      `json:"held_until" format:"date-time"`
 	Sent24h         int64           `json:"sent_24h" doc:"Mails of the last 24 hours"`
 	NextSlotAt      *wire.Time      `json:"next_slot_at" format:"date-time"`
+	Sync            *MailSync       `json:"sync" doc:"How its inbox is read by IMAP; null: it is not read"`
 	SentProof       bool            `json:"sent_proof" doc:"The last test mail was found in the Sent folder"`
 	CheckedAt       *wire.Time      `json:"checked_at" format:"date-time" doc:"When it was tested last; null: never"`
 	Health          MailboxHealth   `json:"health" doc:"What became of its last 200 mails"`
@@ -54,6 +55,14 @@ type MailServer struct {
 	Port     int    `json:"port" doc:"Port of the server"`
 	TLS      string `json:"tls" enum:"tls,starttls,none" doc:"How the connection is secured"`
 	Username string `json:"username" doc:"Name to sign in with; empty: no sign-in"`
+}
+
+// MailSync is how the inbox of a mailbox is read by IMAP.
+type MailSync struct {
+	LastAt  *wire.Time `json:"last_at" format:"date-time" doc:"When it was read to its end last; null: never"`
+	NextAt  *wire.Time `json:"next_at" format:"date-time" doc:"When it is read next"`
+	Error   *string    `json:"error" doc:"Why it could not be read last, such as auth_refused; null: it was read"`
+	Skipped int        `json:"skipped" doc:"Mails that are too large, or could not be read three times"`
 }
 
 // MailGap is the range of the pause between two automated mails.

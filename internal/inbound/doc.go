@@ -3,12 +3,12 @@
 //
 // # Way of a mail
 //
-//	Accept     inserts the message with its identity and the sealed mail; the caller enqueues its job
+//	Take       inserts the message with its identity and the sealed mail, and adds its job
 //	Process    reads it (parse), says what it is (classify), finds the email that it is about, and acts on it
 //	SetClass   is a person's correction: it acts again
 //
-// A mail that arrives by several ways is one message, since its identity is the hash of its Message-ID, or of its bytes
-// without one. Process runs once for a message, in the transaction that ends its job.
+// A mail that arrives by several ways is one message, since its identity is the hash of its Message-ID, or of what its
+// author has written without one. Process runs once for a message, in the transaction that ends its job.
 //
 // # Which email it is about
 //

@@ -20,6 +20,7 @@ import (
 const (
 	HTTP    = "http"
 	SMTP    = "smtp"
+	IMAP    = "imap"
 	Sandbox = "sandbox"
 )
 
@@ -93,11 +94,8 @@ func (s *Service) FromSandbox(ctx context.Context, org id.ID, to string, raw []b
 // Intake commits a mail and its job. It returns the message's id, and whether the mail is new.
 func (s *Service) Intake(ctx context.Context, r Route, raw []byte, via string) (message id.ID, fresh bool, err error) {
 	err = s.DB.Tx(ctx, r.Org, func(tx *postgres.Tx) (err error) {
-		message, fresh, err = s.accept(ctx, tx, r.Mailbox, raw, via)
-		if err != nil || !fresh {
-			return err
-		}
-		return s.Enqueue(ctx, tx, message)
+		message, fresh, err = s.Take(ctx, tx, r.Mailbox, raw, via, wire.Now())
+		return err
 	})
 	if err != nil {
 		return message, false, fmt.Errorf("take mail: %w", err)
@@ -105,24 +103,48 @@ func (s *Service) Intake(ctx context.Context, r Route, raw []byte, via string) (
 	return message, fresh, nil
 }
 
+// Take inserts a message that arrived at a time, and adds its job, unless the mailbox has it already. It returns the
+// message's id, and whether the mail is new.
+func (s *Service) Take(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string, at wire.Time) (
+	message id.ID, fresh bool, err error,
+) {
+	message, fresh, err = s.accept(ctx, tx, mailbox, raw, via, at)
+	if err != nil || !fresh {
+		return message, false, err
+	}
+	return message, true, s.Enqueue(ctx, tx, message)
+}
+
+// Has reports whether a mailbox has a message with the Message-ID, which is given without angle brackets.
+func Has(ctx context.Context, tx *postgres.Tx, mailbox id.ID, messageID string) (found bool, err error) {
+	if messageID == "" {
+		return false, nil
+	}
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM message WHERE org_id = $1 AND mailbox_id = $2 AND identity = $3)`,
+		[]any{tx.Org(), mailbox, identityOf(messageID)}, &found)
+	if err != nil {
+		return false, fmt.Errorf("find message: %w", err)
+	}
+	return found, nil
+}
+
 // accept inserts a message, unless the mailbox has it already.
-func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string) (message id.ID,
-	fresh bool, err error,
+func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string, at wire.Time) (
+	message id.ID, fresh bool, err error,
 ) {
 	message = id.New()
 	identity := identityOf(parse.MessageID(raw))
 	if identity == nil {
-		identity = hash("raw", string(raw))
+		identity = identityWithoutID(raw)
 	}
 	sealed, err := s.Box.Seal(raw, about(tx.Org(), message))
 	if err != nil {
 		return message, false, fmt.Errorf("seal mail: %w", err)
 	}
-	now := wire.Now()
 	err = tx.QueryRow(ctx, `
 		INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (org_id, mailbox_id, identity) DO NOTHING RETURNING id`,
-		[]any{tx.Org(), message, mailbox, identity, via, now}, &message)
+		[]any{tx.Org(), message, mailbox, identity, via, at}, &message)
 	if postgres.None(err) {
 		err = tx.QueryRow(ctx, `SELECT id FROM message WHERE org_id = $1 AND mailbox_id = $2 AND identity = $3`,
 			[]any{tx.Org(), mailbox, identity}, &message)
@@ -132,7 +154,7 @@ func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ra
 		return message, false, fmt.Errorf("insert message: %w", err)
 	}
 	tx.Queue(`INSERT INTO message_raw (org_id, id, raw, created_at) VALUES ($1, $2, $3, $4)`, tx.Org(), message, sealed,
-		now)
+		wire.Now())
 	return message, true, nil
 }
 
@@ -142,6 +164,14 @@ func identityOf(messageID string) []byte {
 		return nil
 	}
 	return hash("id", messageID)
+}
+
+// identityWithoutID returns the hash of what stays the same of a mail, whichever way it arrives.
+func identityWithoutID(raw []byte) []byte {
+	h := sha256.New()
+	_, _ = h.Write([]byte("mail\x00")) // never fails
+	parse.Essence(h, raw)
+	return h.Sum(nil)[:16]
 }
 
 func hash(kind, text string) []byte {

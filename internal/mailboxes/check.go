@@ -20,7 +20,8 @@ const (
 // maxRefusals is the number of refused sign-ins in a row at which a mailbox is disabled.
 const maxRefusals = 5
 
-// RequestCheck records that a test of a live mailbox was asked for. The caller enqueues the job that makes it.
+// RequestCheck records that a test of a live mailbox was asked for. The caller enqueues the job that makes it. If the
+// mailbox could not be read, it is read again at once.
 func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (Versioned, error) {
 	row, err := lock(ctx, tx, mailbox, nil)
 	if err != nil {
@@ -29,6 +30,7 @@ func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.
 	row.Value.Computed++
 	tx.Queue(`UPDATE mailbox SET check_requested_at = now(), computed = computed + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), mailbox)
+	retryFolder(tx, mailbox)
 	return versioned(&row), nil
 }
 

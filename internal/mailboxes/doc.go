@@ -24,6 +24,12 @@
 // every quarter of an hour. It halves the ramp of a mailbox that does badly and disables one that does worse. When a
 // person resumes that mailbox, counting begins anew.
 //
+// # Reading
+//
+// A mailbox that is read by IMAP has a row of mailbox_folder: how far its inbox was read, when it is read next, and why
+// it could not be. The sweep claims the rows that are due, one minute after the last time. The row is written with each
+// mail that was taken, in the same transaction.
+//
 // # Secrets
 //
 // Passwords are sealed, bound to their org, mailbox and column, and no answer, event or log line holds them. Of the

@@ -46,7 +46,7 @@ const columns = `id, name, kind, from_email, from_folded, from_domain, from_name
 	signature_html, owner_id, status, status_reason, held_until, verified_at, next_slot_at, check_id, checked_at,
 	check_requested_at, sent_proof, auth_refusals, health_sent, health_bounced, health_complained, spf, dkim, dmarc,
 	domain_checked_at, created_at, updated_at, archived_at, computed, mailbox_sent(org_id, id),
-	mailbox_full_until(org_id, id, daily_cap)`
+	mailbox_full_until(org_id, id, daily_cap), mailbox_sync(org_id, id)`
 
 var table = record.Table[stored]{
 	Name: "mailbox", Absent: absent, Columns: columns,
@@ -59,7 +59,7 @@ var table = record.Table[stored]{
 			&m.Status, &m.reason, &m.HeldUntil, &m.verified, &m.slot, &m.checkID, &m.CheckedAt, &m.requested,
 			&m.SentProof, &m.authRefusals, &m.sent, &m.bounced, &m.complained, &m.Domain.SPF, &m.Domain.DKIM,
 			&m.Domain.DMARC, &m.Domain.CheckedAt, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, &m.Computed, &m.Sent24h,
-			&m.full,
+			&m.full, &m.Sync,
 		}
 	},
 	Stamps: func(m *stored) (*wire.Time, **wire.Time) { return &m.UpdatedAt, &m.ArchivedAt },
@@ -122,6 +122,13 @@ func orNull(s string) *string {
 	return &s
 }
 
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
 // Versioned is a mailbox with the two parts of its ETag.
 type Versioned struct {
 	Mailbox
@@ -136,6 +143,9 @@ func versioned(r *record.Row[stored]) Versioned {
 	_, _ = h.Write([]byte(strconv.FormatInt(v.Sent24h, 10) + v.Status)) // never fails
 	if v.NextSlotAt != nil {
 		_, _ = h.Write([]byte(v.NextSlotAt.String()))
+	}
+	if v.Sync != nil {
+		_, _ = fmt.Fprint(h, v.Sync.LastAt, v.Sync.NextAt, orEmpty(v.Sync.Error), v.Sync.Skipped)
 	}
 	v.Computed = int64(r.Value.Computed)<<32 | int64(h.Sum32())
 	return v

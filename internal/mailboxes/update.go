@@ -57,6 +57,10 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ma
 	if err := s.write(ctx, tx, m); err != nil {
 		return v, false, err
 	}
+	read, password := m.reading() != was.reading(), d.passwords[imapPassword] != ""
+	if read || password {
+		openFolder(tx, m, read)
+	}
 	if !sameNumber(m.RatePerSecond, was.RatePerSecond) {
 		queue.SetKeyRate(tx, m.ID, m.RatePerSecond)
 	}
@@ -90,6 +94,21 @@ func (m *stored) connection() connection {
 func sameNumber(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func same(a, b *id.ID) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// reading has what identifies the account that is read.
+type reading struct {
+	imap       server
+	user, from string
+	account    id.ID
+}
+
+func (m *stored) reading() reading {
+	r := reading{imap: m.imap, user: m.imapUser}
+	if m.SocialAccountID != nil {
+		r.account, r.from = *m.SocialAccountID, m.folded
+	}
+	return r
+}
 
 // unverify makes the results of the last test void.
 func (m *stored) unverify() {
@@ -149,6 +168,7 @@ func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (
 		}
 		return v, false, err
 	}
+	openFolder(tx, &ch.Row.Value, false)
 	return versioned(&ch.Row), ch.Changed(), nil
 }
 

@@ -52,6 +52,7 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, p *Patch, account
 	if err := s.insert(ctx, tx, &m, hash); err != nil {
 		return Versioned{}, "", err
 	}
+	openFolder(tx, &m, false)
 	if m.RatePerSecond != nil {
 		queue.SetKeyRate(tx, m.ID, m.RatePerSecond)
 	}

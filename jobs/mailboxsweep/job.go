@@ -1,5 +1,5 @@
-// Package mailboxsweep ends the holds of mailboxes that are over, counts the health of mailboxes, and lets their ramps
-// grow.
+// Package mailboxsweep ends the holds of mailboxes that are over, counts the health of mailboxes, lets their ramps
+// grow, and adds the jobs that read their inboxes.
 package mailboxsweep
 
 import (

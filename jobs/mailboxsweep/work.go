@@ -9,10 +9,14 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/mailboxsync"
 )
 
-// most is how many mailboxes one run processes; the next run continues.
-const most = 500
+// most is how many mailboxes one run processes, and mostRead how many it has read; the next run continues.
+const (
+	most     = 500
+	mostRead = 2000
+)
 
 // Job has the dependencies of the work.
 type Job struct{ App, System *postgres.DB }
@@ -34,7 +38,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
+	errs := []error{j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { return read(ctx, tx) })}
 	for _, d := range due {
 		err := j.App.Tx(ctx, d.Org, func(tx *postgres.Tx) error { return mailboxes.Judge(ctx, tx, d.Mailbox, nil) })
 		if ctx.Err() != nil {
@@ -43,4 +47,21 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// read adds the jobs of the mailboxes that are to be read, in the transaction that claims them.
+func read(ctx context.Context, tx *postgres.Tx) error {
+	due, err := mailboxes.ClaimFolders(ctx, tx, mostRead)
+	if err != nil {
+		return err
+	}
+	for _, d := range due {
+		if d.Org != tx.Org() {
+			tx.Turn(d.Org)
+		}
+		if err := mailboxsync.Add(ctx, tx, d.Mailbox); err != nil {
+			return err
+		}
+	}
+	return nil
 }

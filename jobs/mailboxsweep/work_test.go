@@ -67,3 +67,52 @@ func TestASweepEndsHoldsAndCountsTheHealthOfEveryOrg(t *testing.T) {
 		t.Error("the health is not counted again")
 	}
 }
+
+func TestASweepAddsOneJobForEachInboxThatIsDue(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	sql := testkit.Pgx(t, db.URL)
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := sql.Exec(t.Context(), query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	for name, c := range map[string]struct{ due, archived string }{
+		"due": {`now() - interval '1 s'`, `NULL`}, "later": {`now() + interval '30 s'`, `NULL`},
+		"due, too": {`now()`, `NULL`}, "archived": {`now() - interval '1 day'`, `now()`},
+	} {
+		org, box := id.New(), id.New()
+		exec(`INSERT INTO org (id, name) VALUES ($1, $2)`, org, name)
+		exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, created_at,
+			updated_at, archived_at) VALUES ($1, $2, $3, 'smtp', 'a@b.example', 'a@b.example', 'b.example', 'disabled',
+			now(), now(), `+c.archived+`)`, org, box, name)
+		exec(`INSERT INTO mailbox_folder (org_id, mailbox_id, folder, next_sync_at) VALUES ($1, $2, 'INBOX', `+c.due+`)`,
+			org, box)
+	}
+	sweep := func() (jobs int) {
+		t.Helper()
+		run := &queue.Run[mailboxsweep.Args]{Claimed: &queue.Claimed{ID: id.New()}}
+		if err := (mailboxsweep.Job{App: db.App, System: db.System}).Work(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		if err := sql.QueryRow(t.Context(), `SELECT count(*) FROM job j JOIN mailbox m ON m.org_id = j.org_id
+			AND m.id = (j.args->>'mailbox')::uuid WHERE j.kind = 'mailbox.sync' AND m.name LIKE 'due%'
+			AND j.line <> m.id`).Scan(&jobs); err != nil {
+			t.Fatal(err)
+		}
+		return jobs
+	}
+	if n := sweep(); n != 2 {
+		t.Errorf("%d jobs, want 2", n)
+	}
+	exec(`UPDATE mailbox_folder SET next_sync_at = now() WHERE next_sync_at < now() + interval '2 min'`)
+	if n := sweep(); n != 2 {
+		t.Errorf("%d jobs while the first are open, want 2", n)
+	}
+	var all int
+	if err := sql.QueryRow(t.Context(), `SELECT count(*) FROM job WHERE kind = 'mailbox.sync'`).Scan(&all); err != nil ||
+		all != 3 {
+		t.Errorf("%d jobs, %v: want those of the live mailboxes", all, err)
+	}
+}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"time"
 )
@@ -135,4 +136,20 @@ func MessageID(raw []byte) string {
 	r := reader{mail: &Mail{}}
 	h, _ := r.split(raw[:min(len(raw), maxHeader)])
 	return h.MessageID()
+}
+
+// Essence writes what its author has put into a mail: some fields of the header, and the body with line ends of one
+// byte. The fields that servers add on the way, and the line ends that they change, are left out.
+func Essence(w io.Writer, raw []byte) {
+	r := reader{mail: &Mail{}}
+	h, body := r.split(raw)
+	for _, name := range []string{"From", "To", "Date", "Subject"} {
+		_, _ = io.WriteString(w, h.Get(name)+"\x00") // a hash never fails
+	}
+	for body = bytes.TrimRight(body, "\r\n"); len(body) > 0; {
+		var line []byte
+		line, body = cutLine(body)
+		_, _ = w.Write(line)
+		_, _ = w.Write([]byte{'\n'})
+	}
 }

@@ -41,6 +41,8 @@ type Dialer struct {
 	AllowPrivate bool
 	// Timeout bounds everything from the dialling to Close. 0: a minute.
 	Timeout time.Duration
+	// MaxReceived is how many bytes a server may send over one connection. 0: 8 MiB.
+	MaxReceived int
 	// Roots verifies certificates. nil: the system's.
 	Roots *tls.Config
 }
@@ -48,13 +50,14 @@ type Dialer struct {
 // Conn is a connection that is signed in. It is not safe for concurrent use.
 type Conn struct {
 	client *imapclient.Client
+	raw    net.Conn
 	stop   func() bool
 }
 
 const (
 	connectTimeout = 30 * time.Second
 	usualTimeout   = time.Minute
-	maxReceived    = 8 << 20 // bytes that a server may send over one connection
+	usualReceived  = 8 << 20
 )
 
 var ports = []int{993, 143}
@@ -79,7 +82,11 @@ func (d *Dialer) Connect(ctx context.Context, s Server) (*Conn, error) {
 	if timeout == 0 {
 		timeout = usualTimeout
 	}
-	bounded := &boundedConn{Conn: raw, left: maxReceived, until: time.Now().Add(timeout)}
+	received := d.MaxReceived
+	if received == 0 {
+		received = usualReceived
+	}
+	bounded := &boundedConn{Conn: raw, left: received, until: time.Now().Add(timeout)}
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	client, err := d.open(bounded, s)
 	if err != nil {
@@ -87,7 +94,7 @@ func (d *Dialer) Connect(ctx context.Context, s Server) (*Conn, error) {
 		_ = raw.Close()
 		return nil, err
 	}
-	return &Conn{client: client, stop: stop}, nil
+	return &Conn{client: client, raw: raw, stop: stop}, nil
 }
 
 func (d *Dialer) open(raw net.Conn, s Server) (client *imapclient.Client, err error) {

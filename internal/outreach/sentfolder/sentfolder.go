@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
+	"github.com/funnelwork/funnelwork/internal/outreach/retrieval"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -43,60 +44,35 @@ func (f *Finder) Has(ctx context.Context, org, mailbox id.ID, messageID string) 
 		return false, err
 	case m.Kind == mailboxes.Sandbox && f.Sandbox != nil:
 		return f.Sandbox(ctx, org, messageID)
-	case m.Host == "":
-		return false, ErrUnreadable
 	}
-	s := imap.Server{
-		Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password.Reveal(),
-	}
-	if m.SocialAccountID == nil {
-		return f.search(ctx, s, messageID)
-	}
-	return f.withToken(ctx, org, *m.SocialAccountID, s, messageID)
-}
-
-// withToken searches with a token of a connected account. A token that the server refuses is renewed once.
-func (f *Finder) withToken(ctx context.Context, org, account id.ID, s imap.Server, messageID string) (bool, error) {
-	if f.Token == nil {
-		return false, ErrUnreadable
-	}
-	refused := int64(0)
-	for {
-		token, err := f.Token(ctx, org, account, refused)
-		switch {
-		case errors.Is(err, mailboxes.ErrLoginNeeded):
-			return false, errors.Join(ErrUnreadable, err)
-		case err != nil:
-			return false, err
-		case token.Sandboxed && f.Sandbox != nil:
-			return f.Sandbox(ctx, org, messageID)
-		case token.Sandboxed:
-			return false, ErrUnreadable
-		}
-		s.AccessToken = token.Access.Reveal()
-		found, err := f.search(ctx, s, messageID)
-		if refused > 0 || !errors.Is(err, imap.ErrRefused) {
-			return found, err
-		}
-		refused = token.Version
-	}
-}
-
-func (f *Finder) search(ctx context.Context, s imap.Server, messageID string) (bool, error) {
-	c, err := f.Dialer.Connect(ctx, s)
-	if errors.Is(err, imap.ErrRefused) || errors.Is(err, imap.ErrNotAllowed) {
+	conn, err := (&retrieval.Connector{Dialer: f.Dialer, Token: f.Token}).Connect(ctx, org, m)
+	switch {
+	case errors.Is(err, retrieval.ErrSandboxed) && f.Sandbox != nil:
+		return f.Sandbox(ctx, org, messageID)
+	case err != nil && isFinal(err):
 		return false, errors.Join(ErrUnreadable, err)
-	}
-	if err != nil {
+	case err != nil:
 		return false, err
 	}
-	defer func() { _ = c.Close() }()
-	folder, err := c.Sent()
+	defer func() { _ = conn.Close() }()
+	folder, err := conn.Sent()
 	if errors.Is(err, imap.ErrNoFolder) {
 		return false, errors.Join(ErrUnreadable, err)
 	}
 	if err != nil {
 		return false, err
 	}
-	return c.Has(folder, messageID)
+	return conn.Has(folder, messageID)
+}
+
+// isFinal reports whether an error of a connection lasts until a person changes the mailbox.
+func isFinal(err error) bool {
+	for _, final := range []error{
+		retrieval.ErrNoServer, retrieval.ErrSandboxed, mailboxes.ErrLoginNeeded, imap.ErrRefused, imap.ErrNotAllowed,
+	} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return false
 }

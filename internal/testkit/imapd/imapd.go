@@ -31,6 +31,9 @@ type Server struct {
 	// Token, if set before the first connection, is the access token that XOAUTH2 accepts. The password is not
 	// accepted then.
 	Token string
+	// Poisoned, if set, is called with the UID of each mail that is to be fetched with its body. Its error is the
+	// server's reply; ErrHangUp ends the connection instead.
+	Poisoned func(uid uint32) error
 
 	user   *imapmemserver.User
 	server *imapserver.Server
@@ -56,8 +59,8 @@ func Start(t testing.TB, sent string, marked bool) *Server {
 	}
 	s.server = imapserver.New(&imapserver.Options{
 		Caps: caps, InsecureAuth: true, Logger: log.New(io.Discard, "", 0),
-		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
-			inner := session{Session: memory.NewSession(), server: s, marked: marked}
+		NewSession: func(c *imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
+			inner := session{Session: memory.NewSession(), server: s, marked: marked, conn: c}
 			if s.Token != "" {
 				return &tokenSession{inner}, nil, nil
 			}
@@ -96,6 +99,24 @@ func (s *Server) File(t testing.TB, messageID string) {
 	}
 }
 
+// Deliver puts a mail that arrived at a time into a folder, and returns its UID.
+func (s *Server) Deliver(t testing.TB, folder, raw string, at time.Time, flags ...imap.Flag) uint32 {
+	t.Helper()
+	put, err := s.user.Append(folder, literal{bytes.NewReader([]byte(raw))}, &imap.AppendOptions{Time: at, Flags: flags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(put.UID)
+}
+
+// Renumber empties the inbox, and gives it another UIDVALIDITY and new UIDs.
+func (s *Server) Renumber(t testing.TB) {
+	t.Helper()
+	if err := errors.Join(s.user.Delete("INBOX"), s.user.Create("INBOX", nil)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 type literal struct{ *bytes.Reader }
 
 // Size implements imap.LiteralReader.
@@ -106,6 +127,29 @@ type session struct {
 	imapserver.Session
 	server *Server
 	marked bool
+	conn   *imapserver.Conn
+}
+
+// ErrHangUp is an error of Poisoned.
+var ErrHangUp = errors.New("the server hangs up")
+
+// Fetch implements imapserver.Session.
+func (s *session) Fetch(w *imapserver.FetchWriter, set imap.NumSet, o *imap.FetchOptions) error {
+	uids, ok := set.(imap.UIDSet)
+	if !ok || s.server.Poisoned == nil || len(o.BodySection) == 0 {
+		return s.Session.Fetch(w, set, o)
+	}
+	all, _ := uids.Nums()
+	for _, uid := range all {
+		err := s.server.Poisoned(uint32(uid))
+		if errors.Is(err, ErrHangUp) {
+			_ = s.conn.NetConn().Close()
+		}
+		if err != nil {
+			return &imap.Error{Type: imap.StatusResponseTypeNo, Text: err.Error()}
+		}
+	}
+	return s.Session.Fetch(w, set, o)
 }
 
 // List implements imapserver.Session.

@@ -1,0 +1,77 @@
+package enrolments_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+var races = flag.Int("races", 150, "races between a mark and a reply")
+
+// TestAReplyThatIsCommittedBeforeTheMarkStopsTheNextStep races the mark of a step's email against a reply of the
+// contact. Once the reply is committed, an email whose mark is not committed yet must never get it.
+func TestAReplyThatIsCommittedBeforeTheMarkStopsTheNextStep(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	seq := o.sequence(nil, mail("first", 0), mail("second", 1))
+	stopped, sent := 0, 0
+	for i := range *races {
+		contact := o.person(fmt.Sprintf("race%d@example.com", i))
+		e := o.enrolled(seq, contact)
+		o.tick()
+		out := o.begun()
+		if out == nil {
+			t.Fatal("no mail")
+		}
+		var (
+			both  sync.WaitGroup
+			first bool // the reply was committed while the mark was not
+			err   error
+		)
+		heads := [2]time.Duration{} // of which one is not 0, to see both orders
+		heads[i%2] = time.Duration(rand.IntN(4000)) * time.Microsecond
+		begin := make(chan struct{})
+		both.Go(func() {
+			<-begin
+			<-time.After(heads[0])
+			err = o.mark(out)
+		})
+		both.Go(func() {
+			<-begin
+			<-time.After(heads[1])
+			o.must(func(ctx context.Context, tx *postgres.Tx) error {
+				r := &states.Reply{Message: id.New(), Contact: &contact, Enrolment: &e, At: time.Now()}
+				r.LockFor(tx)
+				return r.Human(ctx, tx, "reply")
+			})
+			first = o.one(`SELECT status FROM email WHERE id = $1`, out.ID) != emails.Transmitting
+		})
+		close(begin)
+		both.Wait()
+		status := o.one(`SELECT status FROM email WHERE id = $1`, out.ID)
+		switch {
+		case o.state(e) != "replied first reply":
+			t.Fatalf("race %d: %s", i, o.state(e))
+		case err == nil && first:
+			t.Fatalf("race %d: the email was marked after the reply was committed", i)
+		case err == nil && status == emails.Transmitting:
+			sent++
+		case refusal(err) != nil && status == emails.Cancelled:
+			stopped++
+		default:
+			t.Fatalf("race %d: %v, %s", i, err, status)
+		}
+	}
+	if t.Logf("%d stopped, %d marked first", stopped, sent); stopped == 0 || sent == 0 {
+		t.Error("the races have one end only")
+	}
+}
