@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/jobs/sequencemove"
 )
 
 const enrolmentsPath = "/api/v1/enrolments"
@@ -61,6 +62,11 @@ func (c *caller) knowSequence(known found, contact string) {
 	known[enrolmentsPath+"/{id}"] = enrolmentsPath + "/" + *ids.Data[0].EnrolmentID
 	c.do(http.MethodPost, at+"/enroll", `{"filter":{"field":"stage","op":"eq","value":"lead"}}`).want(c, 202, "").
 		into(c, &many)
+	c.do(http.MethodPatch, at, `{"exclusive":false}`).want(c, 200, "")
+	c.do(http.MethodPost, at+"/activate", nil).want(c, 200, "")
+	var move struct{ ID string }
+	c.do(http.MethodPost, at+"/move", `{"from":1,"to":2,"dry_run":true}`).want(c, 202, "").into(c, &move)
+	known[of+"/moves/{move}"] = at + "/moves/" + move.ID
 	known[of+"/batches/{batch}"] = at + "/batches/" + many.Batch.ID
 	known[of+"/batches/{batch}/skipped"] = at + "/batches/" + many.Batch.ID + "/skipped"
 }
@@ -189,6 +195,34 @@ func TestAnEnrolmentIsHeldSkippedAndEndedByAPerson(t *testing.T) {
 	ada.do(http.MethodGet, at, nil).want(t, 200, "").into(t, &sequence)
 	if diff := cmp.Diff(map[string]int{"removed": 1}, sequence.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+}
+
+func TestEnrolmentsAreMovedToANewVersionByAJob(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup()
+	at := ada.activeSequence("Welcome")
+	contact := ada.contact("one@acme.example").ID
+	var out enrolled
+	ada.do(http.MethodPost, at+"/enroll", `{"contact_ids":["`+contact+`"]}`).want(t, 200, "").into(t, &out)
+	ada.do(http.MethodPost, at+"/move", `{"from":1,"to":2}`).want(t, 422, "validation_failed")
+	ada.do(http.MethodPatch, at, `{"steps":[{"key":"other","kind":"email","email":{"subject":"Hi","text":`+
+		`"{{ unsubscribe_url }}"}}]}`).want(t, 200, "")
+	ada.do(http.MethodPost, at+"/activate", nil).want(t, 200, "")
+	got := ada.do(http.MethodPost, at+"/move", `{"from":1,"to":2,"map":{"hello":"other"}}`).want(t, 202, "")
+	s.workRows(sequencemove.Handler())
+	var job struct{ Kind, Status, Href string }
+	ada.do(http.MethodGet, got.Header.Get("Location"), nil).want(t, 200, "").into(t, &job)
+	if job.Kind != "sequence_move" || job.Status != "completed" {
+		t.Errorf("the job is %+v", job)
+	}
+	var move struct{ Moved, Finished int }
+	ada.do(http.MethodGet, job.Href, nil).want(t, 200, "").into(t, &move)
+	var e shownEnrolment
+	ada.do(http.MethodGet, enrolmentsPath+"/"+*out.Data[0].EnrolmentID, nil).want(t, 200, "").into(t, &e)
+	if move.Moved != 1 || move.Finished != 0 || e.State != "active" || e.Step != "other" {
+		t.Errorf("moved %+v: %+v", move, e)
 	}
 }
 

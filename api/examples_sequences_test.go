@@ -19,6 +19,10 @@ func (r *recorder) tellOfSequences(c *caller, contact string) {
 	r.call(c, "sequences.activate", nil, sequence)
 	r.call(c, "sequences.update", `{"name":"Welcome to new leads","stop_on":{"company_reply":true}}`, sequence)
 	r.call(c, "sequences.list_versions", nil, sequence)
+	c.do("POST", "/api/v1/sequences/"+sequence+"/activate", nil).want(r, 200, "")
+	var move struct{ ID string }
+	r.call(c, "sequences.move", `{"from":1,"to":2,"map":{"again":"call"}}`, sequence).into(r, &move)
+	r.call(c, "sequences.get_move", nil, sequence, move.ID)
 	r.tellOfEnrolments(c, sequence, contact)
 	r.call(c, "sequences.get_stats", nil, sequence)
 	r.call(c, "sequences.pause", nil, sequence)

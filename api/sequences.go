@@ -55,6 +55,7 @@ func (a *App) mountSequences() {
 	}, a.restoreSequence)
 	a.mountSequenceActions(one)
 	a.mountEnroll()
+	a.mountMoves()
 	a.mountEnrolments()
 }
 
