@@ -159,12 +159,15 @@ func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
 	return err
 }
 
-// ran returns the keys of the steps that the enrolments have run, or are at.
+// ran returns the keys of the steps that the enrolments have been at, and whether a mail of the step exists.
 func (w *mover) ran(ctx context.Context, ids []id.ID) (map[id.ID]map[string]bool, error) {
 	rows, err := w.tx.Query(ctx, `
-		SELECT enrolment_id, step FROM enrolment_history WHERE org_id = $1 AND enrolment_id = ANY ($2::uuid[])
-		UNION SELECT enrolment_id, step FROM email WHERE org_id = $1 AND enrolment_id = ANY ($2::uuid[])
-			AND status <> 'cancelled'`, w.tx.Org(), ids)
+		SELECT enrolment_id, step, bool_or(mail) FROM (
+			SELECT enrolment_id, step, false AS mail FROM enrolment_history
+			WHERE org_id = $1 AND enrolment_id = ANY ($2::uuid[])
+			UNION ALL SELECT enrolment_id, step, true FROM email
+			WHERE org_id = $1 AND enrolment_id = ANY ($2::uuid[]) AND status <> 'cancelled') AS been
+		GROUP BY enrolment_id, step`, w.tx.Org(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read steps of enrolments: %w", err)
 	}
@@ -172,12 +175,13 @@ func (w *mover) ran(ctx context.Context, ids []id.ID) (map[id.ID]map[string]bool
 	var (
 		enrolment id.ID
 		step      string
+		mail      bool
 	)
-	if _, err := pgx.ForEachRow(rows, []any{&enrolment, &step}, func() error {
+	if _, err := pgx.ForEachRow(rows, []any{&enrolment, &step, &mail}, func() error {
 		if out[enrolment] == nil {
 			out[enrolment] = map[string]bool{}
 		}
-		out[enrolment][step] = true
+		out[enrolment][step] = mail
 		return nil
 	}); err != nil {
 		return nil, fmt.Errorf("read steps of enrolments: %w", err)
@@ -186,10 +190,15 @@ func (w *mover) ran(ctx context.Context, ids []id.ID) (map[id.ID]map[string]bool
 }
 
 // landing returns the step with which an enrolment at the step key goes on; nil: there is none. ran has the steps that
-// it has run, and the one that it is at, which it has not run yet.
+// it has been at. It has not run the one that it is at. Of the others it has run those with a mail, and, as far as is
+// known, those that send none.
 func (w *mover) landing(key string, ran map[string]bool) *steps.Step {
 	next := steps.Find(w.to.Steps, steps.Landing(w.from.Steps, w.to.Steps, key, w.chosen))
-	for next != nil && next.Key != key && ran[next.Key] {
+	for next != nil && next.Key != key {
+		mail, been := ran[next.Key]
+		if !been || next.Kind == steps.KindEmail && !mail {
+			break
+		}
 		next = steps.After(w.to.Steps, next.Key)
 	}
 	return next
