@@ -3,7 +3,7 @@ package api_test
 import "strings"
 
 // tellOfSequences records a sequence from its draft to its end.
-func (r *recorder) tellOfSequences(c *caller, contact string) {
+func (r *recorder) tellOfSequences(c *caller) {
 	r.Helper()
 	mailbox := c.sandboxMailbox()
 	c.postalAddress()
@@ -23,7 +23,7 @@ func (r *recorder) tellOfSequences(c *caller, contact string) {
 	var move struct{ ID string }
 	r.call(c, "sequences.move", `{"from":1,"to":2,"map":{"again":"call"}}`, sequence).into(r, &move)
 	r.call(c, "sequences.get_move", nil, sequence, move.ID)
-	r.tellOfEnrolments(c, sequence, contact)
+	r.tellOfEnrolments(c, sequence)
 	r.call(c, "sequences.get_stats", nil, sequence)
 	r.call(c, "sequences.pause", nil, sequence)
 	r.call(c, "sequences.resume", nil, sequence)
@@ -34,14 +34,15 @@ func (r *recorder) tellOfSequences(c *caller, contact string) {
 }
 
 // tellOfEnrolments records the enrolments of an active sequence.
-func (r *recorder) tellOfEnrolments(c *caller, sequence, contact string) {
+func (r *recorder) tellOfEnrolments(c *caller, sequence string) {
 	r.Helper()
 	var enrolled struct {
 		Data []struct {
 			EnrolmentID string `json:"enrolment_id"`
 		}
 	}
-	r.call(c, "sequences.enroll", `{"contact_ids":["`+contact+`"]}`, sequence).into(r, &enrolled)
+	grace := c.contact("grace.hopper@example.com").ID
+	r.call(c, "sequences.enroll", `{"contact_ids":["`+grace+`"]}`, sequence).into(r, &enrolled)
 	enrolment := enrolled.Data[0].EnrolmentID
 	r.call(c, "enrolments.list", nil, sequence)
 	r.call(c, "enrolments.pause", nil, enrolment)
