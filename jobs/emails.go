@@ -50,6 +50,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 	engine := &enrolments.Engine{
 		Emails: &emails.Service{
 			Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}, PublicURL: d.PublicURL,
+			InboundDomain: d.InboundDomain,
 		},
 		Templates: &templates.Service{Box: d.Box, PublicURL: d.PublicURL}, Model: d.Scores.In, Log: d.Log,
 	}

@@ -38,6 +38,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/jobs/keysreseal"
+	"github.com/funnelwork/funnelwork/jobs/leadfade"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/leadscoremany"
@@ -81,6 +82,8 @@ type Deps struct {
 	// and TLS of mailboxes.
 	Outbox      *outbox.Server
 	MailPrivate bool
+	// InboundDomain is that of the API's listener for incoming mail; "": none.
+	InboundDomain string
 }
 
 // All returns every kind's handler: what a worker runs.
@@ -115,6 +118,7 @@ func All(d Deps) []queue.Handler {
 			Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()},
 			Log:      d.Log,
 		}.Handler(),
+		leadfade.Job{System: d.System}.Handler(),
 		leadrescore.Job{}.Handler(),
 		scores.Handler(),
 		leadscoremany.Handler(scores),

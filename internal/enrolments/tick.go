@@ -211,8 +211,8 @@ func (t *tick) raise(ctx context.Context) error {
 	t.tx.Queue(`UPDATE send_group g SET wake_at = u.wake FROM (
 			SELECT u.id, least(greatest(`+fmt.Sprintf(next, 0)+`, CASE WHEN `+fmt.Sprintf(next, 0)+` IS NOT NULL
 				THEN u.floor END), greatest(`+fmt.Sprintf(next, 1)+`, CASE WHEN `+fmt.Sprintf(next, 1)+` IS NOT NULL
-				THEN u.first END), (SELECT n.resume_at FROM enrolment n WHERE n.org_id = $1 AND n.grp = u.id
-				AND n.resume_at IS NOT NULL ORDER BY n.resume_at LIMIT 1)) AS wake
+				THEN u.first END), (SELECT greatest(n.resume_at, u.floor) FROM enrolment n WHERE n.org_id = $1
+				AND n.grp = u.id AND n.resume_at IS NOT NULL ORDER BY n.resume_at LIMIT 1)) AS wake
 			FROM unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS u (id, floor, first)) u
 		WHERE g.org_id = $1 AND g.id = u.id AND g.wake_at IS DISTINCT FROM u.wake`, t.tx.Org(), free, floors, firsts)
 	return nil
