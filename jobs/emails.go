@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/inboundmail"
+	"github.com/funnelwork/funnelwork/jobs/inboundopinion"
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
@@ -59,6 +60,12 @@ func emailHandlers(d *Deps) []queue.Handler {
 			AllowPrivate: d.MailPrivate, Timeout: imapsync.Timeout, MaxReceived: imapsync.MaxReceived,
 		},
 	}
+	received := inboundmail.Intake(d.App, d.Box)
+	if d.AI != nil {
+		received.Ask = func(ctx context.Context, tx *postgres.Tx, message id.ID) error {
+			return inboundopinion.Kind.Add(ctx, tx, inboundopinion.Args{Message: message})
+		}
+	}
 	return []queue.Handler{
 		sequencestep.Handler(engine),
 		sequenceenroll.Handler(&enrolments.Service{Suppressions: &suppression.Service{Box: d.Box}}),
@@ -69,7 +76,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 			Sandbox: sandboxOf(d.Outbox), Token: tokens, Sent: sent.Has,
 			Records: d.Domains.CheckMail,
 		}.Handler(),
-		inboundmail.Job{Inbound: inboundmail.Intake(d.App, d.Box)}.Handler(),
+		inboundmail.Job{Inbound: received}.Handler(),
 		mailboxdomains.Job{System: d.System, Records: d.Domains.CheckMail}.Handler(),
 		sendingdomains.Job{
 			App: d.App, System: d.System, Domains: &orgsending.Domains{Box: d.Box, Texts: d.Domains.Texts},
