@@ -102,6 +102,9 @@ func (s *Service) applyEvent(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	default:
 		return nil
 	}
+	if err := e.escalate(ctx, tx); err != nil {
+		return err
+	}
 	if err := s.suppress(ctx, tx, e); err != nil {
 		return err
 	}

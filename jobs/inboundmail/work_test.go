@@ -151,8 +151,6 @@ func TestTheSameMailBySeveralWaysAtOnceIsOneMessage(t *testing.T) {
 	}
 }
 
-// Two orgs whose mailboxes answer automatically write to each other: the first answer ends it, since the platform sends
-// nothing because of a mail that came in.
 func TestAnAutomaticAnswerIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	p := open(t, "hello@shop.example")
