@@ -44,7 +44,7 @@ func (p *process) serve(ln net.Listener) {
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
 	}
-	d.Emails.PublicURL = d.PublicURL
+	d.Emails.PublicURL, p.links = d.PublicURL, d.PublicURL
 	for _, n := range p.Proxies {
 		d.TrustedProxies = append(d.TrustedProxies, netip.Prefix(n))
 	}
