@@ -30,6 +30,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailboxsync"
 	"github.com/funnelwork/funnelwork/jobs/sendingdomains"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
+	"github.com/funnelwork/funnelwork/jobs/sequencemove"
 	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
@@ -68,6 +69,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 	}
 	return []queue.Handler{
 		sequencestep.Handler(engine),
+		sequencemove.Handler(),
 		sequenceenroll.Handler(&enrolments.Service{Suppressions: &suppression.Service{Box: d.Box}}),
 		send.Handler(),
 		emailsendbulk.Handler(send),
