@@ -55,8 +55,8 @@ func TestWhatAProviderTellsHasTheEffectsOfAReportByMail(t *testing.T) {
 		"an unknown address": {
 			"failed", fmt.Sprintf(failed, 550, "5.1.1", "no such user"), "hard all/hard_bounce email.bounced",
 		},
-		"a full mailbox":            {"failed", fmt.Sprintf(failed, 552, "5.2.2", "mailbox full"), "soft email.bounced"},
-		"spam":                      {"failed", fmt.Sprintf(failed, 550, "5.7.1", "blocked as spam"), "soft email.bounced"},
+		"a full mailbox":            {"failed", fmt.Sprintf(failed, 552, "5.2.2", "full"), "soft email.bounced"},
+		"spam":                      {"failed", fmt.Sprintf(failed, 550, "5.7.1", "spam"), "soft email.bounced"},
 		"a try that failed for now": {"failed", `,"severity":"temporary"`, ""},
 		"a complaint":               {"complained", "", "complained all/complaint email.complained"},
 		"an unsubscription":         {"unsubscribed", "", "marketing/unsubscribe contact.unsubscribed"},
@@ -143,8 +143,8 @@ func TestTheKeyOfAProviderIsSealedAndChecked(t *testing.T) {
 	m.do(http.MethodGet, path, nil).want(t, 404, "not_found")
 	for _, bad := range []string{
 		`{"provider":"ses","key":"` + providerKey + `"}`, `{"provider":"sendgrid","key":"` + providerKey + `"}`,
-		`{"provider":"mailgun","key":"short"}`, `{"provider":"mailgun","key":""}`, `{"provider":"x","key":"` + providerKey + `"}`,
-		`{"provider":"mailgun"}`,
+		`{"provider":"mailgun","key":"short"}`, `{"provider":"mailgun","key":""}`, `{"provider":"mailgun"}`,
+		`{"provider":"x","key":"` + providerKey + `"}`,
 	} {
 		m.do(http.MethodPut, path, bad).want(t, 422, "validation_failed")
 	}

@@ -49,7 +49,8 @@ func TestAContactChoosesItsMails(t *testing.T) {
 		if got, _ := chosen(t, saved); got != step.choose || !strings.Contains(string(saved.Body), "Saved") {
 			t.Errorf("%s: the page shows %s:\n%s", step.choose, got, saved.Body)
 		}
-		if got, stopped := chosen(t, s.stranger().do("GET", path, nil).want(t, 200, "")); got != step.choose || stopped {
+		later := s.stranger().do("GET", path, nil).want(t, 200, "")
+		if got, stopped := chosen(t, later); got != step.choose || stopped {
 			t.Errorf("%s: a later page shows %s, stopped %v", step.choose, got, stopped)
 		}
 		var purposes, told string

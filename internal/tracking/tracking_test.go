@@ -142,7 +142,9 @@ var scripts = []struct {
 		{after: 12 * time.Second, link: 1, ip: "205.139.110.61"}, {after: 13 * time.Second, ip: "207.211.30.44"},
 	}, figures{MachineClicks: 1, MachineOpens: 1}},
 	{"Mimecast at once, and the person in the evening", []visit{
-		{after: time.Second, link: 1, ip: "198.51.100.95"}, {after: 8 * time.Hour}, {after: 8*time.Hour + time.Minute, link: 1},
+		{after: time.Second, link: 1, ip: "198.51.100.95"},
+		{after: 8 * time.Hour},
+		{after: 8*time.Hour + time.Minute, link: 1},
 	}, figures{MachineClicks: 1, Opens: 1, Clicks: 1}},
 	{"Barracuda names itself", []visit{
 		{after: 9 * time.Second, link: 3, agent: "Mozilla/5.0 BarracudaCentral/1.0", ip: "198.51.100.96"},
@@ -158,7 +160,7 @@ var scripts = []struct {
 	},
 	{"a headless browser", []visit{{
 		after: time.Hour, link: 2, ip: "198.51.100.99",
-		agent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/130.0 Safari/537.36",
+		agent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/130.0 Safari/537.36",
 	}}, figures{MachineClicks: 1}},
 	{"a person at a phone follows a link", []visit{
 		{after: 3 * time.Minute, agent: iphone}, {after: 3*time.Minute + 8*time.Second, link: 2, agent: iphone},
@@ -177,7 +179,7 @@ var scripts = []struct {
 	}, figures{Opens: 1, Clicks: 1}},
 	{"Thunderbird and Apple Mail without a proxy", []visit{
 		{after: time.Minute, agent: "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.4.0"},
-		{after: time.Hour, ip: "203.0.116.1", agent: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15"},
+		{after: time.Hour, ip: "203.0.116.1", agent: "Mozilla/5.0 (Macintosh; Intel Mac OS X) AppleWebKit/605.1.15"},
 	}, figures{Opens: 2}},
 	{"Outlook's window on the desktop", []visit{{
 		after: time.Minute,

@@ -180,8 +180,8 @@ func TestAReplyIsAFactOfItsContactUntilAPersonCorrectsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.process()
-	const facts, jobs = "email_fact WHERE org_id = $1 AND kind = 'replied' AND contact_id IS NOT NULL AND email_id = $2",
-		"job WHERE org_id = $1 AND kind = 'lead.score'"
+	const facts, jobs = "email_fact WHERE org_id = $1 AND kind = 'replied' AND contact_id IS NOT NULL " +
+		"AND email_id = $2", "job WHERE org_id = $1 AND kind = 'lead.score'"
 	if n, m := p.count(facts, p.org, p.sent.ID), p.count(jobs, p.org); n != 1 || m != 1 {
 		t.Errorf("%d facts, %d jobs; want one each", n, m)
 	}

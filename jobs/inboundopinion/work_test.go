@@ -67,8 +67,8 @@ func (o *office) message(class, by string) id.ID {
 	o.Helper()
 	i := id.New()
 	o.exec(`INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at, read_at, thread_id, subject, text,
-		class, class_by) VALUES ($1, $2, $2, $3, 'http', now(), now(), $2, 'Re: Looms', 'Quarterly figures attached', $4,
-		$5)`, o.org, i, i[:], class, by)
+		class, class_by) VALUES ($1, $2, $2, $3, 'http', now(), now(), $2, 'Re: Looms', 'Quarterly figures attached',
+		$4, $5)`, o.org, i, i[:], class, by)
 	return i
 }
 
@@ -155,8 +155,8 @@ func TestWithoutTokensThereIsNoOpinion(t *testing.T) {
 	t.Parallel()
 	model := &oracle{text: says("positive", 1)}
 	o := open(t, model)
-	o.exec(`INSERT INTO ai_quota (org_id, period, used) VALUES ($1, date_trunc('month', now() AT TIME ZONE 'UTC'), $2)`,
-		o.org, ai.Unlimited)
+	o.exec(`INSERT INTO ai_quota (org_id, period, used)
+		VALUES ($1, date_trunc('month', now() AT TIME ZONE 'UTC'), $2)`, o.org, ai.Unlimited)
 	message := o.message("unknown", "rule")
 	if err := o.ask(message, 1); err != nil || len(model.asked) > 0 {
 		t.Errorf("%v, asked %q", err, model.asked)
@@ -190,7 +190,8 @@ func TestAPersonConfirmsAnOpinion(t *testing.T) {
 		t.Fatalf("the model has suppressed %d addresses", n)
 	}
 	if err := o.App.Tx(t.Context(), o.org, func(tx *postgres.Tx) error {
-		_, err := inboundmail.Intake(o.App, testkit.Box(t)).SetClass(t.Context(), tx, message, "unsubscribe_request", nil)
+		_, err := inboundmail.Intake(o.App, testkit.Box(t)).SetClass(t.Context(), tx, message, "unsubscribe_request",
+			nil)
 		return err
 	}); err != nil {
 		t.Fatal(err)
