@@ -177,7 +177,8 @@ func (a *App) listBroadcasts(ctx context.Context, in *broadcastQuery) (*recordLi
 		if err != nil {
 			return nil, err
 		}
-		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(r broadcasts.Row) broadcasts.Broadcast { return r.Value },
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
+			func(r broadcasts.Row) broadcasts.Broadcast { return r.Value },
 			func(r broadcasts.Row) record.Position { return broadcasts.Position(&r) })
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {

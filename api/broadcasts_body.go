@@ -36,8 +36,8 @@ func (BroadcastFields) Descriptions() map[string]string {
 		"filter":     "Filter of the contacts that get it; not together with segment",
 		"email":      "The mail. Merged per member",
 		"send_at":    "When it is sent once it is scheduled, RFC 3339; null: at once",
-		"local_time": "Whether each contact gets it when the clock of its time zone shows what that of the organization " +
-			"shows at send_at",
+		"local_time": "Whether each contact gets it when the clock of its time zone shows what that of the " +
+			"organization shows at send_at",
 	}
 }
 
@@ -70,7 +70,8 @@ func (f *BroadcastFields) patch() broadcasts.Patch {
 	}
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "status": f.Status, "total": f.Total, "sendable": f.Sendable, "left_out": f.LeftOut,
-		"created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "completed_at": f.CompletedAt, "archived_at": f.ArchivedAt,
+		"created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "completed_at": f.CompletedAt,
+		"archived_at": f.ArchivedAt,
 	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}

@@ -29,9 +29,9 @@ type Broadcast struct {
 	ID          id.ID          `json:"id" format:"uuid" doc:"ID of the broadcast"`
 	Name        string         `json:"name" doc:"Display name, 1 to 200 characters"`
 	Status      string         `json:"status" enum:"draft,scheduled,preparing,sending,paused,sent,cancelled"`
-	MailboxID   *id.ID         `json:"mailbox_id" format:"uuid" doc:"Mailbox that it is sent from; null: not chosen yet"`
+	MailboxID   *id.ID         `json:"mailbox_id" format:"uuid" doc:"Mailbox that it is sent from; null: none yet"`
 	Segment     *id.ID         `json:"segment" format:"uuid" doc:"Segment that gets it; null: filter says who"`
-	Filter      map[string]any `json:"filter" nullable:"true" doc:"Filter of the contacts that get it; null: segment says who"`
+	Filter      map[string]any `json:"filter" nullable:"true" doc:"Filter of who gets it; null: segment says who"`
 	Email       BroadcastMail  `json:"email" doc:"The mail"`
 	SendAt      *wire.Time     `json:"send_at" format:"date-time" doc:"When it is sent; null: it is not scheduled"`
 	LocalTime   bool           `json:"local_time"`
@@ -53,18 +53,18 @@ func (Broadcast) Descriptions() map[string]string {
 	return map[string]string{
 		"status": "draft and scheduled: it can be changed; preparing: its audience is being frozen; sending; paused: " +
 			"nothing of it is sent; sent: every email is settled; cancelled: stopped for good",
-		"local_time": "Whether each contact gets it when the clock of its time zone shows what that of the organization " +
-			"shows at send_at",
+		"local_time": "Whether each contact gets it when the clock of its time zone shows what that of the " +
+			"organization shows at send_at",
 	}
 }
 
 // BroadcastMail is the mail of a broadcast, as people write it.
 type BroadcastMail struct {
 	Subject    string          `json:"subject" doc:"Subject with merge fields; empty: that of the template"`
-	HTML       string          `json:"html" doc:"HTML with merge fields; empty: that of the template, or made from text"`
+	HTML       string          `json:"html" doc:"HTML with merge fields; empty: that of the template"`
 	Text       string          `json:"text" doc:"Text part with merge fields; empty: it is made from html"`
 	TemplateID *id.ID          `json:"template_id" format:"uuid" doc:"Template whose parts the mail has; null: none"`
-	Variants   []steps.Variant `json:"variants" nullable:"false" maxItems:"5" doc:"Versions of the mail that are compared"`
+	Variants   []steps.Variant `json:"variants" nullable:"false" maxItems:"5" doc:"Versions that are compared"`
 }
 
 // Row is a broadcast with its edit counter.
@@ -105,8 +105,8 @@ func Create(ctx context.Context, tx *postgres.Tx, p *Patch, by string) (Row, err
 	}
 	tx.Queue(`INSERT INTO broadcast (org_id, id, name, mailbox_id, segment, filter, mail, send_at, local_time, status,
 			created_by, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`, tx.Org(), b.ID, b.Name, b.MailboxID, b.Segment,
-		filter, mail, b.SendAt, b.LocalTime, b.Status, by, b.CreatedAt)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`, tx.Org(), b.ID, b.Name, b.MailboxID,
+		b.Segment, filter, mail, b.SendAt, b.LocalTime, b.Status, by, b.CreatedAt)
 	return Row{Value: b, Edit: 1}, nil
 }
 

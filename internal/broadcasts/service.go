@@ -42,8 +42,8 @@ func (s *Service) locked(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, er
 	return table.Lock(ctx, tx, i, false)
 }
 
-// Schedule schedules a draft, or a scheduled broadcast anew, to be sent at a time; nil: at its send_at, or at once if it
-// has none. A validation fault names what is missing; the error is an already_started fault if it was sent already.
+// Schedule schedules a draft, or a scheduled broadcast anew, to be sent at a time; nil: at its send_at, or at once if
+// it has none. A validation fault names what is missing; the error is an already_started fault if it was sent already.
 func (s *Service) Schedule(ctx context.Context, tx *postgres.Tx, i id.ID, at *wire.Time) (Row, error) {
 	row, err := s.locked(ctx, tx, i)
 	if err != nil {

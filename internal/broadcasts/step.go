@@ -19,7 +19,7 @@ import (
 // Ahead is how many emails of a broadcast may wait for being sent.
 const Ahead = 1000
 
-// at most is how many emails one step writes.
+// atMost is how many emails one step writes.
 const atMost = 200
 
 // Pauses between two steps that find nothing to do.
@@ -90,12 +90,14 @@ func (s *Service) prepare(ctx context.Context, tx *postgres.Tx, b *Broadcast) er
 		ids, due = append(ids, m.id), append(due, b.due(home, m.zone))
 	}
 	tx.Queue(`INSERT INTO broadcast_recipient (org_id, broadcast_id, contact_id, due_at, created_at)
-		SELECT $1, $2, u.contact, u.due, clock_timestamp() FROM unnest($3::uuid[], $4::timestamptz[]) AS u (contact, due)
+		SELECT $1, $2, u.contact, u.due, clock_timestamp()
+		FROM unnest($3::uuid[], $4::timestamptz[]) AS u (contact, due)
 		ON CONFLICT DO NOTHING`, tx.Org(), b.ID, ids, due)
 	if b.Status = Preparing; len(all) < piece {
 		b.Status = Sending
 	}
-	tx.Queue(`UPDATE broadcast SET frozen_at = $3, after_at = $4, after_id = $5, total = $6, sendable = $7, left_out = $8
+	tx.Queue(`UPDATE broadcast SET frozen_at = $3, after_at = $4, after_id = $5, total = $6, sendable = $7,
+			left_out = $8
 		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, r.until, r.afterAt, r.afterID, b.Total, b.Sendable, b.LeftOut)
 	b.set(tx)
 	return nil

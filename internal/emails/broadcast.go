@@ -54,7 +54,8 @@ func WaitingOf(ctx context.Context, tx *postgres.Tx, broadcast id.ID) ([]Waiting
 // OpenOf returns the number of emails of a broadcast that are not settled, at most limit.
 func OpenOf(ctx context.Context, tx *postgres.Tx, broadcast id.ID, limit int) (n int, err error) {
 	err = tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM email WHERE org_id = $1 AND broadcast_id = $2
-		AND status IN ('scheduled', 'planned', 'transmitting') LIMIT $3) AS open`, []any{tx.Org(), broadcast, limit}, &n)
+		AND status IN ('scheduled', 'planned', 'transmitting') LIMIT $3) AS open`, []any{tx.Org(), broadcast, limit},
+		&n)
 	if err != nil {
 		return 0, fmt.Errorf("count open emails: %w", err)
 	}

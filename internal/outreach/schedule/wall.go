@@ -74,12 +74,12 @@ func afterGap(wall time.Time, zone *time.Location) time.Time {
 	return start
 }
 
-// Local returns when the clock of zone shows what the clock of home shows at at: the first of two such instants, and the
-// first instant after a gap.
+// Local returns when the clock of zone shows what the clock of home shows at at: the first of two such instants, and
+// the first instant after a gap.
 func Local(at time.Time, home, zone *time.Location) time.Time {
 	shown := at.In(home)
-	wall := DateOf(shown).wall(0).Add(time.Duration(shown.Hour())*time.Hour + time.Duration(shown.Minute())*time.Minute +
-		time.Duration(shown.Second())*time.Second)
+	_, offset := shown.Zone()
+	wall := at.UTC().Add(time.Duration(offset) * time.Second)
 	first, _ := resolve(wall, zone)
 	return first
 }
