@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
 	"github.com/funnelwork/funnelwork/internal/outreach/sentfolder"
+	"github.com/funnelwork/funnelwork/internal/outreach/submission"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -45,7 +46,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 	send := emailsend.Job{
 		DB: d.App, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxOf(d.Outbox), Token: tokens,
 		Emails: &emails.Service{Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}},
-		Sign:   signer(d),
+		Sign:   signer(d), Idle: &submission.Idle{},
 	}
 	engine := &enrolments.Engine{
 		Emails: &emails.Service{

@@ -22,6 +22,7 @@
 //	                 relative to deploy/bench
 //	tracking         opens and clicks of emails, beside bare inserts
 //	mail             emails through one SMTP server, beside a floor that only speaks SMTP
+//	sequences        enrolment, ticks and due steps at a million contacts; sequences=20000 is a small trial
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
 //	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
@@ -122,6 +123,16 @@ func run(ctx context.Context, args []string) error {
 		}
 		limit = toBuild
 		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return deadJobs(ctx, log, n) }
+	}
+	if size, ok := strings.CutPrefix(args[0], "sequences"); ok {
+		n := 1_000_000
+		if size != "" {
+			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 20_000 {
+				return errUsage
+			}
+		}
+		limit = toBuild
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return sequencesBench(ctx, log, n) }
 	}
 	if size, ok := strings.CutPrefix(args[0], "console"); ok {
 		n := crmContacts

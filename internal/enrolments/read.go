@@ -141,8 +141,15 @@ type Transition struct {
 	To        string    `json:"to" doc:"State after"`
 	StepKey   string    `json:"step_key" doc:"Key of the step"`
 	Cause     string    `json:"cause" doc:"What caused it, such as reply, suppression, sent or user/<id>"`
-	EmailID   *id.ID    `json:"email_id" format:"uuid" doc:"Email of the step; null: none"`
-	MessageID *id.ID    `json:"message_id" format:"uuid" doc:"Incoming message that caused it; null: none"`
+	EmailID   *id.ID    `json:"email_id" format:"uuid" nullable:"true"`
+	MessageID *id.ID    `json:"message_id" format:"uuid" nullable:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (Transition) Descriptions() map[string]string {
+	return map[string]string{
+		"email_id": "Email of the step; null: none", "message_id": "Incoming message that caused it; null: none",
+	}
 }
 
 // History returns the transitions of an enrolment, oldest first.

@@ -34,6 +34,8 @@ type Job struct {
 	Sandbox func(ctx context.Context, org id.ID) (net.Conn, error)
 	// Token returns the tokens of connected accounts. nil: no such mailbox can send.
 	Token mailboxes.TokenSource
+	// Idle keeps the connections of mailboxes between mails. nil: each mail has a connection of its own.
+	Idle *submission.Idle
 	// Sign adds a DKIM signature to a mail from the domain, if the org has a key of it. nil: none is signed.
 	Sign func(ctx context.Context, org id.ID, m *mailboxes.Sending, mime []byte) ([]byte, error)
 }
@@ -68,15 +70,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 			return err
 		}
 	}
-	conn, failure := (&submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token}).Connect(ctx, o.Org,
-		o.Mailbox)
-	if failure != nil {
-		return j.settle(ctx, run, o, failure)
-	}
-	defer func() { _ = conn.Close() }()
-	r := conn.Send(ctx, transport.Envelope{From: o.From(), To: o.To}, signed, func(ctx context.Context) error {
-		return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmail)
-	})
+	c := submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token, Idle: j.Idle}
+	r := c.Send(ctx, o.Org, o.Mailbox, transport.Envelope{From: o.From(), To: o.To}, signed,
+		func(ctx context.Context) error { return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmail) })
 	return j.settle(ctx, run, o, &r)
 }
 

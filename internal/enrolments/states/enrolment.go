@@ -48,7 +48,7 @@ type Enrolment struct {
 	TimeZone   string     `json:"time_zone" doc:"Time zone of its windows and delays"`
 	DueAt      *wire.Time `json:"due_at" format:"date-time"`
 	ResumeAt   *wire.Time `json:"resume_at" format:"date-time" doc:"When a pause ends by itself; null: it does not"`
-	TaskID     *id.ID     `json:"task_id" format:"uuid" doc:"Task that it waits for; null: none"`
+	TaskID     *id.ID     `json:"task_id" format:"uuid" nullable:"true"`
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time" doc:"When the contact was enrolled"`
 	StartedAt  *wire.Time `json:"started_at" format:"date-time" doc:"When its first step ran; null: none has yet"`
 	StateAt    wire.Time  `json:"state_at" format:"date-time" doc:"When it got the state"`
@@ -71,7 +71,8 @@ func (Enrolment) Descriptions() map[string]string {
 	return map[string]string{
 		"state": "pending: the sequence is paused and nothing was sent; active: a step is due or waits; sending: an " +
 			"email is on its way; paused: see reason; the others are ends",
-		"due_at": "When the step is due, windows and limits of the mailbox aside; null: it waits for something else",
+		"task_id": "Task that it waits for; null: none",
+		"due_at":  "When the step is due, windows and limits of the mailbox aside; null: it waits for something else",
 	}
 }
 

@@ -19,6 +19,8 @@ type Connector struct {
 	Sandbox func(ctx context.Context, org id.ID) (net.Conn, error)
 	// Token returns the tokens of connected accounts; nil: no such mailbox can send.
 	Token mailboxes.TokenSource
+	// Idle keeps connections between the mails of a mailbox; nil: each mail has a connection of its own.
+	Idle *Idle
 }
 
 var (
@@ -30,30 +32,76 @@ var (
 // because a provider may end it before its time. A failure is a Result that is certainly not sent; its Err wraps
 // mailboxes.ErrLoginNeeded if a person has to connect the account again.
 func (c *Connector) Connect(ctx context.Context, org id.ID, m *mailboxes.Sending) (*transport.Conn, *transport.Result) {
-	s := transport.Server{Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password.Reveal()}
+	conn, _, failure := c.connect(ctx, org, m, false)
+	return conn, failure
+}
+
+// connect connects, or returns an idle connection if it may. The second result is the server of a connection that may
+// be kept.
+func (c *Connector) connect(ctx context.Context, org id.ID, m *mailboxes.Sending, idle bool) (
+	*transport.Conn, *transport.Server, *transport.Result,
+) {
+	s := &transport.Server{Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password.Reveal()}
 	switch {
 	case m.Kind == mailboxes.Sandbox:
-		return c.sandbox(ctx, org)
+		conn, failure := c.sandbox(ctx, org)
+		return conn, nil, failure
 	case m.SocialAccountID == nil:
-		return c.Dialer.Connect(ctx, s)
+		conn, failure := c.dial(ctx, m.ID, s, idle)
+		return conn, s, failure
 	case c.Token == nil:
-		return nil, notConnected(errNoToken)
+		return nil, nil, notConnected(errNoToken)
 	}
 	refused := int64(0)
 	for {
 		token, err := c.Token(ctx, org, *m.SocialAccountID, refused)
 		if err != nil {
-			return nil, noToken(err)
+			return nil, nil, noToken(err)
 		}
 		if token.Sandboxed {
-			return c.sandbox(ctx, org)
+			conn, failure := c.sandbox(ctx, org)
+			return conn, nil, failure
 		}
 		s.AccessToken = token.Access.Reveal()
-		conn, failure := c.Dialer.Connect(ctx, s)
+		conn, failure := c.dial(ctx, m.ID, s, idle)
 		if failure == nil || failure.Stage != transport.Auth || failure.Reply.Code < 500 || refused > 0 {
-			return conn, failure
+			return conn, s, failure
 		}
 		refused = token.Version
+	}
+}
+
+func (c *Connector) dial(ctx context.Context, mailbox id.ID, s *transport.Server, idle bool) (
+	*transport.Conn, *transport.Result,
+) {
+	if idle {
+		if conn := c.Idle.take(key{mailbox, *s}); conn != nil {
+			return conn, nil
+		}
+	}
+	return c.Dialer.Connect(ctx, *s)
+}
+
+// Send sends one mail of a mailbox of the org, as transport.Conn.Send does, and keeps the connection for the next one.
+func (c *Connector) Send(ctx context.Context, org id.ID, m *mailboxes.Sending, e transport.Envelope, body []byte,
+	mark func(context.Context) error,
+) transport.Result {
+	for idle := c.Idle != nil; ; idle = false {
+		conn, server, failure := c.connect(ctx, org, m, idle)
+		if failure != nil {
+			return *failure
+		}
+		reused := conn.Mails() > 0
+		r := conn.Send(ctx, e, body, mark)
+		if server != nil && c.Idle != nil && r.Outcome == transport.Sent {
+			c.Idle.put(key{m.ID, *server}, conn)
+		} else {
+			_ = conn.Close()
+		}
+		if reused && r.Stage == transport.Connect && ctx.Err() == nil {
+			continue // the server has ended the idle connection; the mail was not begun
+		}
+		return r
 	}
 }
 

@@ -14,7 +14,7 @@ type Conn struct {
 	raw    net.Conn
 	client *smtp.Client
 	limit  time.Duration
-	used   bool
+	mails  int // that were begun
 	broken bool
 }
 
@@ -40,12 +40,11 @@ func (c *Conn) Send(ctx context.Context, e Envelope, body []byte, mark func(cont
 }
 
 func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(context.Context) error) Result {
-	if c.used {
+	if c.mails++; c.mails > 1 {
 		if err := c.client.Reset(); err != nil {
 			return failed(Connect, err)
 		}
 	}
-	c.used = true
 	if err := c.client.Mail(e.From, nil); err != nil {
 		return failed(Mail, err)
 	}
@@ -67,6 +66,9 @@ func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(cont
 	}
 	return c.dot(w, time.Now())
 }
+
+// Mails returns how many mails the connection was used for.
+func (c *Conn) Mails() int { return c.mails }
 
 // dot writes the final dot of a mail that was marked at the given time, and reads the reply.
 func (c *Conn) dot(w *smtp.DataCommand, marked time.Time) Result {
