@@ -56,10 +56,12 @@ func (c *caller) filled() found {
 		"/api/v1/api-keys":     `{"name":"Till","role":"viewer"}`,
 		"/api/v1/members":      `{"email":"guest@example.test","role":"viewer"}`,
 		hooksPath:              `{"url":"https://93.184.216.34/hook","events":["*"]}`,
+		broadcastsPath:         `{"name":"News"}`,
 		boxesPath:              `{"kind":"sandbox","from_email":"hello@sandbox.localhost"}`,
 	} {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}
+	known[broadcastsPath+"/{id}/stats"] = known[broadcastsPath+"/{id}"] + "/stats"
 	sent := known[emailsPath+"/{id}"]
 	c.exec(`UPDATE email SET marked_at = now() WHERE id = $1`, one(sent))
 	known[messagesPath+"/{id}"] = messagesPath + "/" + one(sent)

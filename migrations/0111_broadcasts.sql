@@ -53,7 +53,9 @@ CREATE INDEX broadcast_recipient_age ON broadcast_recipient (created_at);
 CALL tenant('broadcast_recipient');
 CALL system('broadcast_recipient', 'SELECT, DELETE');
 
--- A contact gets a broadcast once, whatever happens to its jobs.
-CREATE UNIQUE INDEX email_broadcast_once ON email (org_id, broadcast_id, contact_id) WHERE broadcast_id IS NOT NULL;
+-- An address gets a broadcast once, whatever happens to its jobs. A merge gives emails another contact, and a purge takes
+-- their address.
+CREATE UNIQUE INDEX email_broadcast_once ON email (org_id, broadcast_id, to_email)
+    WHERE broadcast_id IS NOT NULL AND to_email <> '';
 CREATE INDEX email_broadcast_open ON email (org_id, broadcast_id)
     WHERE broadcast_id IS NOT NULL AND status IN ('scheduled', 'planned', 'transmitting');

@@ -25,6 +25,7 @@ const (
 	suppressed     = "suppressed"
 	mergeMissing   = "merge_missing"
 	archived       = "archived"
+	alreadySent    = "already_sent" // another contact had the address before
 )
 
 // piece is how many contacts of an audience are read at once.

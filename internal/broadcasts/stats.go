@@ -49,3 +49,8 @@ func Stats(ctx context.Context, tx *postgres.Tx, i id.ID) ([]VariantStats, error
 	}
 	return all, nil
 }
+
+// Erase queues the removal of a contact from the audiences of broadcasts.
+func Erase(tx *postgres.Tx, contact id.ID) {
+	tx.Queue(`DELETE FROM broadcast_recipient WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -40,11 +42,17 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, b *Broadcast, m *m
 	if w.base, err = orgsending.LinkBase(ctx, tx, s.Templates.PublicURL); err != nil {
 		return err
 	}
+	before, err := w.addressed(ctx, tx, due)
+	if err != nil {
+		return err
+	}
 	lost := 0
 	for _, contact := range due {
-		reason, err := w.one(ctx, tx, contact, by)
-		if err != nil {
-			return err
+		reason := alreadySent
+		if !before[contact] {
+			if reason, err = w.one(ctx, tx, contact, by); err != nil {
+				return err
+			}
 		}
 		if reason != "" {
 			b.LeftOut[reason]++
@@ -58,6 +66,25 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, b *Broadcast, m *m
 			WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, lost, b.LeftOut)
 	}
 	return nil
+}
+
+// addressed returns the contacts whose address got the mail before, when it belonged to another contact.
+func (w *writer) addressed(ctx context.Context, tx *postgres.Tx, due []id.ID) (map[id.ID]bool, error) {
+	rows, err := tx.Query(ctx, `SELECT c.id FROM contact c WHERE c.org_id = $1 AND c.id = ANY ($3::uuid[])
+		AND EXISTS (SELECT FROM email e WHERE e.org_id = $1 AND e.broadcast_id = $2 AND e.to_email = c.email)`,
+		tx.Org(), w.ID, due)
+	if err != nil {
+		return nil, fmt.Errorf("read addresses: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		return nil, fmt.Errorf("read addresses: %w", err)
+	}
+	out := make(map[id.ID]bool, len(all))
+	for _, i := range all {
+		out[i] = true
+	}
+	return out, nil
 }
 
 // one writes the email to a contact, or returns the reason why there is none.
