@@ -236,7 +236,7 @@ func (a *App) restoreBroadcast(ctx context.Context, in *RecordID) (*broadcastAns
 
 type broadcastStats struct {
 	Body struct {
-		Data []broadcasts.VariantStats `json:"data" doc:"What became of the emails, by variant"`
+		Data []broadcasts.BroadcastStats `json:"data" doc:"What became of the emails, by variant"`
 	}
 }
 
@@ -249,7 +249,7 @@ func (a *App) broadcastStats(ctx context.Context, in *RecordID) (*broadcastStats
 	})
 }
 
-type broadcastPreview struct{ Body broadcasts.Preview }
+type broadcastPreview struct{ Body broadcasts.AudienceCount }
 
 func (a *App) previewBroadcast(ctx context.Context, in *RecordID) (*broadcastPreview, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*broadcastPreview, error) {

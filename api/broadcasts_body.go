@@ -42,11 +42,28 @@ func (BroadcastFields) Descriptions() map[string]string {
 }
 
 type broadcastMailPatch struct {
-	Subject    httpx.Optional[string]          `json:"subject" required:"false" doc:"Subject with merge fields"`
-	HTML       httpx.Optional[string]          `json:"html" required:"false" doc:"HTML with merge fields"`
-	Text       httpx.Optional[string]          `json:"text" required:"false" doc:"Text part with merge fields"`
-	TemplateID httpx.Optional[string]          `json:"template_id" required:"false"`
-	Variants   httpx.Optional[[]steps.Variant] `json:"variants" required:"false"`
+	Subject    httpx.Optional[string]        `json:"subject" required:"false" doc:"Subject with merge fields"`
+	HTML       httpx.Optional[string]        `json:"html" required:"false" doc:"HTML with merge fields"`
+	Text       httpx.Optional[string]        `json:"text" required:"false" doc:"Text part with merge fields"`
+	TemplateID httpx.Optional[string]        `json:"template_id" required:"false"`
+	Variants   httpx.Optional[[]mailVariant] `json:"variants" required:"false"`
+}
+
+// mailVariant is a variant in a request.
+type mailVariant struct {
+	Key     string `json:"key" doc:"Identifies the variant in the statistics"`
+	Weight  int    `json:"weight,omitempty" minimum:"1" maximum:"100" doc:"Share of the audience; default 1"`
+	Subject string `json:"subject,omitempty" doc:"Replaces the subject of the mail"`
+	HTML    string `json:"html,omitempty" doc:"Replaces the HTML of the mail"`
+	Text    string `json:"text,omitempty" doc:"Replaces the text part of the mail"`
+}
+
+func variants(all []mailVariant) []steps.Variant {
+	out := make([]steps.Variant, len(all))
+	for i, v := range all {
+		out[i] = steps.Variant{Key: v.Key, Weight: max(v.Weight, 1), Subject: v.Subject, HTML: v.HTML, Text: v.Text}
+	}
+	return out
 }
 
 // Descriptions implements wire.Describer.
@@ -64,7 +81,7 @@ func (f *BroadcastFields) patch() broadcasts.Patch {
 		Email: converted(f.Email, func(m broadcastMailPatch) broadcasts.MailPatch {
 			return broadcasts.MailPatch{
 				Subject: m.Subject.Field, HTML: m.HTML.Field, Text: m.Text.Field, TemplateID: m.TemplateID.Field,
-				Variants: m.Variants.Field,
+				Variants: converted(m.Variants, variants),
 			}
 		}),
 	}

@@ -136,20 +136,20 @@ func (r *reader) judge(ctx context.Context, tx *postgres.Tx, all []*member) erro
 	return nil
 }
 
-// Preview is how many contacts a broadcast would reach.
-type Preview struct {
+// AudienceCount is how many contacts a broadcast would reach.
+type AudienceCount struct {
 	Total    int            `json:"total" doc:"Contacts of the audience"`
 	Sendable int            `json:"sendable" doc:"Contacts among them that would get the mail"`
 	LeftOut  map[string]int `json:"left_out" doc:"Contacts among them that would not, by reason"`
 }
 
 // Preview counts the audience as it is now. tx must be able to write: an org's key is created with its first use.
-func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, i id.ID) (*Preview, error) {
+func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, i id.ID) (*AudienceCount, error) {
 	row, err := Get(ctx, tx, i, false)
 	if err != nil {
 		return nil, err
 	}
-	out := &Preview{LeftOut: map[string]int{}}
+	out := &AudienceCount{LeftOut: map[string]int{}}
 	if row.Value.Segment == nil && row.Value.Filter == nil {
 		return out, nil
 	}

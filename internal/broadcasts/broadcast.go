@@ -29,8 +29,8 @@ type Broadcast struct {
 	ID          id.ID          `json:"id" format:"uuid" doc:"ID of the broadcast"`
 	Name        string         `json:"name" doc:"Display name, 1 to 200 characters"`
 	Status      string         `json:"status" enum:"draft,scheduled,preparing,sending,paused,sent,cancelled"`
-	MailboxID   *id.ID         `json:"mailbox_id" format:"uuid" doc:"Mailbox that it is sent from; null: none yet"`
-	Segment     *id.ID         `json:"segment" format:"uuid" doc:"Segment that gets it; null: filter says who"`
+	MailboxID   *id.ID         `json:"mailbox_id" format:"uuid" nullable:"true" doc:"Mailbox it is sent from"`
+	Segment     *id.ID         `json:"segment" format:"uuid" nullable:"true" doc:"Segment that gets it"`
 	Filter      map[string]any `json:"filter" nullable:"true" doc:"Filter of who gets it; null: segment says who"`
 	Email       BroadcastMail  `json:"email" doc:"The mail"`
 	SendAt      *wire.Time     `json:"send_at" format:"date-time" doc:"When it is sent; null: it is not scheduled"`
@@ -63,7 +63,7 @@ type BroadcastMail struct {
 	Subject    string          `json:"subject" doc:"Subject with merge fields; empty: that of the template"`
 	HTML       string          `json:"html" doc:"HTML with merge fields; empty: that of the template"`
 	Text       string          `json:"text" doc:"Text part with merge fields; empty: it is made from html"`
-	TemplateID *id.ID          `json:"template_id" format:"uuid" doc:"Template whose parts the mail has; null: none"`
+	TemplateID *id.ID          `json:"template_id" format:"uuid" nullable:"true" doc:"Template of its parts"`
 	Variants   []steps.Variant `json:"variants" nullable:"false" maxItems:"5" doc:"Versions that are compared"`
 }
 

@@ -42,12 +42,12 @@ func TestABroadcastIsSentOnceToEveryContactThatMayGetIt(t *testing.T) {
 	h.suppress("p3@example.com")
 	h.settings(orgsending.Patch{BlockedCountries: wire.Some([]string{"US"})})
 	b := h.draft(nil).Value
-	var p *broadcasts.Preview
+	var p *broadcasts.AudienceCount
 	h.must(func(tx *postgres.Tx) (err error) {
 		p, err = h.service.Preview(t.Context(), tx, b.ID)
 		return err
 	})
-	want := &broadcasts.Preview{Total: 12, Sendable: 8, LeftOut: map[string]int{
+	want := &broadcasts.AudienceCount{Total: 12, Sendable: 8, LeftOut: map[string]int{
 		"blocked_country": 1, "no_email": 1, "suppressed": 1, "no_consent": 1,
 	}}
 	if diff := cmp.Diff(want, p); diff != "" {
@@ -315,7 +315,7 @@ func TestACancelledBroadcastSendsNothingMore(t *testing.T) {
 	if n := h.count(`email WHERE status = 'cancelled' AND status_reason = 'broadcast_cancelled'`); n != 9 {
 		t.Errorf("%d emails are cancelled", n)
 	}
-	var stats []broadcasts.VariantStats
+	var stats []broadcasts.BroadcastStats
 	h.must(func(tx *postgres.Tx) (err error) {
 		stats, err = broadcasts.Stats(t.Context(), tx, b.ID)
 		return err

@@ -14,7 +14,7 @@
 //
 // A job freezes the audience by steps of some thousand contacts, each of which is one transaction with its position: a
 // row for each contact that gets the mail, and a count by reason of those that do not. Then it writes emails for the
-// rows that are due, some hundred at a time and never more than Ahead in advance, so that a pause and a change of a cap
+// rows that are due, some dozen at a time and never more than Ahead in advance, so that a pause and a change of a cap
 // take effect soon and the queue stays short. The email, its job and the mark of its row are one transaction. The
 // unique index email_broadcast_once holds that no address gets the mail twice.
 //

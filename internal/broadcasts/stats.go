@@ -10,8 +10,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// VariantStats is what became of the emails of one variant.
-type VariantStats struct {
+// BroadcastStats is what became of the emails of one variant.
+type BroadcastStats struct {
 	Variant       *string `json:"variant" doc:"Key of the variant; null: the mail has none"`
 	Planned       int     `json:"planned" doc:"Emails that are not settled"`
 	Sent          int     `json:"sent" doc:"Emails that the server accepted"`
@@ -29,7 +29,7 @@ type VariantStats struct {
 
 // Stats returns what became of the emails of a broadcast, by variant. If there is no such broadcast, the error is a
 // not_found fault.
-func Stats(ctx context.Context, tx *postgres.Tx, i id.ID) ([]VariantStats, error) {
+func Stats(ctx context.Context, tx *postgres.Tx, i id.ID) ([]BroadcastStats, error) {
 	if _, err := Get(ctx, tx, i, true); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Stats(ctx context.Context, tx *postgres.Tx, i id.ID) ([]VariantStats, error
 	if err != nil {
 		return nil, fmt.Errorf("count emails of broadcast: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[VariantStats])
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[BroadcastStats])
 	if err != nil {
 		return nil, fmt.Errorf("count emails of broadcast: %w", err)
 	}

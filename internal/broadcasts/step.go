@@ -20,7 +20,7 @@ import (
 const Ahead = 1000
 
 // atMost is how many emails one step writes.
-const atMost = 200
+const atMost = 50
 
 // Pauses between two steps that find nothing to do.
 const (

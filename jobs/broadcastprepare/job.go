@@ -1,6 +1,6 @@
 // Package broadcastprepare freezes the audience of a broadcast and writes its emails.
 //
-// A step reads some thousand contacts or writes some hundred emails. Its rows, the broadcast's position and the job of
+// A step reads some thousand contacts or writes some dozen emails. Its rows, the broadcast's position and the job of
 // the next step are one transaction, the run's own, so a killed worker leaves all of a step or nothing.
 package broadcastprepare
 
