@@ -20,6 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/events/tail"
 	"github.com/funnelwork/funnelwork/internal/inbound"
+	"github.com/funnelwork/funnelwork/internal/inbound/provider"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -47,7 +48,9 @@ type Deps struct {
 	Mailboxes *mailboxes.Service
 	Emails    *emails.Service  // nil: one that uses Box and Mailboxes
 	Inbound   *inbound.Service // nil: one that uses DB and Box
-	Plans     *plans.Service   // entitlements of orgs; nil: from the standard catalogue
+	// Providers reads the requests of mail providers; nil: one that fetches certificates from public addresses.
+	Providers *provider.Reader
+	Plans     *plans.Service // entitlements of orgs; nil: from the standard catalogue
 	// TrialDays is the length of a new org's trial. 0 means no end, as on the billing sandbox and without billing.
 	TrialDays int
 	Billing   *billing.Service // plan changes
@@ -135,6 +138,9 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Inbound == nil {
 		d.Inbound = intake(d.DB, d.Box)
 	}
+	if d.Providers == nil {
+		d.Providers = providers()
+	}
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
@@ -163,8 +169,8 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountAI,
 		a.mountTags, a.mountMerges,
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
-		a.mountConsents, a.mountTracking, a.mountSending, a.mountMailboxes, a.mountEmails, a.mountThreads,
-		a.mountInbound,
+		a.mountConsents, a.mountPreferences, a.mountTracking, a.mountSending, a.mountMailboxes, a.mountEmails,
+		a.mountThreads, a.mountInbound,
 		a.mountSuppressions, a.mountBroadcasts,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,

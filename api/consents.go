@@ -38,7 +38,7 @@ func (a *App) mountConsents() {
 		{
 			noun: "unsubscription", path: templates.UnsubscribePath, purpose: templates.Unsubscribe,
 			ask: unsubscribeQuestion, done: unsubscribed, act: a.unsubscribe, writes: []string{"contact.unsubscribed"},
-			title: "the page that ends mails",
+			title: "the page that ends mails", choice: true,
 		},
 		{
 			noun: "subscription", path: templates.SubscribePath, purpose: templates.Subscribe,

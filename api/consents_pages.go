@@ -21,6 +21,7 @@ import (
 type linkPage struct {
 	noun, path, purpose, title string
 	ask, done                  branding.Page
+	choice                     bool // whether the page leads to the page of preferences
 	act                        func(context.Context, *postgres.Tx, templates.Link) error
 	writes                     []string
 }
@@ -62,7 +63,7 @@ func (a *App) mountLinkPage(p linkPage) {
 		Method: http.MethodGet, Path: p.path + "{token}", Need: httpx.Public, Tag: consentsTag,
 		Title: "Show " + p.title, Gives: []string{"text/html"},
 	}, func(ctx context.Context, in *LinkToken) (*pageOut, error) {
-		return a.linkShown(ctx, in.Token, p.ask)
+		return a.linkShown(ctx, in.Token, p.asked(in.Token))
 	})
 	httpx.Route(a.Server, httpx.Op{
 		ID:     p.noun + ".confirm",
@@ -71,13 +72,23 @@ func (a *App) mountLinkPage(p linkPage) {
 		Takes: []string{"application/x-www-form-urlencoded", "multipart/form-data"},
 	}, func(ctx context.Context, in *linkForm) (*pageOut, error) {
 		if !isOneClick(in.Type, in.RawBody) {
-			return a.linkShown(ctx, in.Token, p.ask)
+			return a.linkShown(ctx, in.Token, p.asked(in.Token))
 		}
 		if err := a.follow(ctx, in.Token, p); err != nil {
 			return nil, err
 		}
 		return a.linkShown(ctx, in.Token, p.done)
 	})
+}
+
+// asked returns the page that asks, with a link to the page of preferences.
+func (p *linkPage) asked(token string) branding.Page {
+	page := p.ask
+	if p.choice {
+		page.Body += template.HTML(`<p><a href="` + templates.PreferencesPath + //nolint:gosec // escaped
+			template.HTMLEscapeString(url.PathEscape(token)) + `">Choose which mails you get</a></p>` + "\n")
+	}
+	return page
 }
 
 // isOneClick reports whether a form, in either of the two encodings, has the field of RFC 8058.

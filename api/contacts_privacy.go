@@ -102,7 +102,7 @@ type contactDataExport struct {
 	Deals        []deals.Deal              `json:"deals" doc:"Including archived ones, as are notes and tasks"`
 	Emails       []shownEmail              `json:"emails" doc:"Emails to it with their content, oldest first"`
 	Messages     []inbound.Message         `json:"messages" doc:"Mails from it, and reports about emails to it"`
-	Facts        []tracking.Fact           `json:"email_facts" doc:"Opens and clicks of its emails, oldest first"`
+	Facts        []tracking.Fact           `json:"email_facts" doc:"Opens, clicks and replies, oldest first"`
 	Enrolments   []enrolments.Enrolment    `json:"enrolments" doc:"Its ways through sequences, oldest first"`
 	Suppressions []suppression.Suppression `json:"suppressions" doc:"Of its address and domain, lifted ones too"`
 	activities.About

@@ -62,5 +62,6 @@ func (r *recorder) tellOfSuppressions(c *caller) {
 	const kind, body = "application/x-www-form-urlencoded", `"List-Unsubscribe=One-Click"`
 	const token = "a-token-of-a-mail"
 	r.record("unsubscription.confirm", kind, body, r.pressed("/t/u/"+token, oneClick))
+	r.record("preferences.save", kind, `"mails=none"`, r.pressed("/t/p/"+token, "mails=none"))
 	r.record("subscription.confirm", kind, body, r.pressed("/t/s/"+token, oneClick))
 }

@@ -111,6 +111,15 @@ func (r *recorder) tellOfConversations(c *caller, mailbox, sent string) {
 	r.call(c, "threads.update", `{"unread":false}`, o.sent.ThreadID)
 	r.call(c, "messages.get", nil, receipt.ID)
 	r.call(c, "messages.update", `{"class":"auto_reply"}`, receipt.ID)
+	r.call(c, "mailboxes.set_provider", `{"provider":"postmark","key":"EXAMPLE-0123456789"}`, mailbox)
+	const told = `{"RecordType":"Delivery","MessageID":"883953f4-6105-42a2-a16a-77a8eac79483","Recipient":"` +
+		`ada@example.com","DeliveredAt":"2026-11-01T10:00:01Z"}`
+	if quoted, err = json.Marshal(told); err != nil {
+		r.Fatal(err)
+	}
+	r.record("inbound.receive_events", "text/plain", string(quoted), o.tell("postmark", told,
+		basic("EXAMPLE-0123456789")...).want(r, 200, ""))
+	r.call(c, "mailboxes.get_provider", nil, mailbox)
 }
 
 // plain records the operations that every archivable record has. The record is live again at the end.

@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	suppressions "github.com/funnelwork/funnelwork/internal/suppression/imports"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 const filesPath = "/api/v1/files/"
@@ -70,30 +71,22 @@ func (a *App) getFile(ctx context.Context, in *struct {
 			}
 		case imports.ErrorsLink:
 			i, err := imports.Get(ctx, tx, link.ID)
+			if err == nil && !link.Good(i.Key) {
+				err = gone
+			}
 			if err != nil {
 				return err
 			}
-			if !link.Good(i.Key) {
-				return gone
-			}
-			out = &fileOut{
-				Kind:        "text/csv; charset=utf-8",
-				Disposition: attachment("failed-rows-"+i.CreatedAt.Format(time.DateOnly), "csv"),
-				Body:        sending(imports.Failed(&i, a.DB, link.Org), -1),
-			}
+			out = refused(i.CreatedAt, imports.Failed(&i, a.DB, link.Org))
 		case suppressions.ErrorsLink:
 			i, err := suppressions.Get(ctx, tx, link.ID)
+			if err == nil && !link.Good(i.Key) {
+				err = gone
+			}
 			if err != nil {
 				return err
 			}
-			if !link.Good(i.Key) {
-				return gone
-			}
-			out = &fileOut{
-				Kind:        "text/csv; charset=utf-8",
-				Disposition: attachment("failed-rows-"+i.CreatedAt.Format(time.DateOnly), "csv"),
-				Body:        sending(suppressions.Failed(&i, a.DB, link.Org), -1),
-			}
+			out = refused(i.CreatedAt, suppressions.Failed(&i, a.DB, link.Org))
 		default:
 			return gone
 		}
@@ -103,6 +96,15 @@ func (a *App) getFile(ctx context.Context, in *struct {
 		err = gone
 	}
 	return out, err
+}
+
+// refused is the file with the rows that an import has refused.
+func refused(made wire.Time, next func(context.Context) ([]byte, error)) *fileOut {
+	return &fileOut{
+		Kind:        "text/csv; charset=utf-8",
+		Disposition: attachment("failed-rows-"+made.Format(time.DateOnly), "csv"),
+		Body:        sending(next, -1),
+	}
 }
 
 func attachment(name, ending string) string {

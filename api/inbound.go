@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/jobs/inboundmail"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
 // intake returns the service that takes mails and enqueues their jobs.
@@ -24,6 +25,9 @@ func intake(db *postgres.DB, box *secret.Sealer) *inbound.Service {
 		DB: db, Box: box, Suppressions: &suppression.Service{Box: box},
 		Enqueue: func(ctx context.Context, tx *postgres.Tx, message id.ID) error {
 			return inboundmail.Kind.Add(ctx, tx, inboundmail.Args{Message: message})
+		},
+		Rescore: func(ctx context.Context, tx *postgres.Tx, contact id.ID) error {
+			return leadscore.Kind.Add(ctx, tx, leadscore.Args{Contacts: []id.ID{contact}})
 		},
 	}
 }

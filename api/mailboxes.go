@@ -49,6 +49,7 @@ func (a *App) mountMailboxes() {
 		Title: "Restore an archived mailbox", Writes: quota,
 	}, a.restoreMailbox)
 	a.mountMailboxActions(tag, one)
+	a.mountProviders(tag, one)
 }
 
 // MailboxID is the path parameter of one mailbox.

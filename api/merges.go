@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
@@ -147,6 +148,9 @@ func merged(ctx context.Context, tx *postgres.Tx, fn func() (merge.Result, error
 		if _, back := ch.Previous["archived_at"]; back || scoring.Differs(ch.Before(), &ch.Contact) {
 			score = append(score, ch.ID)
 		}
+	}
+	if !slices.Contains(score, got.Survivor.ID) { // clicks and replies have moved with the emails
+		score = append(score, got.Survivor.ID)
 	}
 	return &mergeAnswer{mergeResult{got.Merge, got.Survivor.Contact}}, enqueueScoring(ctx, tx, score...)
 }

@@ -59,7 +59,7 @@ func (a *App) mountScoreModel() {
 
 // scoreWeight is the weight of one level of one feature.
 type scoreWeight struct {
-	Feature string  `json:"feature" doc:"A field of the contact, email_domain or attributes.KEY"`
+	Feature string  `json:"feature" doc:"A field of the contact, email_domain, attributes.KEY, or clicks_7d and such"`
 	Value   string  `json:"value" doc:"* and other match every value without its own weight"`
 	Weight  float64 `json:"weight" doc:"Contribution of this value to the log odds"`
 	Prior   float64 `json:"prior" doc:"Log odds before training"`

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/inbound/classify"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
 const (
@@ -48,7 +49,7 @@ func (a *App) mountThreads() {
 		Title: "Correct the class of an incoming message",
 		Writes: []string{
 			"email.delivered", "email.replied", "email.bounced", "email.complained", "email.sent",
-			"contact.unsubscribed", "mailbox.disabled",
+			"contact.unsubscribed", "mailbox.disabled", leadscore.Kind.Name(),
 		},
 	}, a.updateMessage)
 }

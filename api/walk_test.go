@@ -62,6 +62,8 @@ func (c *caller) filled() found {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}
 	known[broadcastsPath+"/{id}/stats"] = known[broadcastsPath+"/{id}"] + "/stats"
+	known[boxesPath+"/{id}/provider"] = known[boxesPath+"/{id}"] + "/provider"
+	must(200, "PUT", known[boxesPath+"/{id}/provider"], `{"provider":"mailgun","key":"`+providerKey+`"}`)
 	sent := known[emailsPath+"/{id}"]
 	c.exec(`UPDATE email SET marked_at = now() WHERE id = $1`, one(sent))
 	known[messagesPath+"/{id}"] = messagesPath + "/" + one(sent)
@@ -99,6 +101,7 @@ func (c *caller) filled() found {
 	known["/t/o/{token}"] = c.addressIn(tracked.HTML, "/t/o/")
 	known["/t/c/{token}"] = c.addressIn(tracked.HTML, "/t/c/")
 	known["/t/u/{token}"], known["/t/s/{token}"] = "/t/u/preview", "/t/s/preview"
+	known["/t/p/{token}"] = "/t/p/preview"
 	known["/api/v1/search"] = "/api/v1/search?q=ada"
 	for _, family := range []string{"facebook", "instagram"} {
 		_, secret := oauth.Client(family)

@@ -50,9 +50,10 @@ func emailHandlers(d *Deps) []queue.Handler {
 	}
 	engine := &enrolments.Engine{
 		Emails: &emails.Service{
-			Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}, PublicURL: d.PublicURL,
+			Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}, PublicURL: d.LinkURL,
+			InboundDomain: d.InboundDomain,
 		},
-		Templates: &templates.Service{Box: d.Box, PublicURL: d.PublicURL}, Model: d.Scores.In, Log: d.Log,
+		Templates: &templates.Service{Box: d.Box, PublicURL: d.LinkURL}, Model: d.Scores.In, Log: d.Log,
 	}
 	reads := &imapsync.Syncer{
 		DB: d.App, Mailboxes: boxes, Inbound: inboundmail.Intake(d.App, d.Box), Token: tokens, Log: d.Log,

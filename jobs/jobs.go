@@ -38,6 +38,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/jobs/keysreseal"
+	"github.com/funnelwork/funnelwork/jobs/leadfade"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/leadscoremany"
@@ -67,7 +68,9 @@ type Deps struct {
 	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox, unless NoMail
 	NoMail      bool       // mail is off: no mail is written, and waiting mails are not sent
 	// PublicURL is the base URL, without a slash at the end, of logos in mails and files in events; "" leaves them out.
-	PublicURL  string
+	PublicURL string
+	// LinkURL is the base URL, without a slash at the end, of the links in the emails of sequences.
+	LinkURL    string
 	Hooks      *webhooks.Service
 	Calls      *outbound.Client
 	Deliveries *webhookdeliver.Metrics // may be nil
@@ -81,6 +84,8 @@ type Deps struct {
 	// and TLS of mailboxes.
 	Outbox      *outbox.Server
 	MailPrivate bool
+	// InboundDomain is that of the API's listener for incoming mail; "": none.
+	InboundDomain string
 }
 
 // All returns every kind's handler: what a worker runs.
@@ -115,6 +120,7 @@ func All(d Deps) []queue.Handler {
 			Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()},
 			Log:      d.Log,
 		}.Handler(),
+		leadfade.Job{System: d.System}.Handler(),
 		leadrescore.Job{}.Handler(),
 		scores.Handler(),
 		leadscoremany.Handler(scores),

@@ -35,7 +35,7 @@ contact_import_effect (org_id uuid not null, import_id uuid not null, contact_id
 contact_import_error (org_id uuid not null, import_id uuid not null, row integer not null, code text not null, detail text not null, cells bytea not null)
 contact_merge (org_id uuid not null, id uuid not null, survivor_id uuid not null, loser_ids uuid[] not null, undo jsonb, created_at timestamp with time zone not null, undone_at timestamp with time zone)
 contact_merged (org_id uuid not null, survivor_id uuid not null, contact_id uuid not null, merge_id uuid not null)
-contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null, first_score double precision, first_probability double precision, first_version text)
+contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null, first_score double precision, first_probability double precision, first_version text, engagement double precision[], fades_at timestamp with time zone)
 contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 contact_word (org_id uuid not null, word text not null, contact_id uuid not null)
 day_count (org_id uuid not null, day date not null, contacts bigint not null default 0, deliveries bigint not null default 0, delivery_failures bigint not null default 0, emails_sent bigint not null default 0, replies bigint not null default 0)
@@ -44,9 +44,9 @@ deal (org_id uuid not null, id uuid not null, name text not null, contact_id uui
 deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
 domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0, use text not null default 'pages'::text)
 domain_feed (one boolean not null default true, version bigint not null default 0)
-email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea, late_hours integer not null default 24)
+email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea, late_hours integer not null default 24, soft_bounced_at timestamp with time zone, server_id text not null default ''::text)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
-email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null)
+email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null, bounce_to text not null default ''::text)
 email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, contact_id uuid, kind text not null, link smallint, machine boolean not null, why text[] not null, at timestamp with time zone not null)
 email_hit (org_id uuid not null, id uuid not null, email_id uuid not null, link smallint not null, at timestamp with time zone not null, signs integer not null, net bytea not null, judged boolean not null default false)
 email_link (org_id uuid not null, email_id uuid not null, n smallint not null, url text not null)
@@ -70,6 +70,7 @@ job_redrive (id uuid not null, actor text not null, reason text not null, filter
 job_weight (org_id uuid not null, weight integer not null)
 mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date)
 mailbox_folder (org_id uuid not null, mailbox_id uuid not null, folder text not null, uidvalidity bigint not null default 0, uidnext bigint not null default 0, next_sync_at timestamp with time zone not null, synced_at timestamp with time zone, error text not null default ''::text, failures integer not null default 0, stuck_uid bigint not null default 0, stuck integer not null default 0, skipped integer not null default 0)
+mailbox_provider (org_id uuid not null, id uuid not null, provider text not null, key bytea not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, last_event_at timestamp with time zone)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
 message (org_id uuid not null, id uuid not null, mailbox_id uuid not null, identity bytea not null, via text not null, received_at timestamp with time zone not null, read_at timestamp with time zone, thread_id uuid, contact_id uuid, email_id uuid, message_id text not null default ''::text, from_email text not null default ''::text, from_name text not null default ''::text, from_folded text not null default ''::text, to_emails text[] not null default '{}'::text[], subject text not null default ''::text, text text not null default ''::text, html text not null default ''::text, reply_text text not null default ''::text, class text not null default ''::text, class_by text not null default 'rule'::text, match text not null default 'none'::text, own boolean not null default false, bounce text not null default ''::text, code text not null default ''::text, recipient text not null default ''::text, diagnostic text not null default ''::text, back_on date, attachments jsonb not null default '[]'::jsonb, edit integer not null default 1)
 message_raw (org_id uuid not null, id uuid not null, raw bytea not null, created_at timestamp with time zone not null)
@@ -95,6 +96,7 @@ plan_change (org_id uuid not null, id uuid not null, kind text not null, state t
 plan_change_step (org_id uuid not null, change_id uuid not null, id uuid not null, event text not null, detail json not null, created_at timestamp with time zone not null)
 plan_override (org_id uuid not null, feature text not null, value json not null, source text not null, expires_at timestamp with time zone, created_at timestamp with time zone not null default now())
 process (id uuid not null, role text not null, host text not null, keys bigint[] not null, primary_key bigint not null, former_key bigint, changed_at timestamp with time zone not null default now(), started_at timestamp with time zone not null default now(), seen_at timestamp with time zone not null default now())
+provider_event (org_id uuid not null, mailbox_id uuid not null, identity bytea not null, received_at timestamp with time zone not null)
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text, client text not null default ''::text)
@@ -281,7 +283,7 @@ email: email_purpose_check CHECK ((purpose = ANY (ARRAY['personal'::text, 'marke
 email: email_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'planned'::text, 'transmitting'::text, 'sent'::text, 'unknown'::text, 'failed'::text, 'cancelled'::text])))
 email_attachment: email_attachment_pkey PRIMARY KEY (org_id, email_id, n)
 email_content: email_content_pkey PRIMARY KEY (org_id, email_id)
-email_fact: email_fact_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'clicked'::text])))
+email_fact: email_fact_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'clicked'::text, 'replied'::text])))
 email_fact: email_fact_pkey PRIMARY KEY (org_id, id)
 email_hit: email_hit_pkey PRIMARY KEY (org_id, id)
 email_link: email_link_pkey PRIMARY KEY (org_id, email_id, n)
@@ -333,6 +335,8 @@ mailbox: quota_mailboxes_ends TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox: quota_mailboxes_goes TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox: quota_mailboxes_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox_folder: mailbox_folder_pkey PRIMARY KEY (org_id, mailbox_id, folder)
+mailbox_provider: mailbox_provider_pkey PRIMARY KEY (org_id, id)
+mailbox_provider: mailbox_provider_provider_check CHECK ((provider = ANY (ARRAY['ses'::text, 'postmark'::text, 'mailgun'::text, 'sendgrid'::text])))
 member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 member: member_pkey PRIMARY KEY (org_id, user_id)
 member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -372,6 +376,7 @@ plan_change_step: plan_change_step_pkey PRIMARY KEY (org_id, change_id, id)
 plan_override: plan_override_pkey PRIMARY KEY (org_id, feature)
 plan_override: plan_override_source_check CHECK ((source = ANY (ARRAY['override'::text, 'allocation'::text])))
 process: process_pkey PRIMARY KEY (id)
+provider_event: provider_event_pkey PRIMARY KEY (org_id, mailbox_id, identity)
 quota: quota_pkey PRIMARY KEY (org_id, feature)
 quota: quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
@@ -528,6 +533,7 @@ CREATE INDEX contact_merge_survivor ON public.contact_merge USING btree (org_id,
 CREATE INDEX contact_merged_loser ON public.contact_merged USING btree (org_id, contact_id)
 CREATE INDEX contact_owner ON public.contact USING btree (org_id, owner_id, created_at, id) WHERE ((owner_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_phone ON public.contact USING btree (org_id, phone_folded, created_at, id) WHERE ((phone_folded IS NOT NULL) AND (archived_at IS NULL))
+CREATE INDEX contact_score_fades ON public.contact_score USING btree (fades_at, org_id) WHERE ((fades_at IS NOT NULL) AND (NOT archived))
 CREATE INDEX contact_score_rank ON public.contact_score USING btree (org_id, archived, score, contact_id)
 CREATE INDEX contact_source ON public.contact USING btree (org_id, source_folded, created_at, id) WHERE ((source_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_stage ON public.contact USING btree (org_id, stage, created_at, id) WHERE (archived_at IS NULL)
@@ -566,6 +572,7 @@ CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
 CREATE INDEX email_org_marked ON public.email USING btree (org_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_refused ON public.email USING btree (org_id, mailbox_id, refused_at) WHERE (refused_at IS NOT NULL)
+CREATE INDEX email_server_id ON public.email USING btree (org_id, mailbox_id, server_id) WHERE (server_id <> ''::text)
 CREATE INDEX email_thread ON public.email USING btree (org_id, thread_id, id)
 CREATE INDEX enrolment_batch_age ON public.enrolment_batch USING btree (completed_at) WHERE (completed_at IS NOT NULL)
 CREATE INDEX enrolment_contact ON public.enrolment USING btree (org_id, contact_id, id)
@@ -616,6 +623,7 @@ CREATE INDEX note_deal ON public.note USING btree (org_id, deal_id, created_at, 
 CREATE INDEX oauth_state_age ON public.oauth_state USING btree (expires_at)
 CREATE INDEX pipeline_created ON public.pipeline USING btree (org_id, created_at, id)
 CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, pipeline_id, place)
+CREATE INDEX provider_event_age ON public.provider_event USING btree (received_at)
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
@@ -769,6 +777,7 @@ CREATE UNIQUE INDEX mailbox_folder_pkey ON public.mailbox_folder USING btree (or
 CREATE UNIQUE INDEX mailbox_from ON public.mailbox USING btree (org_id, from_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX mailbox_inbound ON public.mailbox USING btree (inbound_hash)
 CREATE UNIQUE INDEX mailbox_pkey ON public.mailbox USING btree (org_id, id)
+CREATE UNIQUE INDEX mailbox_provider_pkey ON public.mailbox_provider USING btree (org_id, id)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
 CREATE UNIQUE INDEX message_identity ON public.message USING btree (org_id, mailbox_id, identity)
 CREATE UNIQUE INDEX message_pkey ON public.message USING btree (org_id, id)
@@ -794,6 +803,7 @@ CREATE UNIQUE INDEX plan_change_step_pkey ON public.plan_change_step USING btree
 CREATE UNIQUE INDEX plan_change_stripe_key_key ON public.plan_change USING btree (stripe_key)
 CREATE UNIQUE INDEX plan_override_pkey ON public.plan_override USING btree (org_id, feature)
 CREATE UNIQUE INDEX process_pkey ON public.process USING btree (id)
+CREATE UNIQUE INDEX provider_event_pkey ON public.provider_event USING btree (org_id, mailbox_id, identity)
 CREATE UNIQUE INDEX quota_pkey ON public.quota USING btree (org_id, feature)
 CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (feature, relation)
 CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
@@ -921,6 +931,7 @@ contact_import_error: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(
 contact_merge: system for ALL to funnelwork_system using (true) check (true) forced
 contact_merge: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_merged: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_score: system for ALL to funnelwork_system using (true) check (true) forced
 contact_score: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_tag: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -969,6 +980,8 @@ mailbox: system for ALL to funnelwork_system using (true) check (true) forced
 mailbox: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 mailbox_folder: system for ALL to funnelwork_system using (true) check (true) forced
 mailbox_folder: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+mailbox_provider: system for ALL to funnelwork_system using (true) check (true) forced
+mailbox_provider: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 message: system for ALL to funnelwork_system using (true) check (true) forced
@@ -995,6 +1008,8 @@ plan_change: system for ALL to funnelwork_system using (true) check (true) force
 plan_change: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_change_step: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 plan_override: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+provider_event: system for ALL to funnelwork_system using (true) check (true) forced
+provider_event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 quota: system for ALL to funnelwork_system using (true) check (true) forced
 quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 refresh_token: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1165,6 +1180,7 @@ contact_merged: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUN
 contact_merged: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_score: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_score: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_score: funnelwork_system may SELECT
 contact_tag: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_tag: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_word: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1255,6 +1271,9 @@ mailbox: funnelwork_system may SELECT, UPDATE
 mailbox_folder: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 mailbox_folder: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 mailbox_folder: funnelwork_system may SELECT, UPDATE
+mailbox_provider: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+mailbox_provider: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+mailbox_provider: funnelwork_system may SELECT, UPDATE
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -1298,6 +1317,9 @@ plan_override: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNC
 plan_override: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 process: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 process: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+provider_event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+provider_event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+provider_event: funnelwork_system may DELETE, SELECT
 quota: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 quota: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 quota: funnelwork_system may SELECT, UPDATE
@@ -1454,6 +1476,7 @@ domain_changes() as its owner
 drop_partitions() as its owner
 emails_take(org uuid) as its caller
 emails_used(org uuid) as its caller
+engagement(org uuid, contact uuid, upto timestamp with time zone) as its caller
 event_horizon() as its caller
 event_seq(n integer) as its caller
 job_died() as its caller

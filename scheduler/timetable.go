@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/billingprorationsync"
 	"github.com/funnelwork/funnelwork/jobs/contactindexsweep"
 	"github.com/funnelwork/funnelwork/jobs/domainsweep"
+	"github.com/funnelwork/funnelwork/jobs/leadfade"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
 	"github.com/funnelwork/funnelwork/jobs/plansweep"
@@ -127,6 +128,12 @@ func Timetable() []Entry {
 			Name: "score-models", Every: 24 * time.Hour, Past: 2 * time.Hour, Missed: One,
 			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
 				return scoretrainnight.Kind.Add(ctx, tx, scoretrainnight.Args{}, dedupe)
+			},
+		},
+		{
+			Name: "score-fades", Every: 10 * time.Minute, Past: 6 * time.Minute, Missed: One,
+			Add: func(ctx context.Context, tx *postgres.Tx, dedupe queue.Adding) error {
+				return leadfade.Kind.Add(ctx, tx, leadfade.Args{}, dedupe)
 			},
 		},
 		{

@@ -19,6 +19,9 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
 )
 
+// outreachOrgs is how many orgs there are: the large one, a small one, and those that read a contact meanwhile.
+const outreachOrgs = 100
+
 // outreach is an org with many contacts, and a small one, each with a sequence and a mailbox on a server that takes
 // everything.
 type outreach struct {
@@ -35,7 +38,7 @@ type outreach struct {
 // sequencesBench measures sequences at n contacts: how fast a tenth of them is enrolled and what that costs others, what
 // a look at closed windows costs, how soon due steps are marked, and whether a small org waits for a large one.
 func sequencesBench(ctx context.Context, log *slog.Logger, n int) error {
-	w, err := newWorld(ctx, log, 2)
+	w, err := newWorld(ctx, log, outreachOrgs)
 	if err != nil {
 		return err
 	}
@@ -68,12 +71,12 @@ func sequencesBench(ctx context.Context, log *slog.Logger, n int) error {
 // enrol enrols the segment by the job, beside requests of the small org.
 func (o *outreach) enrol(ctx context.Context) error {
 	cl := newClients(o.api.addr, 4)
-	small := o.orgs[1]
-	get := func(worker, _ int) error {
+	get := func(worker, i int) error {
+		small := o.orgs[2+i%(outreachOrgs-2)]
 		return cl.call(worker, small.key, fasthttp.MethodGet, "/api/v1/crm/contacts/"+small.contact.String(), nil,
 			fasthttp.StatusOK, nil)
 	}
-	const rate = 15
+	const rate = 60
 	if _, err := open(ctx, rate, 2*time.Second, 4, get); err != nil { // warms up
 		return err
 	}
@@ -141,6 +144,9 @@ func (o *outreach) due(ctx context.Context) error {
 			pg_sleep(0.5) WHERE e.marked_at IS NOT NULL`).Scan(&marked); err != nil {
 			return err
 		}
+	}
+	if marked == 0 {
+		return errors.New("no step was marked")
 	}
 	var p50, p95, p99 float64
 	if err := o.admin.QueryRow(ctx, `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s),

@@ -78,9 +78,10 @@ func (o *outreach) build(ctx context.Context) error {
 		}
 	}
 	o.segment = id.New()
-	if err := o.admin.QueryRow(ctx, `SELECT id FROM contact WHERE org_id = $1 LIMIT 1`, o.orgs[1].org).
-		Scan(&o.orgs[1].contact); err != nil {
-		return err
+	for i := range o.orgs[2:] {
+		if err := o.reader(ctx, &o.orgs[2+i]); err != nil {
+			return err
+		}
 	}
 	for _, sql := range []string{
 		`INSERT INTO segment (org_id, id, key, name, kind, status, created_at, updated_at)
@@ -94,6 +95,20 @@ func (o *outreach) build(ctx context.Context) error {
 	}
 	_, err = o.admin.Exec(ctx, `VACUUM ANALYZE`)
 	fmt.Printf("%d contacts built in %s\n", o.contacts, time.Since(began).Round(time.Second))
+	return err
+}
+
+// reader inserts the contact that an org reads.
+func (o *outreach) reader(ctx context.Context, c *caller) error {
+	c.contact = id.New()
+	if _, err := o.admin.Exec(ctx, `INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name,
+			last_name_folded, stage, created_at, updated_at)
+		VALUES ($1, $2, 'a@b.example', 'a@b.example', 'Ada', 'Byron', 'byron', 'lead', now(), now())`, c.org,
+		c.contact); err != nil {
+		return err
+	}
+	_, err := o.admin.Exec(ctx, `INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence,
+		announced, segments, scored_at) VALUES ($1, $2, 0, 0, 'bench', 'prior', 0, '{}', now())`, c.org, c.contact)
 	return err
 }
 
@@ -141,7 +156,7 @@ func (o *outreach) sequence(ctx context.Context, i int) error {
 
 // fill enrols the rest of the contacts of both orgs, by statements.
 func (o *outreach) fill(ctx context.Context) error {
-	for i := range o.orgs {
+	for i := range o.orgs[:2] {
 		if _, err := o.admin.Exec(ctx, `
 			INSERT INTO send_group (org_id, id, sequence_id, mailbox_id, schedule, zone)
 			SELECT $1, 7, $2, $3, g.schedule, 'UTC' FROM send_group g LIMIT 1 ON CONFLICT DO NOTHING`, o.orgs[i].org,

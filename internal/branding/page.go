@@ -48,6 +48,7 @@ form { max-width: 22rem; }
 label { display: block; margin: 1rem 0; }
 input { display: block; box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; color: inherit;
   background: transparent; border: 1px solid var(--brand-text); border-radius: 4px; }
+input[type=radio] { display: inline-block; width: auto; }
 button { padding: .5rem 1rem; font: inherit; color: var(--brand-on-primary); background: var(--brand-primary);
   border: 0; border-radius: 4px; }
 :focus-visible { outline: 3px solid var(--brand-accent); outline-offset: 2px; }

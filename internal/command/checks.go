@@ -7,6 +7,7 @@ import (
 	netmail "net/mail"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
@@ -100,6 +101,12 @@ func (s *settings) checks() []check {
 		{"mail-from", "FUNNELWORK_MAIL_FROM", s.MailFrom, func(text string) error {
 			if _, err := netmail.ParseAddress(text); err != nil {
 				return errors.New("want a mail address, such as Funnelwork <noreply@example.com>")
+			}
+			return nil
+		}},
+		{"inbound-domain", "FUNNELWORK_INBOUND_DOMAIN", s.InboundDomain, func(text string) error {
+			if _, err := netmail.ParseAddress("a@" + text); err != nil || !strings.Contains(text, ".") {
+				return errors.New("want a domain, such as in.example.com")
 			}
 			return nil
 		}},

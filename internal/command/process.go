@@ -58,6 +58,7 @@ type process struct {
 	published chan struct{}
 	providers *provider.Set
 	oauth     *oauth.Sandbox // nil if all client ids are set, or there is no sandbox
+	links     string         // base of the links in mails, where this process knows it better than its settings
 	tasks     []func(context.Context) error
 	last      []func(context.Context) error // outlive the tasks
 	ending    atomic.Bool                   // the tasks have been asked to end
@@ -152,9 +153,12 @@ func (p *process) listenOps(ctx context.Context) (net.Listener, error) {
 }
 
 // base returns the URL at which a listener can be called from this machine.
-func base(ln net.Listener) string {
-	host, port, _ := net.SplitHostPort(ln.Addr().String())
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+func base(ln net.Listener) string { return baseOf(ln.Addr().String()) }
+
+// baseOf returns the base URL of the API on an address.
+func baseOf(addr string) string {
+	host, port, _ := net.SplitHostPort(addr)
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
 	return "http://" + net.JoinHostPort(host, port)

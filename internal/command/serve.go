@@ -33,7 +33,7 @@ func (p *process) serve(ln net.Listener) {
 		Hooks: p.hooks, Mailboxes: p.mailboxes,
 		Emails: &emails.Service{
 			Box: p.box, Mailboxes: p.mailboxes, Suppressions: &suppression.Service{Box: p.box},
-			ResolveAfter: p.MailResolveAfter,
+			ResolveAfter: p.MailResolveAfter, InboundDomain: p.InboundDomain,
 		},
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
 		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log),
@@ -44,7 +44,7 @@ func (p *process) serve(ln net.Listener) {
 	if d.PublicURL == "" {
 		d.PublicURL = base(ln)
 	}
-	d.Emails.PublicURL = d.PublicURL
+	d.Emails.PublicURL, p.links = d.PublicURL, d.PublicURL
 	for _, n := range p.Proxies {
 		d.TrustedProxies = append(d.TrustedProxies, netip.Prefix(n))
 	}

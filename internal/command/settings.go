@@ -56,6 +56,7 @@ type settings struct {
 	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"20" help:"Jobs that a worker runs at once."`
 
 	InboundAddr      string        `name:"inbound-addr" env:"FUNNELWORK_INBOUND_ADDR"`
+	InboundDomain    string        `name:"inbound-domain" env:"FUNNELWORK_INBOUND_DOMAIN"`
 	MailAllowPrivate bool          `name:"mail-allow-private" env:"FUNNELWORK_MAIL_ALLOW_PRIVATE"`
 	MailResolveAfter time.Duration `name:"mail-resolve-after" env:"FUNNELWORK_MAIL_RESOLVE_AFTER" default:"15m"`
 

@@ -63,6 +63,7 @@ var optionalUses = map[string]struct {
 	"internal/scoring/prior.go":            {1, "a feature of the score"},
 	"migrations/0046_contact_find.sql":     {1, "folds the values of existing contacts"},
 	"migrations/0070_score_models.sql":     {2, "a feature of the score"},
+	"migrations/0111_engagement.sql":       {1, "a feature of the score"},
 }
 
 // The job title stands for any optional text: a place is a line of Go or SQL that names it and that a new column needs.

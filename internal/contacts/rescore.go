@@ -3,6 +3,7 @@ package contacts
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,13 +15,18 @@ import (
 // Selects live contacts with their scores and locks both rows, so that a rescoring does not overwrite the score of a
 // concurrent change. Rows are locked in the order of ids, so that concurrent rescorings cannot deadlock.
 var (
-	scoredSQL = `SELECT ` + bareColumns + `, s.announced ` + both +
-		` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL`
+	scoredWhere = ` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL`
 
-	scoredOfSQL = scoredSQL +
+	scoredOfSQL = `SELECT ` + bareColumns + `, s.announced, g.sums ` + both +
+		` LEFT JOIN LATERAL engagement(c.org_id, c.id, $3) g ON true` + scoredWhere +
 		` AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[]) ORDER BY c.id FOR NO KEY UPDATE OF c, s`
-	scoredAfterSQL = scoredSQL + ` AND s.contact_id > $2 ORDER BY s.contact_id LIMIT $3 FOR NO KEY UPDATE OF c, s`
+	scoredAfterSQL = `SELECT ` + bareColumns + `, s.announced, s.engagement ` + both + scoredWhere +
+		` AND s.contact_id > $2 ORDER BY s.contact_id LIMIT $3 FOR NO KEY UPDATE OF c, s`
 )
+
+// fadedSQL finds live contacts of all orgs with engagement that has fallen to a lower level.
+const fadedSQL = `SELECT org_id, contact_id FROM contact_score WHERE NOT archived AND fades_at <= now()
+	ORDER BY fades_at LIMIT $1`
 
 const refreshSQL = `
 UPDATE contact_score s SET score = n.score, probability = n.probability, version = $2, confidence = $3,
@@ -46,15 +52,54 @@ ON CONFLICT DO NOTHING`
 // each score that differs from the last recorded one, and increments the second part of the ETag if the score changed.
 // It does not change updated_at. It returns the changes to announce, with the lead_score that was announced last: moved
 // reports whether the score is far enough from that one.
+//
+// It scores with the engagement of now. fades returns the time until an engagement falls to a lower level; contacts whose
+// engagement has done so are returned by Faded.
 func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Scorer,
-	moved func(told, now float64) bool,
+	moved func(told, now float64) bool, fades func(engagement []float64) (time.Duration, bool),
 ) (tell []Change, err error) {
 	ByKeys(tx)
-	found, err := heldScores(ctx, tx, scoredOfSQL, tx.Org(), ids)
+	now := wire.Now()
+	found, err := heldScores(ctx, tx, scoredOfSQL, tx.Org(), ids, now)
 	if err != nil {
 		return nil, err
 	}
+	for i := range found {
+		h := &found[i]
+		if h.sums == nil && h.Engagement == nil {
+			continue
+		}
+		h.Engagement = h.sums
+		var at *time.Time
+		if in, ok := fades(h.sums); ok {
+			at = new(now.Add(in))
+		}
+		tx.Queue(`UPDATE contact_score SET engagement = $3, fades_at = $4 WHERE org_id = $1 AND contact_id = $2`,
+			tx.Org(), h.ID, h.sums, at)
+	}
 	return rescore(ctx, tx, found, rate, moved, true)
+}
+
+// Faded returns at most limit live contacts of all orgs, by org, with engagement that has fallen to a lower level since
+// they were scored. system must be a connection of the system role.
+func Faded(ctx context.Context, system *postgres.DB, limit int) (map[id.ID][]id.ID, error) {
+	found := map[id.ID][]id.ID{}
+	err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		rows, err := tx.Query(ctx, fadedSQL, limit)
+		if err != nil {
+			return err
+		}
+		var org, contact id.ID
+		_, err = pgx.ForEachRow(rows, []any{&org, &contact}, func() error {
+			found[org] = append(found[org], contact)
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find faded engagement: %w", err)
+	}
+	return found, nil
 }
 
 // RescoreAfter is Rescore for at most limit live contacts after an id, in the order of ids. It also returns the last id
@@ -78,10 +123,11 @@ func RescoreAfter(ctx context.Context, tx *postgres.Tx, after id.ID, limit int, 
 	return tell, last, nil
 }
 
-// heldScore is a locked contact and its last announced score.
+// heldScore is a locked contact, its last announced score and its engagement.
 type heldScore struct {
 	Row
 	told float64
+	sums []float64
 }
 
 func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]heldScore, error) {
@@ -90,7 +136,7 @@ func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (
 		return nil, fmt.Errorf("read contacts to score: %w", err)
 	}
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h heldScore, err error) {
-		h.Row, err = scanWith(row, &h.told)
+		h.Row, err = scanWith(row, &h.told, &h.sums)
 		return h, err
 	})
 	if err != nil {

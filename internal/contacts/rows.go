@@ -19,7 +19,7 @@ var (
 	bareColumns = sharedColumns + `, '{}'::text[], s.computed, NULL::text[]`
 
 	sharedColumns = joinColumns(readColumns, func(_ int, c *contactColumn) string { return "c." + c.name }) +
-		`, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version`
+		`, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version, s.engagement`
 	readColumns = slices.DeleteFunc(slices.Clone(contactColumns), func(c contactColumn) bool { return c.target == nil })
 )
 
@@ -39,7 +39,7 @@ func scanWith(row pgx.CollectableRow, more ...any) (Row, error) {
 		targets = append(targets, readColumns[i].target(&s))
 	}
 	targets = append(targets, &s.ArchivedAt, &s.Edit, &s.LeadScore, &s.Score.Probability, &s.Score.Confidence,
-		&s.Score.ModelVersion, &s.segments, &s.Computed, &s.memberships)
+		&s.Score.ModelVersion, &s.Engagement, &s.segments, &s.Computed, &s.memberships)
 	if err := row.Scan(append(targets, more...)...); err != nil {
 		return s.Row, err
 	}

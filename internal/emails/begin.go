@@ -1,6 +1,7 @@
 package emails
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -135,4 +136,4 @@ func (o *Outgoing) MIME(ctx context.Context, db *postgres.DB) ([]byte, error) {
 }
 
 // From returns the address of the envelope's sender.
-func (o *Outgoing) From() string { return o.content.fromEmail }
+func (o *Outgoing) From() string { return cmp.Or(o.content.bounceTo, o.content.fromEmail) }

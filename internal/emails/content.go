@@ -18,6 +18,7 @@ import (
 // content is a row of email_content. With the email's row and the attachments it fixes every byte of the mail.
 type content struct {
 	fromEmail, fromName, replyTo string
+	bounceTo                     string // sender of the envelope; "": fromEmail
 	toName                       string
 	html, text                   string
 	inReplyTo                    string
@@ -81,12 +82,12 @@ func badContent(err error) error {
 }
 
 const contentColumns = `c.from_email, c.from_name, c.reply_to, c.to_name, c.html, c.text, c.in_reply_to, c.refs,
-	c.list_unsubscribe, c.dated_at, c.attachments`
+	c.list_unsubscribe, c.dated_at, c.attachments, c.bounce_to`
 
 func (c *content) targets() []any {
 	return []any{
 		&c.fromEmail, &c.fromName, &c.replyTo, &c.toName, &c.html, &c.text, &c.inReplyTo, &c.refs, &c.listUnsubscribe,
-		&c.datedAt, &c.attachments,
+		&c.datedAt, &c.attachments, &c.bounceTo,
 	}
 }
 

@@ -91,6 +91,7 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 	r := Row{Email: n.email(pair.Org, now), Edit: 1}
 	c := contentOf(n, &r.Email)
 	targets := s.track(tx.Org(), n, &r.Email, c, pair.Org)
+	s.address(tx.Org(), &r.Email, c, pair.Org)
 	if n.InReplyTo != nil {
 		if err := s.answer(ctx, tx, n, &r.Email, c); err != nil {
 			return nil, err
@@ -220,10 +221,10 @@ func insert(tx *postgres.Tx, e *Email, c *content, n *New) {
 		e.BroadcastID)
 	tx.Queue(`
 		INSERT INTO email_content (org_id, email_id, from_email, from_name, reply_to, to_name, html, text, in_reply_to,
-			refs, list_unsubscribe, dated_at, attachments, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+			refs, list_unsubscribe, dated_at, attachments, created_at, bounce_to)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		tx.Org(), e.ID, c.fromEmail, c.fromName, c.replyTo, c.toName, c.html, c.text, c.inReplyTo, c.refs,
-		c.listUnsubscribe, c.datedAt, len(n.Attachments), e.CreatedAt)
+		c.listUnsubscribe, c.datedAt, len(n.Attachments), e.CreatedAt, c.bounceTo)
 	for i, a := range n.Attachments {
 		tx.Queue(`INSERT INTO email_attachment (org_id, email_id, n, name, type, content)
 			VALUES ($1, $2, $3, $4, $5, $6)`, tx.Org(), e.ID, i, a.Name, a.Type, a.Content)

@@ -54,6 +54,27 @@ func LastTo(ctx context.Context, tx *postgres.Tx, contact, mailbox id.ID, since 
 	return &all[0], nil
 }
 
+// ByReply returns the latest email that a mailbox has sent to a contact with a folded address and whose server replied
+// with an id of its own; nil: none.
+func ByReply(ctx context.Context, tx *postgres.Tx, mailbox id.ID, folded, reference string) (*Row, error) {
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND contact_id = ANY (ARRAY(
+			SELECT id FROM contact WHERE org_id = $1 AND email_folded = $3 AND archived_at IS NULL
+			UNION ALL SELECT id FROM contact WHERE org_id = $1 AND email_folded = $3 AND archived_at IS NOT NULL))
+		AND mailbox_id = $2 AND marked_at IS NOT NULL AND strpos(smtp_reply, $4) > 0 ORDER BY id DESC LIMIT 1`, tx.Org(),
+		mailbox, folded, reference)
+	if err != nil {
+		return nil, fmt.Errorf("find email by reply: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("find email by reply: %w", err)
+	}
+	if len(all) == 0 {
+		return nil, nil //nolint:nilnil // no email
+	}
+	return &all[0], nil
+}
+
 // OfThread returns the latest emails of a thread that were sent, or may have been, with their content.
 func OfThread(ctx context.Context, tx *postgres.Tx, thread id.ID, limit int) ([]*Full, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND thread_id = $2
@@ -80,15 +101,22 @@ var ErrGone = errors.New("there is no such email")
 // Incoming is what an incoming mail tells about an email. At most one of its facts is set.
 type Incoming struct {
 	DeliveredAt, ComplainedAt, RepliedAt *wire.Time
-	Bounced                              string // hard, soft, or ""
-	Code                                 string // of the bounce
-	Class                                string // of the incoming mail
+	Bounced                              string     // hard, soft, or ""
+	Soft                                 *wire.Time // when a soft bounce came that counts towards a hard one
+	Code                                 string     // of the bounce
+	Class                                string     // of the incoming mail
 	// Proves reports that the mail names the email's Message-ID, which only a recipient can know: an email whose fate
 	// was unknown is sent.
 	Proves bool
 }
 
-// Record locks an email, writes a fact and announces it.
+// isKnown reports whether an email has the fact already, by another report of the same. Each reply is one of its own.
+func (f *Incoming) isKnown(facts *Facts) bool {
+	return f.DeliveredAt != nil && facts.DeliveredAt != nil || f.ComplainedAt != nil && facts.ComplainedAt != nil ||
+		f.Bounced != "" && facts.Bounced != nil && (*facts.Bounced == "hard" || *facts.Bounced == f.Bounced)
+}
+
+// Record locks an email, writes a fact and announces it. A fact that is known already is not announced again.
 func Record(ctx context.Context, tx *postgres.Tx, i id.ID, f *Incoming) error {
 	r, err := lock(ctx, tx, i)
 	if fault.Is(err, fault.NotFound) {
@@ -104,6 +132,9 @@ func Record(ctx context.Context, tx *postgres.Tx, i id.ID, f *Incoming) error {
 		if err := settle(ctx, tx, &r); err != nil {
 			return err
 		}
+	}
+	if f.isKnown(&r.Facts) {
+		return nil
 	}
 	e := r.Event()
 	e.Class = &f.Class
@@ -127,8 +158,8 @@ func Record(ctx context.Context, tx *postgres.Tx, i id.ID, f *Incoming) error {
 	tx.Queue(`UPDATE email SET delivered_at = coalesce(delivered_at, $3), complained_at = coalesce(complained_at, $4),
 			replied_at = coalesce(replied_at, $5),
 			bounced = CASE WHEN bounced = 'hard' THEN 'hard' ELSE coalesce(nullif($6, ''), bounced) END,
-			computed = computed + 1
-		WHERE org_id = $1 AND id = $2`, tx.Org(), i, f.DeliveredAt, f.ComplainedAt, f.RepliedAt, f.Bounced)
+			soft_bounced_at = coalesce(soft_bounced_at, $7), computed = computed + 1
+		WHERE org_id = $1 AND id = $2`, tx.Org(), i, f.DeliveredAt, f.ComplainedAt, f.RepliedAt, f.Bounced, f.Soft)
 	return events.Announce(ctx, tx, happened)
 }
 
@@ -139,6 +170,21 @@ func Forget(tx *postgres.Tx, i id.ID, fact string) {
 			complained_at = CASE WHEN $3 = 'complained_at' THEN NULL ELSE complained_at END,
 			delivered_at = CASE WHEN $3 = 'delivered_at' THEN NULL ELSE delivered_at END,
 			bounced = CASE WHEN $3 = 'bounced' AND status <> 'failed' THEN NULL ELSE bounced END,
+			soft_bounced_at = CASE WHEN $3 = 'bounced' THEN NULL ELSE soft_bounced_at END,
 			computed = computed + 1
 		WHERE org_id = $1 AND id = $2`, tx.Org(), i, fact)
+}
+
+// ByServerID returns the latest email of a mailbox to which its server has given one of the ids; nil: none.
+func ByServerID(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ids []string) (*Row, error) {
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND mailbox_id = $2
+		AND server_id = ANY ($3) AND server_id <> '' ORDER BY id DESC LIMIT 1`, tx.Org(), mailbox, ids)
+	if err != nil {
+		return nil, fmt.Errorf("find email by the server's id: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, scan)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
 }

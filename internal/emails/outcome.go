@@ -24,9 +24,10 @@ func (o *Outgoing) Accept(ctx context.Context, tx *postgres.Tx, reply transport.
 	if o.EnrolmentID != nil {
 		states.LockOf(tx, o.ID)
 	}
-	tx.Queue(`UPDATE email SET status = 'sent', sent_at = clock_timestamp(), smtp_reply = $4, computed = computed + 1
+	tx.Queue(`UPDATE email SET status = 'sent', sent_at = clock_timestamp(), smtp_reply = $4, server_id = $5,
+			computed = computed + 1
 		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status = 'transmitting'`, tx.Org(), o.ID, o.Fence,
-		reply.String())
+		reply.String(), serverID(reply.Text))
 	if err := events.Announce(ctx, tx, events.EmailSent{Email: o.event(Sent, "", reply)}); err != nil {
 		return err
 	}

@@ -294,3 +294,38 @@ func TestAnUnknownMailIsTreatedAsSentOnceItIsFinal(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestAnAbsenceDuringTheTransmissionEndsByItself(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	ada := o.person("ada@example.com")
+	e := o.enrolled(o.sequence(nil, mail("first", 0), mail("second", 1)), ada)
+	o.tick()
+	out := o.begun()
+	if err := o.mark(out); err != nil {
+		t.Fatal(err)
+	}
+	o.must(func(ctx context.Context, tx *postgres.Tx) error {
+		back := time.Now().Add(3 * day)
+		return (&states.Reply{Message: id.New(), Enrolment: &e, At: time.Now()}).Away(ctx, tx, &back)
+	})
+	if o.accept(out); o.state(e) != "paused second out_of_office" {
+		t.Fatal(o.state(e))
+	}
+	o.passes(3*day + time.Minute)
+	o.tick()
+	if o.tick(); o.deliver() != 1 || o.state(e) != "finished second completed" {
+		t.Error(o.state(e))
+	}
+}
+
+func TestAMailOfASequenceThatWasArchivedIsNotSent(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	e := o.enrolled(o.sequence(nil, mail("first", 0)), o.person("ada@example.com"))
+	o.tick()
+	o.exec(`UPDATE sequence SET status = 'archived'`)
+	if n := o.deliver(); n != 0 || o.state(e) != "removed first archived" {
+		t.Errorf("%d sent, %s", n, o.state(e))
+	}
+}

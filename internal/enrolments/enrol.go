@@ -41,14 +41,6 @@ const (
 	FinishedBefore  = "finished_before"
 )
 
-// Reasons returns the reasons for which a contact is skipped.
-func Reasons() []string {
-	return []string{
-		NotFound, Archived, NoEmail, SuppressedOne, NoConsent, BlockedCountry, AlreadyOpen, ActiveElsewhere,
-		FinishedBefore,
-	}
-}
-
 // Result is what became of one contact.
 type Result struct {
 	ContactID   id.ID   `json:"contact_id" format:"uuid" doc:"ID of the contact"`

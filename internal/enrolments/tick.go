@@ -184,36 +184,3 @@ func (t *tick) resume(ctx context.Context) error {
 		ORDER BY p.resume_at LIMIT $5) o)`, active, t.now, stepsAtOnce)
 	return err
 }
-
-// raise sets wake_at of the groups to when they are due next, unless a transaction that makes a step due is under way.
-func (t *tick) raise(ctx context.Context) error {
-	if len(t.groups) == 0 {
-		return nil
-	}
-	all := make([]int64, len(t.groups))
-	of := make(map[int64]*group, len(t.groups))
-	for i, g := range t.groups {
-		all[i], of[g.id] = g.id, g
-	}
-	free, err := states.TryRaise(ctx, t.tx, all)
-	if err != nil || len(free) == 0 {
-		return err
-	}
-	floors, firsts := make([]time.Time, len(free)), make([]time.Time, len(free))
-	for i, g := range free {
-		floors[i], firsts[i] = of[g].floor, of[g].newFloor
-		if firsts[i].Before(floors[i]) {
-			firsts[i] = floors[i]
-		}
-	}
-	const next = `(SELECT n.due_at FROM enrolment n WHERE n.org_id = $1 AND n.grp = u.id AND n.prio = %d
-		AND n.due_at IS NOT NULL ORDER BY n.due_at LIMIT 1)`
-	t.tx.Queue(`UPDATE send_group g SET wake_at = u.wake FROM (
-			SELECT u.id, least(greatest(`+fmt.Sprintf(next, 0)+`, CASE WHEN `+fmt.Sprintf(next, 0)+` IS NOT NULL
-				THEN u.floor END), greatest(`+fmt.Sprintf(next, 1)+`, CASE WHEN `+fmt.Sprintf(next, 1)+` IS NOT NULL
-				THEN u.first END), (SELECT n.resume_at FROM enrolment n WHERE n.org_id = $1 AND n.grp = u.id
-				AND n.resume_at IS NOT NULL ORDER BY n.resume_at LIMIT 1)) AS wake
-			FROM unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS u (id, floor, first)) u
-		WHERE g.org_id = $1 AND g.id = u.id AND g.wake_at IS DISTINCT FROM u.wake`, t.tx.Org(), free, floors, firsts)
-	return nil
-}

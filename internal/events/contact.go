@@ -28,6 +28,9 @@ type Contact struct {
 	CreatedAt  wire.Time      `json:"created_at" format:"date-time"`
 	UpdatedAt  wire.Time      `json:"updated_at" format:"date-time"`
 	ArchivedAt *wire.Time     `json:"archived_at" format:"date-time"`
+
+	// Engagement is what the scorer has seen of the contact's clicks and replies; internal.
+	Engagement []float64 `json:"-"`
 }
 
 // Descriptions implements wire.Describer.

@@ -47,8 +47,8 @@ func (EmailOpened) Type() string { return "email.opened" }
 // Data returns the email, and whether a machine opened it.
 func (e EmailOpened) Data() (object, previous any) { return e.Email, nil }
 
-// Concerns returns the contact.
-func (e EmailOpened) Concerns() []id.ID { return e.Email.concerns() }
+// Concerns returns the contact, who has not done what a machine did.
+func (e EmailOpened) Concerns() []id.ID { return e.Email.byPerson() }
 
 // EmailClicked is the event email.clicked.
 type EmailClicked struct{ Email Email }
@@ -59,8 +59,15 @@ func (EmailClicked) Type() string { return "email.clicked" }
 // Data returns the email with the link, and whether a machine followed it.
 func (e EmailClicked) Data() (object, previous any) { return e.Email, nil }
 
-// Concerns returns the contact.
-func (e EmailClicked) Concerns() []id.ID { return e.Email.concerns() }
+// Concerns returns the contact, who has not done what a machine did.
+func (e EmailClicked) Concerns() []id.ID { return e.Email.byPerson() }
+
+func (e *Email) byPerson() []id.ID {
+	if e.Machine {
+		return nil
+	}
+	return e.concerns()
+}
 
 func (e *Email) concerns() []id.ID {
 	if e.ContactID == nil {

@@ -14,9 +14,10 @@
 //
 // The first rule that matches decides. Mail from a mailbox of the org is never matched.
 //
-//	token       the address that it was sent to has the local part of an email's Message-ID behind a plus sign
-//	references  a report returns the Message-ID of an email; or In-Reply-To or References name it, and the sender is
-//	            the recipient or has the same business domain
+//	token       the address that it was sent to is the email's own, or has the local part of its Message-ID behind a
+//	            plus sign
+//	references  a report returns the Message-ID of an email, or the id that the server has given it; or In-Reply-To or
+//	            References name one of them, and the sender is the recipient or has the same business domain
 //	sender      the sender, or the address that a report is about, is a contact to whom the mailbox has sent an email
 //	            within 90 days
 //	none        stored, and nothing more
@@ -26,14 +27,20 @@
 // # What follows
 //
 //	human, unknown        email.replied and replied_at, for human alone
-//	bounce                email.bounced and bounced; hard: the address is suppressed for all mail; delayed: nothing
+//	bounce                email.bounced and bounced; hard, or the third soft one within 72 hours with none delivered
+//	                      between: the address is suppressed for all mail; delayed: nothing
 //	complaint             email.complained, complained_at, and the address is suppressed for all mail
 //	delivery_report       email.delivered and delivered_at
 //	unsubscribe_request   the address is suppressed for marketing, and contact.unsubscribed
 //	auto_reply, list      nothing
 //
+// A human answer is also a fact of the contact (email_fact), which its score counts.
+//
+// Providers of outgoing mail tell of the same by events (package provider, Apply), which have the same effects as the
+// reports that come by mail. What is known of an email already has no effect again.
+//
 // email.received is announced for each message that is not from a mailbox of the org. No mail is ever answered by the
 // platform, so there are no loops. An email whose fate was unknown is sent if an answer or a report names it.
 //
-// Locks are taken in the order of marks: suppressions, the mailbox, the email (package emails).
+// Locks are taken in the order of marks, after that of soft bounces: suppressions, the mailbox, the email (package emails).
 package inbound

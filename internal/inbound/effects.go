@@ -53,6 +53,9 @@ func (s *Service) act(ctx context.Context, tx *postgres.Tx, e *effects) error {
 			return err
 		}
 	}
+	if err := e.escalate(ctx, tx); err != nil {
+		return err
+	}
 	if err := s.suppress(ctx, tx, e); err != nil {
 		return err
 	}
@@ -60,18 +63,23 @@ func (s *Service) act(ctx context.Context, tx *postgres.Tx, e *effects) error {
 		return e.stop(ctx, tx)
 	}
 	if e.former != "" {
-		if err := e.undo(ctx, tx); err != nil {
+		if err := s.undo(ctx, tx, e); err != nil {
 			return err
 		}
 	}
-	if err := e.tell(ctx, tx); err != nil {
+	return s.follow(ctx, tx, e)
+}
+
+// follow writes what follows for the email and its enrolment.
+func (s *Service) follow(ctx context.Context, tx *postgres.Tx, e *effects) error {
+	if err := s.tell(ctx, tx, e); err != nil {
 		return err
 	}
 	return e.stop(ctx, tx)
 }
 
 // tell records in the email what the message tells about it.
-func (e *effects) tell(ctx context.Context, tx *postgres.Tx) error {
+func (s *Service) tell(ctx context.Context, tx *postgres.Tx, e *effects) error {
 	switch e.class {
 	case classify.Bounce:
 		return e.bounced(ctx, tx)
@@ -83,7 +91,13 @@ func (e *effects) tell(ctx context.Context, tx *postgres.Tx) error {
 		return e.record(ctx, tx, emails.Incoming{DeliveredAt: &e.at})
 	case classify.Human:
 		e.reply().LockFor(tx)
-		return e.record(ctx, tx, emails.Incoming{RepliedAt: &e.at})
+		if err := e.record(ctx, tx, emails.Incoming{RepliedAt: &e.at}); err != nil {
+			return err
+		}
+		tx.Queue(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
+			VALUES ($1, $2, $3, $4, 'replied', false, '{}', $5) ON CONFLICT DO NOTHING`, tx.Org(), e.message, e.email.ID,
+			e.email.ContactID, e.at)
+		return s.rescore(ctx, tx, e)
 	}
 	e.reply().LockFor(tx)
 	return e.record(ctx, tx, emails.Incoming{}) // an answer proves that the mail was sent
@@ -97,7 +111,19 @@ func (e *effects) received() events.Email {
 	}
 }
 
-// suppress suppresses the address of a hard bounce, a complaint or an unsubscription. It precedes all other locks.
+// escalate makes the third soft bounce of an address a hard one.
+func (e *effects) escalate(ctx context.Context, tx *postgres.Tx) error {
+	if e.class != classify.Bounce || e.bounce != classify.Soft || e.email == nil {
+		return nil
+	}
+	last, err := emails.IsLastSoft(ctx, tx, e.email, e.at.Time)
+	if last {
+		e.bounce = classify.Hard
+	}
+	return err
+}
+
+// suppress suppresses the address of a hard bounce, a complaint or an unsubscription. Only escalate locks before it.
 func (s *Service) suppress(ctx context.Context, tx *postgres.Tx, e *effects) error {
 	n := suppression.New{
 		Source: "reply", Email: e.from, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe,
@@ -138,16 +164,16 @@ func (s *Service) suppress(ctx context.Context, tx *postgres.Tx, e *effects) err
 
 // bounced records a bounce. A delayed mail may still be delivered.
 func (e *effects) bounced(ctx context.Context, tx *postgres.Tx) error {
-	kind := "soft"
+	f := emails.Incoming{Bounced: "soft", Code: e.code}
 	switch e.bounce {
 	case classify.Delayed:
 		return e.record(ctx, tx, emails.Incoming{})
 	case classify.Hard:
-		kind = "hard"
+		f.Bounced = "hard"
+	case classify.Soft:
+		f.Soft = &e.at
 	}
-	return mailboxes.Judge(ctx, tx, e.email.MailboxID, func() error {
-		return e.record(ctx, tx, emails.Incoming{Bounced: kind, Code: e.code})
-	})
+	return mailboxes.Judge(ctx, tx, e.email.MailboxID, func() error { return e.record(ctx, tx, f) })
 }
 
 // record writes a fact to the email.
@@ -161,8 +187,22 @@ func (e *effects) record(ctx context.Context, tx *postgres.Tx, f emails.Incoming
 	return err
 }
 
+// rescore enqueues the scoring of the contact whose replies have changed.
+func (s *Service) rescore(ctx context.Context, tx *postgres.Tx, e *effects) error {
+	if e.email.ContactID == nil {
+		return nil
+	}
+	return s.Rescore(ctx, tx, *e.email.ContactID)
+}
+
 // undo takes back what followed from the former class, unless another message says the same.
-func (e *effects) undo(ctx context.Context, tx *postgres.Tx) error {
+func (s *Service) undo(ctx context.Context, tx *postgres.Tx, e *effects) error {
+	if e.former == classify.Human {
+		tx.Queue(`DELETE FROM email_fact WHERE org_id = $1 AND id = $2`, tx.Org(), e.message)
+		if err := s.rescore(ctx, tx, e); err != nil {
+			return err
+		}
+	}
 	var others int
 	err := tx.QueryRow(ctx, `
 		SELECT count(*) FROM message WHERE org_id = $1 AND email_id = $2 AND id <> $3 AND class = $4`,

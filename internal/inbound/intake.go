@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 
+	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound/parse"
@@ -31,15 +32,18 @@ type Service struct {
 	Suppressions *suppression.Service
 	// Enqueue adds the job that processes a message; Intake alone needs it.
 	Enqueue func(ctx context.Context, tx *postgres.Tx, message id.ID) error
+	// Rescore adds the job that scores a contact whose replies have changed.
+	Rescore func(ctx context.Context, tx *postgres.Tx, contact id.ID) error
 }
 
 const sealedAs = "message_raw"
 
-// Sealed lists the column with the sealed mails.
+// Sealed lists the columns with sealed mails and keys of providers.
 func Sealed() []keyring.Column {
-	return []keyring.Column{{
-		Table: "message_raw", Name: "raw", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sealedAs),
-	}}
+	return []keyring.Column{
+		{Table: "message_raw", Name: "raw", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sealedAs)},
+		{Table: "mailbox_provider", Name: "key", Key: keyring.OrgAndID(), About: keyring.ByOrgAndID(sourceKey)},
+	}
 }
 
 func about(org, message id.ID) string {
@@ -72,6 +76,32 @@ func (s *Service) RouteOf(ctx context.Context, token string) (Route, error) {
 	}
 	if err != nil {
 		return r, fmt.Errorf("find inbound address: %w", err)
+	}
+	return r, nil
+}
+
+// RouteOfEmail returns the route of the mail to an email's own address, of which the local part is given. The error is a
+// not_found fault if there is no such email.
+func (s *Service) RouteOfEmail(ctx context.Context, part string) (Route, error) {
+	unknown := fault.New(fault.NotFound, "There is no such address.")
+	org, _, ok := emails.Addressed(part)
+	if !ok {
+		return Route{}, unknown
+	}
+	r := Route{Org: org}
+	err := s.DB.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+		row, err := emails.ByAddress(ctx, tx, s.Box, part)
+		if err == nil && row == nil {
+			err = unknown
+		}
+		if err != nil {
+			return err
+		}
+		r.Mailbox = row.MailboxID
+		return nil
+	})
+	if err != nil {
+		return Route{}, fmt.Errorf("find email by its address: %w", err)
 	}
 	return r, nil
 }

@@ -38,6 +38,9 @@ func (s *Service) find(ctx context.Context, tx *postgres.Tx, in *incoming) error
 	if in.own {
 		return nil
 	}
+	if err := s.byAddress(ctx, tx, in); err != nil || in.match != NoMatch {
+		return err
+	}
 	if err := in.byID(ctx, tx, isReport); err != nil || in.match != NoMatch {
 		return err
 	}
@@ -62,6 +65,47 @@ func fold(address string) string {
 	}
 	folded, _ := suppression.Fold(clean(address, maxAddress))
 	return folded
+}
+
+// byAddress finds the email whose own address the mail was sent to.
+func (s *Service) byAddress(ctx context.Context, tx *postgres.Tx, in *incoming) error {
+	for _, to := range in.mail.Recipients {
+		part, _, _ := strings.Cut(to, "@")
+		row, err := emails.ByAddress(ctx, tx, s.Box, part)
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			in.thread = row.ThreadID
+			in.settle(row, ByToken)
+			return nil
+		}
+	}
+	return nil
+}
+
+// byServerID finds the email by the ids that the server has given it.
+func (in *incoming) byServerID(ctx context.Context, tx *postgres.Tx, names []string, isReport bool) error {
+	var ids []string
+	for _, name := range names {
+		part, _, _ := strings.Cut(name, "@")
+		ids = append(ids, name, part)
+	}
+	if isReport && in.mail.QueueID != "" {
+		ids = append(ids, in.mail.QueueID)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	row, err := emails.ByServerID(ctx, tx, in.mailbox, ids)
+	if err != nil || row == nil {
+		return err
+	}
+	in.thread = row.ThreadID
+	if isReport || in.mayAnswer(row.To) {
+		in.settle(row, ByReferences)
+	}
+	return nil
 }
 
 // byID finds the email, or at least the thread, by Message-IDs.
@@ -90,8 +134,8 @@ func (in *incoming) byID(ctx context.Context, tx *postgres.Tx, isReport bool) er
 			return nil
 		}
 	}
-	if in.thread != in.id || len(names) == 0 {
-		return nil
+	if err := in.byServerID(ctx, tx, names, isReport); err != nil || in.thread != in.id || len(names) == 0 {
+		return err
 	}
 	return in.joinKnown(ctx, tx, names)
 }

@@ -95,20 +95,29 @@ type Answer struct {
 
 // Post sends body to a URL and waits for the response. It makes one request: no redirect and no retry.
 func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) Answer {
+	return c.call(ctx, http.MethodPost, url, header, body)
+}
+
+// Get is Post for a GET without a body.
+func (c *Client) Get(ctx context.Context, url string) Answer {
+	return c.call(ctx, http.MethodGet, url, http.Header{}, nil)
+}
+
+func (c *Client) call(ctx context.Context, method, url string, header http.Header, body []byte) Answer {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	watch := watching(time.Now())
-	a := c.post(watch.in(ctx), url, header, body)
+	a := c.send(watch.in(ctx), method, url, header, body)
 	a.Timings, a.RemoteAddr = watch.done()
 	return a
 }
 
-func (c *Client) post(ctx context.Context, url string, header http.Header, body []byte) Answer {
+func (c *Client) send(ctx context.Context, method, url string, header http.Header, body []byte) Answer {
 	u, err := c.policy.Check(url)
 	if err != nil {
 		return Answer{Err: &Failure{Class: Blocked, cause: err}}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return Answer{Err: &Failure{Class: Protocol, cause: err}}
 	}

@@ -14,6 +14,8 @@ type Contact struct {
 	Phone    bool
 	Owner    bool
 	Values   map[string]any // custom fields by key: string, float64 or bool
+	// Engagement holds the sums of Clicks7 to Replies90, in this order; nil: none.
+	Engagement []float64
 }
 
 // Levels that are not values of the contact itself.
@@ -43,10 +45,11 @@ type term struct {
 	weight  float64
 }
 
-// most is the maximum number of terms of one contact: every feature once, 56 tags, and the custom fields of its model.
+// most is the maximum number of terms of one contact: every feature once, its tags, and the custom fields of its model.
 const (
-	mostOwn = 64
-	most    = mostOwn + maxModelFields
+	mostTags = 56
+	mostOwn  = 8 + engagement + mostTags
+	most     = mostOwn + maxModelFields
 )
 
 // terms stores the contact's terms in room and returns the used part. It does not allocate.
@@ -66,9 +69,10 @@ func (m *Model) terms(c *Contact, room *[most]term) []term {
 	add(Phone, presence(c.Phone))
 	add(Owner, presence(c.Owner))
 	add(Attributes, amount(len(c.Values)))
+	n += m.engagement(c, room[n:])
 	pooled := 0
-	for _, tag := range c.Tags {
-		if n == mostOwn {
+	for i, tag := range c.Tags {
+		if i == mostTags {
 			break
 		}
 		t := term{feature: Tag, level: tag}
@@ -87,6 +91,21 @@ func (m *Model) terms(c *Contact, room *[most]term) []term {
 		n++
 	}
 	return room[:n]
+}
+
+// engagement stores the terms of the contact's engagement in room and returns their number. A contact without engagement
+// has no such terms, unless their absence has a weight.
+func (m *Model) engagement(c *Contact, room []term) (n int) {
+	for i := range engagements {
+		f := engagements[i].feature
+		t := term{feature: f, level: c.engaged(i)}
+		if t.weight = m.weight(f, t.level); t.weight == 0 && t.level == unengaged {
+			continue
+		}
+		room[n] = t
+		n++
+	}
+	return n
 }
 
 // source returns the term of the first word of s that the model has a weight for: "Google Ads", "webinar 2026-03".
@@ -216,9 +235,12 @@ func (c *Contact) Visit(known func(f Feature, level string) bool, f func(f Featu
 	one(Phone, presence(c.Phone))
 	one(Owner, presence(c.Owner))
 	one(Attributes, amount(len(c.Values)))
+	for i := range engagements {
+		one(engagements[i].feature, c.engaged(i))
+	}
 	pooled := 0
 	for i, tag := range c.Tags {
-		if i == mostOwn-8 {
+		if i == mostTags {
 			return
 		}
 		word := Word(tag)

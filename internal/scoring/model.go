@@ -36,7 +36,10 @@ const (
 
 // Features returns the features of a model, in the order of reasons with equal points.
 func Features() []Feature {
-	return []Feature{Stage, Company, Tag, EmailDomain, JobTitle, Source, Phone, Owner, Attributes}
+	return []Feature{
+		Stage, Company, Tag, EmailDomain, JobTitle, Source, Phone, Owner, Attributes, Replies7, Replies30, Replies90,
+		Clicks7, Clicks30, Clicks90,
+	}
 }
 
 // Other is the level for every level without its own weight.

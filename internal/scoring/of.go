@@ -18,6 +18,7 @@ func Of(c *events.Contact) Contact {
 	return Contact{
 		Stage: c.Stage, Email: c.Email, JobTitle: text(c.JobTitle), Source: text(c.Source), Tags: c.Tag,
 		Company: c.CompanyID != nil, Phone: c.Phone != nil, Owner: c.OwnerID != nil, Values: c.Attributes,
+		Engagement: c.Engagement,
 	}
 }
 
@@ -36,7 +37,8 @@ func Differs(a, b *events.Contact) bool {
 		return true
 	}
 	return x.Stage != y.Stage || x.Email != y.Email || x.JobTitle != y.JobTitle || x.Source != y.Source ||
-		x.Company != y.Company || x.Phone != y.Phone || x.Owner != y.Owner || !maps.Equal(x.Values, y.Values)
+		x.Company != y.Company || x.Phone != y.Phone || x.Owner != y.Owner || !maps.Equal(x.Values, y.Values) ||
+		!slices.Equal(x.Engagement, y.Engagement)
 }
 
 func text(s *string) string {

@@ -1,8 +1,8 @@
 package scoring
 
 // Prior returns the shipped model, which every org uses until it has outcomes. Its weights combine what published lead
-// scorers agree on (progress of the sale, whether a company is known, how many details are known) and use no org's
-// data. The base is a chance of one in eight.
+// scorers agree on (progress of the sale, whether a company is known, how many details are known, whether mails are
+// answered and their links followed) and use no org's data. The base is a chance of one in eight.
 func Prior() *Model {
 	return &Model{
 		Version:    "prior-1",
@@ -19,6 +19,12 @@ func Prior() *Model {
 			Phone:       {present: 0.25, absent: -0.05},
 			Owner:       {present: 0.2},
 			Attributes:  {some: 0.1, many: 0.2},
+			Replies7:    {unengaged: 0, faint: 0.1, moderate: 0.3, strong: 0.4},
+			Replies30:   {unengaged: 0, faint: 0.1, moderate: 0.3, strong: 0.4},
+			Replies90:   {unengaged: 0, faint: 0.1, moderate: 0.3, strong: 0.4},
+			Clicks7:     {unengaged: 0, faint: 0.05, moderate: 0.15, strong: 0.25},
+			Clicks30:    {unengaged: 0, faint: 0.05, moderate: 0.15, strong: 0.25},
+			Clicks90:    {unengaged: 0, faint: 0.05, moderate: 0.15, strong: 0.25},
 			Source: {
 				"referral": 0.7, "partner": 0.5, "demo": 0.8, "trial": 0.6, "event": 0.3, "webinar": 0.3,
 				"inbound": 0.35, "website": 0.2,

@@ -6,7 +6,8 @@
 //
 // # Links
 //
-// unsubscribe_url and preferences_url lead to the page of a Link. Its token is opaque: the ids of the org, the contact
+// unsubscribe_url leads to the page that ends marketing mails, and preferences_url to the page on which the contact
+// chooses what it gets. Its token is opaque: the ids of the org, the contact
 // and the mail, and 96 bits of an HMAC by the org's random key. A token has no end and is not used up, since a mail may
 // be opened years later and a link in it twice.
 package templates

@@ -22,10 +22,12 @@ const (
 	Subscribe   = "link.subscribe" // confirms a consent
 )
 
-// Paths of the pages that tokens lead to, with the token behind them.
+// Paths of the pages that tokens lead to, with the token behind them. The token of a page of preferences is that of the
+// page for unsubscribing, since both say what mails the contact gets.
 const (
 	UnsubscribePath = "/t/u/"
 	SubscribePath   = "/t/s/"
+	PreferencesPath = "/t/p/"
 )
 
 const idBytes = len(id.ID{})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/companies"
 	"github.com/funnelwork/funnelwork/internal/contacts"
@@ -39,7 +40,10 @@ func Collect(ctx context.Context, tx *postgres.Tx, contact id.ID, s Sender, unsu
 	if err != nil {
 		return nil, err
 	}
-	f := frozen{Sender: s.Name, UnsubscribeURL: unsubscribe, PreferencesURL: unsubscribe}
+	f := frozen{
+		Sender: s.Name, UnsubscribeURL: unsubscribe,
+		PreferencesURL: strings.Replace(unsubscribe, UnsubscribePath, PreferencesPath, 1),
+	}
 	if err := tx.QueryRow(ctx, `SELECT name FROM org WHERE id = $1`, []any{tx.Org()}, &f.Org); err != nil {
 		return nil, fmt.Errorf("read org: %w", err)
 	}

@@ -21,17 +21,17 @@ func Erase(tx *postgres.Tx, contact id.ID) {
 	tx.Queue(`UPDATE email_fact SET contact_id = NULL WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
 }
 
-// Fact is an open or a click of an email.
+// Fact is an open or a click of an email, or a reply to it.
 type Fact struct {
 	EmailID id.ID     `json:"email_id" format:"uuid" doc:"ID of the email"`
-	Kind    string    `json:"kind" enum:"opened,clicked" doc:"What was done"`
+	Kind    string    `json:"kind" enum:"opened,clicked,replied" doc:"What was done"`
 	URL     *string   `json:"url" doc:"The link that was followed; null: none"`
 	Machine bool      `json:"machine" doc:"Whether a proxy or scanner seems to have done it, not a person"`
 	Why     []string  `json:"why" doc:"Signs of a machine, as in the event"`
 	At      wire.Time `json:"at" format:"date-time" doc:"When it was done"`
 }
 
-// Held returns every open and click of a contact, oldest first.
+// Held returns every open, click and reply of a contact, oldest first.
 func Held(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]Fact, error) {
 	rows, err := tx.Query(ctx, `SELECT f.email_id, f.kind, l.url, f.machine, f.why, f.at FROM email_fact f
 		LEFT JOIN email_link l ON l.org_id = f.org_id AND l.email_id = f.email_id AND l.n = f.link

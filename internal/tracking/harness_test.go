@@ -167,7 +167,8 @@ func (s *shop) judge() {
 	s.exec(`UPDATE email_hit SET at = at - interval '1 hour'`)
 	s.exec(`UPDATE email SET marked_at = marked_at - interval '1 hour'`)
 	if err := s.App.Tx(s.Context(), s.org, func(tx *postgres.Tx) error {
-		return tracking.Judge(s.Context(), tx)
+		_, err := tracking.Judge(s.Context(), tx)
+		return err
 	}); err != nil {
 		s.Fatal(err)
 	}

@@ -21,13 +21,14 @@ const (
 	most = 1000
 )
 
-// Judge decides on the hits of the org of tx whose time has come, at most 500, and deletes those that matter no more.
-func Judge(ctx context.Context, tx *postgres.Tx) error {
+// Judge decides on the hits of the org of tx whose time has come, at most 500, and deletes those that matter no more. It
+// returns the contacts who have followed a link.
+func Judge(ctx context.Context, tx *postgres.Tx) (clicked []id.ID, err error) {
 	due, err := hits(ctx, tx, `SELECT `+hitColumns+`
 		WHERE h.org_id = $1 AND NOT h.judged AND h.at < now() - make_interval(secs => $2) ORDER BY h.at LIMIT $3
 		FOR UPDATE OF h SKIP LOCKED`, hold.Seconds(), load)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var of, ids []id.ID
 	for i := range due {
@@ -38,21 +39,25 @@ func Judge(ctx context.Context, tx *postgres.Tx) error {
 	}
 	around, err := neighbours(ctx, tx, of)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	mails, err := emails.Find(ctx, tx, of)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range mails {
-		if err := judgeEmail(ctx, tx, &m, due, around[m.ID]); err != nil {
-			return err
+		found, err := judgeEmail(ctx, tx, &m, due, around[m.ID])
+		if err != nil {
+			return nil, err
+		}
+		if c := m.ContactID; found.Clicks > 0 && c != nil && !slices.Contains(clicked, *c) {
+			clicked = append(clicked, *c)
 		}
 	}
 	tx.Queue(`UPDATE email_hit SET judged = true WHERE org_id = $1 AND id = ANY ($2)`, tx.Org(), ids)
 	tx.Queue(`DELETE FROM email_hit WHERE org_id = $1 AND judged AND at < now() - make_interval(secs => $2)`, tx.Org(),
 		keep.Seconds())
-	return nil
+	return clicked, nil
 }
 
 // neighbours returns the hits of emails that matter for verdicts, by email.
@@ -88,9 +93,8 @@ func hits(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]hit,
 	return all, nil
 }
 
-// judgeEmail writes the facts, the figures and the events of the due hits of an email.
-func judgeEmail(ctx context.Context, tx *postgres.Tx, m *emails.Row, due, around []hit) error {
-	var f emails.Facts
+// judgeEmail writes the facts, the figures and the events of the due hits of an email. It returns the figures.
+func judgeEmail(ctx context.Context, tx *postgres.Tx, m *emails.Row, due, around []hit) (f emails.Facts, err error) {
 	room := most - m.Facts.Opens - m.Facts.MachineOpens - m.Facts.Clicks - m.Facts.MachineClicks
 	for i := range due {
 		h := &due[i]
@@ -101,14 +105,14 @@ func judgeEmail(ctx context.Context, tx *postgres.Tx, m *emails.Row, due, around
 		found := h.judge(around, &m.MarkedAt.Time)
 		count(&f, h.link, found != 0)
 		if err := record(ctx, tx, m, h, found); err != nil {
-			return err
+			return f, err
 		}
 	}
 	emails.AddFacts(tx, m.ID, &f)
 	if f.Clicks == 0 || m.EnrolmentID == nil {
-		return nil
+		return f, nil
 	}
-	return states.Noticed(ctx, tx, *m.EnrolmentID)
+	return f, states.Noticed(ctx, tx, *m.EnrolmentID)
 }
 
 // count adds a hit to the figures of an email.

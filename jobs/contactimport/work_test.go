@@ -238,6 +238,17 @@ func TestAFileIsReadAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
+func TestRefusedRowsHaveTheColumnsOfTheFile(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	i := d.bring("email,first_name,last_name\na@example.test,A\nb@example.test,B,L,more\n", imports.Choices{})
+	lines := strings.Split(strings.TrimSpace(d.failed(i)), "\n")
+	if len(lines) != 3 || !strings.HasSuffix(lines[1], ",a@example.test,A,") ||
+		!strings.HasSuffix(lines[2], ",b@example.test,B,L") {
+		t.Errorf("%q", lines)
+	}
+}
+
 func TestWhatIsWrongWithARowFailsThatRowAlone(t *testing.T) {
 	t.Parallel()
 	d := open(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
 // Args identifies the message.
@@ -28,6 +29,9 @@ func Intake(db *postgres.DB, box *secret.Sealer) *inbound.Service {
 		DB: db, Box: box, Suppressions: &suppression.Service{Box: box},
 		Enqueue: func(ctx context.Context, tx *postgres.Tx, message id.ID) error {
 			return Kind.Add(ctx, tx, Args{Message: message})
+		},
+		Rescore: func(ctx context.Context, tx *postgres.Tx, contact id.ID) error {
+			return leadscore.Kind.Add(ctx, tx, leadscore.Args{Contacts: []id.ID{contact}})
 		},
 	}
 }

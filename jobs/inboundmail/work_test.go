@@ -151,8 +151,6 @@ func TestTheSameMailBySeveralWaysAtOnceIsOneMessage(t *testing.T) {
 	}
 }
 
-// Two orgs whose mailboxes answer automatically write to each other: the first answer ends it, since the platform sends
-// nothing because of a mail that came in.
 func TestAnAutomaticAnswerIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	p := open(t, "hello@shop.example")
@@ -170,5 +168,35 @@ func TestAnAutomaticAnswerIsNotAnswered(t *testing.T) {
 	}
 	if n := p.count("message WHERE org_id = $1 AND class = 'auto_reply' AND match = 'references'", p.org); n != 1 {
 		t.Error("the answer is not an automatic one to the email")
+	}
+}
+
+func TestAReplyIsAFactOfItsContactUntilAPersonCorrectsIt(t *testing.T) {
+	t.Parallel()
+	p := open(t, "hello@shop.example")
+	message, _, err := p.inbound.Intake(t.Context(), inbound.Route{Org: p.org, Mailbox: p.box},
+		p.answer("ada@example.com", "", "Yes"), inbound.HTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.process()
+	const facts, jobs = "email_fact WHERE org_id = $1 AND kind = 'replied' AND contact_id IS NOT NULL AND email_id = $2",
+		"job WHERE org_id = $1 AND kind = 'lead.score'"
+	if n, m := p.count(facts, p.org, p.sent.ID), p.count(jobs, p.org); n != 1 || m != 1 {
+		t.Errorf("%d facts, %d jobs; want one each", n, m)
+	}
+	for want, class := range []string{"auto_reply", "human"} {
+		if err := p.App.Tx(t.Context(), p.org, func(tx *postgres.Tx) error {
+			_, err := p.inbound.SetClass(t.Context(), tx, message, class, nil)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n := p.count(facts, p.org, p.sent.ID); n != want {
+			t.Errorf("%d facts of a mail of class %s, want %d", n, class, want)
+		}
+	}
+	if m := p.count(jobs, p.org); m < 2 {
+		t.Errorf("%d jobs, want the contact to be scored again", m)
 	}
 }

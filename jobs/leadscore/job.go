@@ -26,7 +26,8 @@ func (a Args) Split() []Args {
 	return parts
 }
 
-// Kind is enqueued when a field that the org's scorer uses has changed. It only writes rows, so it runs exactly once; a
+// Kind is enqueued when a field that the org's scorer uses has changed, and when the contact has answered a mail or
+// followed a link of one. It only writes rows, so it runs exactly once; a
 // repeated run changes nothing. It has no dedupe key on purpose: a request, which locks the contact's row, would wait
 // for the job's row while the job waits for the contact's.
 var Kind = queue.Define[Args]("lead.score", queue.Options{Lane: queue.Default})

@@ -25,7 +25,7 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err != nil {
 		return err
 	}
-	tell, err := contacts.Rescore(ctx, tx, run.Args.Contacts, model.Rate, scoring.Moved)
+	tell, err := contacts.Rescore(ctx, tx, run.Args.Contacts, model.Rate, scoring.Moved, scoring.Fades)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@ package leadscore_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -308,7 +310,8 @@ func TestAJobThatWaitedForAChangeRatesWhatItLeft(t *testing.T) {
 		}
 		go func() {
 			rescored <- d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
-				_, err := contacts.Rescore(t.Context(), tx, []id.ID{made.ID}, scoring.Shipped().Rate, scoring.Moved)
+				_, err := contacts.Rescore(t.Context(), tx, []id.ID{made.ID}, scoring.Shipped().Rate, scoring.Moved,
+					scoring.Fades)
 				return err
 			})
 		}()
@@ -328,5 +331,97 @@ func TestAJobThatWaitedForAChangeRatesWhatItLeft(t *testing.T) {
 	now := d.get(made.ID)
 	if want, _ := scoring.Shipped().Rate(&now.Contact); now.Stage != "opportunity" || now.LeadScore != want {
 		t.Errorf("stage %s has the score %v, want %v", now.Stage, now.LeadScore, want)
+	}
+}
+
+// fact inserts a click or reply of a contact of some age, in days.
+func (d *desk) fact(contact id.ID, kind string, machine bool, days float64) {
+	d.t.Helper()
+	if err := d.App.Tx(d.t.Context(), d.org, func(tx *postgres.Tx) error {
+		tx.Queue(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
+			VALUES ($1, $2, $2, $3, $4, $5, '{}', now() - make_interval(secs => $6::float8 * 86400))`, d.org, id.New(),
+			contact, kind, machine, days)
+		return nil
+	}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestHumanClicksAndRepliesCountByTheirAge(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	made, other := d.create("a@acme.example"), d.create("b@acme.example")
+	d.fact(made.ID, "clicked", false, 7)
+	d.fact(made.ID, "clicked", false, 30)
+	d.fact(made.ID, "clicked", true, 0)
+	d.fact(made.ID, "opened", false, 0)
+	d.fact(made.ID, "replied", false, 90)
+	d.fact(made.ID, "replied", false, -1) // of a clock that goes wrong
+	d.run(scoring.Prior(), made.ID, other.ID)
+	now := d.get(made.ID)
+	want := []float64{
+		0.5 + math.Pow(0.5, 30.0/7), math.Pow(0.5, 7.0/30) + 0.5, math.Pow(0.5, 7.0/90) + math.Pow(0.5, 30.0/90),
+		math.Pow(0.5, 90.0/7), 0.125, 0.5,
+	}
+	if diff := cmp.Diff(want, now.Engagement, cmpopts.EquateApprox(0, 1e-4)); diff != "" {
+		t.Errorf("sums (-want +got):\n%s", diff)
+	}
+	if now.LeadScore <= made.LeadScore {
+		t.Errorf("the score went from %v to %v", made.LeadScore, now.LeadScore)
+	}
+	if still := d.get(other.ID); still.Engagement != nil || still.LeadScore != other.LeadScore {
+		t.Errorf("the other contact has %v, %v", still.Engagement, still.LeadScore)
+	}
+	// An edit keeps what the score has seen.
+	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		_, err := contacts.Update(t.Context(), tx, made.ID, nil, &contacts.Patch{LastName: wire.Some("C")},
+			scoring.Shipped().Rate)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if after := d.get(made.ID); after.LeadScore != now.LeadScore {
+		t.Errorf("an edit of the name moves the score from %v to %v", now.LeadScore, after.LeadScore)
+	}
+}
+
+func TestAContactIsFoundWhenItsEngagementHasFaded(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	fresh, old, gone := d.create("a@acme.example"), d.create("b@acme.example"), d.create("c@acme.example")
+	for _, c := range []id.ID{fresh.ID, old.ID, gone.ID} {
+		d.fact(c, "clicked", false, 6.9)
+	}
+	d.run(scoring.Prior(), fresh.ID, old.ID, gone.ID)
+	before := d.get(old.ID)
+	if err := d.App.Tx(t.Context(), d.org, func(tx *postgres.Tx) error {
+		if _, err := contacts.Archive(t.Context(), tx, gone.ID, nil); err != nil {
+			return err
+		}
+		tx.Queue(`UPDATE email_fact SET at = at - interval '3 hours' WHERE org_id = $1 AND contact_id <> $2`, d.org,
+			fresh.ID)
+		tx.Queue(`UPDATE contact_score SET fades_at = fades_at - interval '3 hours' WHERE org_id = $1
+			AND contact_id <> $2`, d.org, fresh.ID)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	faded := func() []id.ID {
+		t.Helper()
+		found, err := contacts.Faded(t.Context(), d.System, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found[d.org]
+	}
+	if diff := cmp.Diff([]id.ID{old.ID}, faded()); diff != "" {
+		t.Fatalf("faded (-want +got):\n%s", diff)
+	}
+	d.run(scoring.Prior(), old.ID)
+	if now := d.get(old.ID); now.LeadScore >= before.LeadScore {
+		t.Errorf("the score went from %v to %v", before.LeadScore, now.LeadScore)
+	}
+	if again := faded(); again != nil {
+		t.Errorf("%v are found after their scoring", again)
 	}
 }

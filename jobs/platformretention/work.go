@@ -151,6 +151,11 @@ var rules = []struct{ table, sql string }{
 	},
 	// Incoming mails are kept for a year, their bytes for 90 days.
 	{
+		"provider_event", // provider.Remembered
+		`DELETE FROM provider_event WHERE ctid = ANY (ARRAY(SELECT ctid FROM provider_event
+			WHERE received_at < now() - interval '30 days' LIMIT $1))`,
+	},
+	{
 		"message_raw",
 		`DELETE FROM message_raw WHERE ctid = ANY (ARRAY(SELECT ctid FROM message_raw
 			WHERE created_at < now() - interval '90 days' LIMIT $1))`,

@@ -10,11 +10,13 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
@@ -294,6 +296,88 @@ func TestWhatIsWrittenAfterTheDealWasMadeTeachesNothing(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// fact inserts a click or reply of a contact.
+func (s *school) fact(contact id.ID, kind string, machine bool, at time.Time) {
+	s.t.Helper()
+	s.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
+		VALUES ($1, $2, $2, $3, $4, $5, '{}', $6)`, s.org, id.New(), contact, kind, machine, at)
+}
+
+func TestClicksAndRepliesTeachAsTheyWereKnownAtTheDeal(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for range 40 {
+		c, deal := s.contact(nil), s.at.Add(time.Hour) // when the next deal is made
+		days := []float64{s.rand.Float64() * 60, s.rand.Float64() * 60}
+		for _, d := range days {
+			s.fact(c.ID, "replied", false, deal.Add(-time.Duration(d*24*float64(time.Hour))))
+		}
+		s.fact(c.ID, "clicked", true, deal.Add(-time.Hour))
+		s.fact(c.ID, "clicked", false, deal) // at the moment of the deal itself
+		s.fact(c.ID, "replied", false, deal.Add(time.Duration(s.rand.IntN(3600))*time.Second))
+		s.deal(c.ID, "won")
+		s.fact(c.ID, "replied", false, deal.Add(-24*time.Hour)) // which has become known after the deal
+		s.tx(func(tx *postgres.Tx) error {
+			ex, err := models.Examples(t.Context(), tx)
+			if err != nil {
+				return err
+			}
+			want := make([]float64, 6)
+			for i, halfLife := range []float64{7, 30, 90} {
+				for _, d := range days {
+					want[3+i] += math.Pow(0.5, d/halfLife)
+				}
+			}
+			if diff := cmp.Diff(want, ex[0].Contact.Engagement, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+				t.Fatalf("replies %v days before the deal (-want +got):\n%s", days, diff)
+			}
+			return nil
+		})
+	}
+}
+
+func TestRepliesThatEndADealAreQuarantined(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before time.Duration // from the reply of a deal that is won to the deal
+		leaks  bool
+	}{
+		"an order in the mail":      {10 * time.Minute, true},
+		"an answer two days before": {48 * time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			for i := range 120 {
+				contact := s.contact(nil)
+				if i%3 != 0 { // so that an answer alone does not tell the outcome
+					s.fact(contact.ID, "replied", false, s.at.Add(time.Hour-c.before))
+				}
+				s.deal(contact.ID, []string{"lost", "won"}[i%2])
+			}
+			learned, err := models.Learn(t.Context(), func(fn func(*postgres.Tx) error) error {
+				return s.App.ReadTx(t.Context(), s.org, fn)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			quarantined := map[scoring.Feature]string{}
+			for _, q := range learned.Report.Quarantined {
+				quarantined[q.Feature] = q.Reason
+			}
+			for _, f := range append(scoring.Replied(), scoring.Clicked()...) {
+				want := ""
+				if c.leaks && slices.Contains(scoring.Replied(), f) {
+					want = "edited_near_outcome"
+				}
+				if got := quarantined[f]; got != want {
+					t.Errorf("%s is quarantined for %q, want %q", f, got, want)
+				}
+			}
+		})
+	}
 }
 
 func TestAFieldThatIsEditedWhenDealsEndIsQuarantined(t *testing.T) {

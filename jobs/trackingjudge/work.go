@@ -7,13 +7,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/tracking"
+	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
 // Handler returns the kind's handler.
 func Handler() queue.Handler { return Kind.HandleTx(work) }
 
+// work also enqueues the scoring of the contacts who have followed a link.
 func work(ctx context.Context, tx *postgres.Tx, _ *queue.Run[Args]) error {
-	return tracking.Judge(ctx, tx)
+	clicked, err := tracking.Judge(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, args := range (leadscore.Args{Contacts: clicked}).Split() {
+		if err := leadscore.Kind.Add(ctx, tx, args); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Watch returns a function that adds a job for each org with hits that are due.

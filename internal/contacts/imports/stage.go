@@ -2,21 +2,17 @@ package imports
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sheet"
+	"github.com/funnelwork/funnelwork/internal/sheet/store"
 )
 
-// A block ends at 1,000 records or at this size.
-const (
-	blockRows  = 1000
-	blockBytes = 4 << 20
-)
+// tables hold the files of imports.
+const tables store.Tables = "contact_import"
 
 // Staged is an uploaded file.
 type Staged struct {
@@ -57,64 +53,23 @@ func Stage(ctx context.Context, db *postgres.DB, org id.ID, from io.Reader) (s *
 	return s, nil
 }
 
-// take stores the records below the header.
+// take stores the records below the header and guesses the types of the columns.
 func (s *Staged) take(ctx context.Context, db *postgres.DB, org id.ID, in *sheet.Reader) error {
 	types := make([]guessed, len(s.columns))
-	var data []byte
-	inBlock := 0
-	for {
-		cells, wrong, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
+	stored, err := tables.Store(ctx, db, org, s.ID, in, func(cells []string) {
+		for i, c := range cells {
+			types[i].see(c)
 		}
-		if err != nil {
-			return sheet.Unreadable(err)
-		}
-		data = sheet.AppendRecord(data, wrong, cells)
-		s.rows++
-		if wrong == "" {
-			for i, c := range cells {
-				types[i].see(c)
-			}
-		}
-		if inBlock++; inBlock == blockRows || len(data) >= blockBytes {
-			if err := s.keep(ctx, db, org, data); err != nil {
-				return err
-			}
-			data, inBlock = data[:0], 0
-		}
-	}
+	})
 	for i := range s.columns {
 		s.columns[i].Type = types[i].fits()
 	}
-	if inBlock == 0 {
-		return nil
-	}
-	return s.keep(ctx, db, org, data)
-}
-
-func (s *Staged) keep(ctx context.Context, db *postgres.DB, org id.ID, data []byte) error {
-	err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(`INSERT INTO contact_import_block (org_id, import_id, block, data) VALUES ($1, $2, $3, $4)`, org,
-			s.ID, s.blocks, data)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("store block: %w", err)
-	}
-	s.blocks++
-	return nil
+	s.blocks, s.rows = stored.Blocks, stored.Rows
+	return err
 }
 
 // Drop deletes a staged file. It uses its own timeout, because the caller's context may be done. If it fails, retention
 // deletes the file.
 func (s *Staged) Drop(ctx context.Context, db *postgres.DB, org id.ID) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	_ = db.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(`DELETE FROM contact_import_block WHERE org_id = $1 AND import_id = $2
-			AND EXISTS (SELECT FROM contact_import WHERE org_id = $1 AND id = $2 AND status = 'uploading')`, org, s.ID)
-		tx.Queue(`DELETE FROM contact_import WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, org, s.ID)
-		return nil
-	})
+	tables.Drop(ctx, db, org, s.ID)
 }

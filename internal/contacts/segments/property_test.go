@@ -119,7 +119,7 @@ func (s *shop) act(d dice, n int) {
 				func(*contacts.Contact) (float64, events.ContactScore) {
 					v := float64(d.IntN(50))
 					return v, events.ContactScore{Probability: v / 100, Confidence: "learned", ModelVersion: "test-2"}
-				}, func(float64, float64) bool { return false })
+				}, func(float64, float64) bool { return false }, nil)
 			return err
 		})
 	case what == 15:

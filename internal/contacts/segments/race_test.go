@@ -85,7 +85,7 @@ func (s *shop) random(ctx context.Context, tx *postgres.Tx, d dice, people []con
 		v := float64(d.IntN(50))
 		_, err := contacts.Rescore(ctx, tx, []id.ID{i}, func(*contacts.Contact) (float64, events.ContactScore) {
 			return v, events.ContactScore{Probability: v / 100, Confidence: "learned", ModelVersion: "test-2"}
-		}, func(float64, float64) bool { return false })
+		}, func(float64, float64) bool { return false }, nil)
 		return known(err)
 	case 4:
 		rows := make([]contacts.Upsert, 6)

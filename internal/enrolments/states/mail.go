@@ -60,10 +60,12 @@ type progress struct {
 	value, number                 int
 	group                         int64
 	window                        *Window
+	resume                        *time.Time // of a pause that ends by itself
 }
 
 const progressSQL = `
-SELECT n.state, n.step, n.next_step, n.next_value, n.next_unit, n.next_grp, n.zone, n.step_number, z.body
+SELECT n.state, n.step, n.next_step, n.next_value, n.next_unit, n.next_grp, n.zone, n.step_number, n.resume_at,
+	z.body
 FROM enrolment n
 	LEFT JOIN send_group g ON g.org_id = n.org_id AND g.id = n.grp
 	LEFT JOIN schedule_zone z ON z.org_id = g.org_id AND z.schedule = g.schedule AND z.zone = g.zone
@@ -78,7 +80,7 @@ func Sent(ctx context.Context, tx *postgres.Tx, m Mail, at time.Time, cause stri
 		body []byte
 	)
 	err := tx.QueryRow(ctx, progressSQL, []any{tx.Org(), m.Enrolment}, &p.state, &p.step, &p.next, &p.value, &p.unit,
-		&p.group, &p.zone, &p.number, &body)
+		&p.group, &p.zone, &p.number, &p.resume, &body)
 	if postgres.None(err) {
 		return nil
 	}
@@ -141,8 +143,11 @@ func (p *progress) goOn(tx *postgres.Tx, m Mail, at time.Time, cause string) err
 			until_at = NULL, edit = edit + 1, state_at = CASE WHEN $3 = 'active' THEN clock_timestamp() ELSE state_at END
 		WHERE org_id = $1 AND id = $2`, tx.Org(), m.Enrolment, state, p.next, p.group, due, m.Email)
 	Record(tx, History{Enrolment: m.Enrolment, From: p.state, To: state, Step: p.next, Cause: cause, Email: &m.Email})
-	if state == Active {
+	switch {
+	case state == Active:
 		Due(tx, p.group, due)
+	case p.resume != nil:
+		Due(tx, p.group, *p.resume)
 	}
 	return nil
 }
@@ -188,6 +193,8 @@ func (u *Unsent) to() To {
 		return To{State: Failed, Reason: u.Reason}
 	case u.Reason == "suppressed":
 		return To{State: Unsubscribed, Reason: u.Reason}
+	case u.Reason == EnrolmentEnded: // its sequence was archived
+		return To{State: Removed, Reason: "archived"}
 	case u.Reason == "contact_archived":
 		return To{State: Removed, Reason: u.Reason}
 	default:

@@ -13,11 +13,19 @@ import (
 
 // Reply is an incoming mail of a person, or of a program that answers for one.
 type Reply struct {
-	Message   id.ID
+	Message   id.ID  // zero: none
 	Contact   *id.ID // who has sent it; nil: no contact has the address
 	Email     *id.ID // the email that it answers; nil: none
 	Enrolment *id.ID // of that email; nil: none
 	At        time.Time
+}
+
+// message returns the message, or nil if a provider has told of the bounce.
+func (r *Reply) message() *id.ID {
+	if r.Message.IsZero() {
+		return nil
+	}
+	return &r.Message
 }
 
 // lateReply is how long after its end a finished enrolment becomes replied by an answer to one of its emails.
@@ -33,7 +41,7 @@ func (r *Reply) LockFor(tx *postgres.Tx) {
 // a reply of the company. An answer to an email of a finished enrolment makes it replied. reason is reply, or what else
 // the mail is.
 func (r *Reply) Human(ctx context.Context, tx *postgres.Tx, reason string) error {
-	c := Cause{Text: reason, Email: r.Email, Message: &r.Message}
+	c := Cause{Text: reason, Email: r.Email, Message: r.message()}
 	to := To{State: Replied, Reason: reason}
 	if _, err := Move(ctx, tx, to, c, `(n.contact_id = $8::uuid AND n.started_at IS NOT NULL OR n.id = $9::uuid)
 		AND n.stop_reply AND `+Open+`
@@ -61,7 +69,7 @@ func (r *Reply) Away(ctx context.Context, tx *postgres.Tx, until *time.Time) err
 		at = *until
 	}
 	_, err := Move(ctx, tx, To{State: Paused, Reason: "out_of_office", ResumeAt: &at},
-		Cause{Text: "out_of_office", Email: r.Email, Message: &r.Message},
+		Cause{Text: "out_of_office", Email: r.Email, Message: r.message()},
 		`(n.contact_id = $8::uuid AND n.started_at IS NOT NULL OR n.id = $9::uuid) AND n.state IN ('pending', 'active',
 			'sending')`, r.Contact, r.Enrolment)
 	return err
@@ -77,7 +85,7 @@ const (
 // must be written already.
 func (r *Reply) SoftBounce(ctx context.Context, tx *postgres.Tx) error {
 	_, err := Move(ctx, tx, To{State: Bounced, Reason: "soft_bounces"},
-		Cause{Text: "soft_bounces", Email: r.Email, Message: &r.Message}, `n.id = $8::uuid AND `+Open+`
+		Cause{Text: "soft_bounces", Email: r.Email, Message: r.message()}, `n.id = $8::uuid AND `+Open+`
 		AND $9 <= (SELECT count(*) FROM email e WHERE e.org_id = $1 AND e.contact_id = n.contact_id
 			AND e.bounced = 'soft' AND e.marked_at > $10::timestamptz)
 		AND NOT EXISTS (SELECT FROM email e WHERE e.org_id = $1 AND e.contact_id = n.contact_id
@@ -88,7 +96,7 @@ func (r *Reply) SoftBounce(ctx context.Context, tx *postgres.Tx) error {
 // HardBounce ends the enrolment of an email that has bounced for good.
 func (r *Reply) HardBounce(ctx context.Context, tx *postgres.Tx) error {
 	_, err := Move(ctx, tx, To{State: Bounced, Reason: "hard_bounce"},
-		Cause{Text: "hard_bounce", Email: r.Email, Message: &r.Message}, `n.id = $8::uuid AND `+Open, r.Enrolment)
+		Cause{Text: "hard_bounce", Email: r.Email, Message: r.message()}, `n.id = $8::uuid AND `+Open, r.Enrolment)
 	return err
 }
 

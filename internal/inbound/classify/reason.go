@@ -86,8 +86,7 @@ func kindOf(code, text string) string {
 			return Hard
 		}
 		return Soft
-	case code == "5.2.2", code == "5.2.3", strings.HasPrefix(code, "5.3."), code == "5.4.6", code == "5.4.7",
-		code == "5.4.14", code == "5.4.300", code == "5.4.316":
+	case isLater(code):
 		return Soft
 	case strings.HasPrefix(code, "5.7."):
 		if noSuchUser(text) {
@@ -96,6 +95,27 @@ func kindOf(code, text string) string {
 		return Policy
 	}
 	return kindOfWords(code, text)
+}
+
+// BounceOf returns the kind of a bounce of which a provider tells a code and the reply of the server, which may both be
+// "", and whether it is permanent. The provider is believed unless the reply tells otherwise.
+func BounceOf(code, text string, isPermanent bool) string {
+	kind := kindOf(code, text)
+	switch {
+	case kind == Policy:
+		return Policy
+	case !isPermanent:
+		return Soft
+	case kind == Hard, !strings.HasPrefix(code, "4") && !isLater(code) && !reasoned(text):
+		return Hard
+	}
+	return Soft
+}
+
+// isLater reports whether an enhanced code means a permanent failure that is not the address's.
+func isLater(code string) bool {
+	return code == "5.2.2" || code == "5.2.3" || strings.HasPrefix(code, "5.3.") || code == "5.4.6" ||
+		code == "5.4.7" || code == "5.4.14" || code == "5.4.300" || code == "5.4.316"
 }
 
 // wrongHard reports whether the words contradict the code: some servers send 5.1.1 or 5.2.1 for anything.

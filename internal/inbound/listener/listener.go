@@ -1,6 +1,7 @@
 // Package listener takes incoming mails by SMTP or LMTP, from the mail server that an MX record names or from one that
-// passes them on. The recipient is <token>@ any domain, with the token of a mailbox's inbound address; the local part
-// must reach it as it was written. It relays nothing and knows no other recipient.
+// passes them on. The recipient is <token>@ any domain, with the token of a mailbox's inbound address, of which the local
+// part must reach it as it was written, or an email's own address (package emails). It relays nothing and knows no other
+// recipient.
 //
 // It speaks no TLS and verifies no sender: that is for the mail server in front of it.
 package listener
@@ -59,7 +60,13 @@ type session struct {
 	server *Server
 	ctx    context.Context //nolint:containedctx // see above
 	from   string
-	routes []inbound.Route
+	routes []route
+}
+
+// route is a recipient. own is an email's own address, or "".
+type route struct {
+	inbound.Route
+	own string
 }
 
 // Mail implements smtp.Session.
@@ -72,13 +79,18 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	token, _, _ := strings.Cut(to, "@")
 	r, err := s.server.Inbound.RouteOf(s.ctx, token)
+	var own string
+	if fault.Is(err, fault.NotFound) {
+		own = to
+		r, err = s.server.Inbound.RouteOfEmail(s.ctx, token)
+	}
 	if fault.Is(err, fault.NotFound) {
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "There is no such address"}
 	}
 	if err != nil {
 		return s.later(err)
 	}
-	s.routes = append(s.routes, r)
+	s.routes = append(s.routes, route{r, own})
 	return nil
 }
 
@@ -91,7 +103,11 @@ func (s *session) Data(r io.Reader) error {
 		return err
 	}
 	for _, to := range s.routes {
-		if _, _, err := s.server.Inbound.Intake(s.ctx, to, raw, inbound.SMTP); err != nil {
+		mail := raw
+		if to.own != "" { // the header need not name it
+			mail = append([]byte("X-Original-To: <"+strings.Map(printable, to.own)+">\r\n"), raw...)
+		}
+		if _, _, err := s.server.Inbound.Intake(s.ctx, to.Route, mail, inbound.SMTP); err != nil {
 			return s.later(err)
 		}
 	}

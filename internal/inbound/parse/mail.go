@@ -38,6 +38,7 @@ type Mail struct {
 	ContentType string    // media type of the whole mail
 	ReportType  string    // of a multipart/report
 	Statuses    []Status  // of a delivery status notification, one per recipient
+	QueueID     string    // that the server which reports had given the mail; "": not said
 	Feedback    *Feedback // of a feedback report; nil: none
 	Receipt     Header    // of a message/disposition-notification; nil: none
 	Original    Header    // of the mail that was returned or reported; nil: none

@@ -11,6 +11,9 @@ func (r *reader) statuses(body []byte) {
 	for len(body) > 0 && len(r.mail.Statuses) < 100 {
 		var group Header
 		group, body = r.split(bytes.TrimLeft(body, "\r\n"))
+		if queue := word(group.Get("X-Postfix-Queue-ID")); queue != "" {
+			r.mail.QueueID = clip(queue, 100)
+		}
 		s := Status{
 			Recipient: typed(group.Get("Final-Recipient")), Action: strings.ToLower(word(group.Get("Action"))),
 			Code: Code(word(group.Get("Status"))), Diagnostic: typed(group.Get("Diagnostic-Code")),

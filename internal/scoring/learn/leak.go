@@ -6,7 +6,7 @@ import (
 
 // QuarantinedFeature is a feature that a model must not use, because it leaks the outcome.
 type QuarantinedFeature struct {
-	Feature scoring.Feature `json:"feature" doc:"A field of the contact, email_domain or attributes.KEY"`
+	Feature scoring.Feature `json:"feature" doc:"A field of the contact, email_domain, attributes.KEY, or clicks_7d and such"`
 	Reason  string          `json:"reason" enum:"edited_near_outcome,tells_outcome"`
 	AUC     float64         `json:"auc" doc:"AUC of the feature alone, on held-out outcomes"`
 	Edited  float64         `json:"edited" doc:"Share of contacts with the feature that had it edited near the outcome"`
@@ -40,7 +40,7 @@ func guard(cols []*column, ex []Example) []QuarantinedFeature {
 		q := QuarantinedFeature{Feature: c.feature, AUC: c.alone(ex)}
 		have, edited := 0, 0
 		for i := range ex {
-			if c.field != nil && c.place(ex[i].Contact.Values[c.field.Key]) != c.index[absentLevel] || c.field == nil {
+			if c.has(&ex[i].Contact) {
 				have++
 			}
 			for _, f := range ex[i].Edited {
@@ -63,6 +63,15 @@ func guard(cols []*column, ex []Example) []QuarantinedFeature {
 		out = append(out, q)
 	}
 	return out
+}
+
+// has reports whether the contact has the feature: a value of a custom field, or any click or reply. Every contact has
+// each of the other features.
+func (c *column) has(contact *scoring.Contact) bool {
+	if c.field != nil {
+		return c.place(contact.Values[c.field.Key]) != c.index[absentLevel]
+	}
+	return !scoring.IsEngagement(c.feature) || contact.Engaged(c.feature)
 }
 
 // alone returns the AUC of the column by itself. Each half of the examples is ranked by the rates of the other half.

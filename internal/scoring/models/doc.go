@@ -7,7 +7,8 @@
 // created, so that later writes cannot leak into it. A won deal is a positive example. A lost deal is a negative one,
 // and so is a deal that is still open after 90 days; a younger open deal is not an example yet. Features that were
 // edited within 24 hours of the outcome, and not set at the creation of the contact, are reported to the learner, which
-// may quarantine them.
+// may quarantine them. Clicks and replies are in the snapshot if they came before the deal and were known at its
+// creation; those within 24 hours of the outcome are reported like edits.
 //
 // # Promotion
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,14 +24,18 @@ const settled = `d.org_id = $1 AND s.org_id = $1 AND d.id = s.deal_id AND d.arch
 // examplesSQL reads from the timeline which features were edited within a day of the outcome. For custom fields edits
 // before and after the outcome count: a field that users maintain when deals end will be maintained for future
 // contacts, too. The contact's built-in fields, such as its stage, naturally change with a deal; their edits count only
-// before the snapshot, where they are part of the features.
+// before the snapshot, where they are part of the features. So do a click and a reply: those that lead to a deal which is
+// closed within the day are part of the outcome.
 const examplesSQL = `
 SELECT s.at, s.seen, d.status = 'won', (
 	SELECT array_agg(DISTINCT k) FROM timeline t, json_object_keys(t.data -> 'changes') k
 	WHERE t.org_id = $1 AND t.contact_id = s.contact_id AND t.type = 'contact.updated'
 	AND json_typeof(t.data -> 'changes') = 'object'
 		AND t.at > d.closed_at - interval '24 hours' AND t.at < d.closed_at + interval '24 hours'
-		AND (k LIKE 'attributes.%' OR t.at <= s.at))
+		AND (k LIKE 'attributes.%' OR t.at <= s.at)), (
+	SELECT array_agg(DISTINCT f.kind) FROM email_fact f
+	WHERE f.org_id = $1 AND f.contact_id = s.contact_id AND f.at > d.closed_at - interval '24 hours' AND f.at < s.at
+		AND (f.kind = 'replied' OR f.kind = 'clicked' AND NOT f.machine))
 FROM score_snapshot s JOIN deal d ON ` + settled + `
 ORDER BY s.at DESC, s.deal_id DESC LIMIT $2`
 
@@ -45,6 +50,7 @@ type seen struct {
 	Phone      bool           `json:"phone"`
 	Owner      bool           `json:"owner"`
 	Attributes map[string]any `json:"attributes"`
+	Engagement []float64      `json:"engagement"` // missing: none, or an old snapshot
 }
 
 // Examples returns the latest 100,000 examples of the org's deals.
@@ -55,11 +61,11 @@ func Examples(ctx context.Context, tx *postgres.Tx) ([]learn.Example, error) {
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e learn.Example, err error) {
 		var (
-			raw    []byte
-			edited []string
-			s      seen
+			raw         []byte
+			edited, did []string
+			s           seen
 		)
-		if err = row.Scan(&e.At, &raw, &e.Won, &edited); err != nil {
+		if err = row.Scan(&e.At, &raw, &e.Won, &edited, &did); err != nil {
 			return e, err
 		}
 		if err = json.Unmarshal(raw, &s); err != nil {
@@ -67,10 +73,16 @@ func Examples(ctx context.Context, tx *postgres.Tx) ([]learn.Example, error) {
 		}
 		e.Contact = scoring.Contact{
 			Stage: s.Stage, Email: s.Email, JobTitle: s.JobTitle, Source: s.Source, Tags: s.Tags, Company: s.Company,
-			Phone: s.Phone, Owner: s.Owner, Values: s.Attributes,
+			Phone: s.Phone, Owner: s.Owner, Values: s.Attributes, Engagement: s.Engagement,
 		}
 		for _, name := range edited {
 			e.Edited = append(e.Edited, scoring.Feature(name))
+		}
+		if slices.Contains(did, "clicked") {
+			e.Edited = append(e.Edited, scoring.Clicked()...)
+		}
+		if slices.Contains(did, "replied") {
+			e.Edited = append(e.Edited, scoring.Replied()...)
 		}
 		return e, nil
 	})

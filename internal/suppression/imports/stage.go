@@ -4,25 +4,21 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sheet"
+	"github.com/funnelwork/funnelwork/internal/sheet/store"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// A block ends at 1,000 records or at this size.
-const (
-	blockRows  = 1000
-	blockBytes = 1 << 20
-)
+// tables hold the files of imports.
+const tables store.Tables = "suppression_import"
 
 // Staged is an uploaded file.
 type Staged struct {
@@ -71,56 +67,15 @@ func Stage(ctx context.Context, db *postgres.DB, org id.ID, by string, from io.R
 
 // take stores the records below the header.
 func (s *Staged) take(ctx context.Context, db *postgres.DB, org id.ID, in *sheet.Reader) error {
-	var data []byte
-	inBlock := 0
-	for {
-		cells, defect, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return sheet.Unreadable(err)
-		}
-		data = sheet.AppendRecord(data, defect, cells)
-		s.rows++
-		if inBlock++; inBlock == blockRows || len(data) >= blockBytes {
-			if err := s.keep(ctx, db, org, data); err != nil {
-				return err
-			}
-			data, inBlock = data[:0], 0
-		}
-	}
-	if inBlock == 0 {
-		return nil
-	}
-	return s.keep(ctx, db, org, data)
-}
-
-func (s *Staged) keep(ctx context.Context, db *postgres.DB, org id.ID, data []byte) error {
-	err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(`INSERT INTO suppression_import_block (org_id, import_id, block, data) VALUES ($1, $2, $3, $4)`, org,
-			s.ID, s.blocks, data)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("store block: %w", err)
-	}
-	s.blocks++
-	return nil
+	stored, err := tables.Store(ctx, db, org, s.ID, in, nil)
+	s.blocks, s.rows = stored.Blocks, stored.Rows
+	return err
 }
 
 // Drop deletes a staged file. It uses its own timeout, because the caller's context may be done. If it fails, retention
 // deletes the file.
 func (s *Staged) Drop(ctx context.Context, db *postgres.DB, org id.ID) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	_ = db.Tx(ctx, org, func(tx *postgres.Tx) error {
-		tx.Queue(`DELETE FROM suppression_import_block WHERE org_id = $1 AND import_id = $2
-			AND EXISTS (SELECT FROM suppression_import WHERE org_id = $1 AND id = $2 AND status = 'uploading')`, org,
-			s.ID)
-		tx.Queue(`DELETE FROM suppression_import WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, org, s.ID)
-		return nil
-	})
+	tables.Drop(ctx, db, org, s.ID)
 }
 
 // Choices holds the parameters of an import besides its file. They apply to lines without their own.

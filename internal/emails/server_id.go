@@ -1,0 +1,26 @@
+package emails
+
+import (
+	"regexp"
+	"strings"
+)
+
+// serverIDs find the id that a server gives a mail in its last reply. A Message-ID in angle brackets is that of a server
+// which replaces ours, as Exchange does. SES replaces it, too, by its id and a domain of its own. Queue ids come back in
+// the reports of the same server.
+var serverIDs = []*regexp.Regexp{
+	regexp.MustCompile(`<([^<>@\s]+@[^<>@\s]+)>`),
+	regexp.MustCompile(`(?i)\bqueued as ([0-9A-Za-z]{6,})`),
+	regexp.MustCompile(`(?i)\bid=([0-9A-Za-z-]{10,})`),
+	regexp.MustCompile(`(?i)^ok ([0-9A-Za-z-]{24,})$`),
+}
+
+// serverID returns the id in the text of a server's last reply, or "".
+func serverID(text string) string {
+	for _, id := range serverIDs {
+		if found := id.FindStringSubmatch(strings.TrimSpace(text)); found != nil && len(found[1]) <= 900 {
+			return found[1]
+		}
+	}
+	return ""
+}
