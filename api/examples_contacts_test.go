@@ -20,6 +20,7 @@ func (r *recorder) tellOfContacts(c *caller) {
 	r.call(c, "contacts.request_consent", nil, ada)
 	r.tellOfTemplates(c, ada)
 	r.tellOfEmails(c, ada)
+	r.tellOfSequences(c)
 	r.tellOfMerges(c)
 	r.tellOfFiles(c)
 	bulk := r.made(c, "bulk_changes.create", `{"filter":{"field":"tag","op":"eq","value":"newsletter"},`+

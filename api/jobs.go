@@ -32,7 +32,7 @@ type jobList struct {
 
 type jobQuery struct {
 	httpx.Page
-	Kind   string `query:"kind" enum:"import,export,bulk,replay,enrollment,broadcast,merge,train,suppression_import" doc:"Only this kind"` //nolint:lll // a tag cannot be broken
+	Kind   string `query:"kind" enum:"import,export,bulk,replay,enrollment,broadcast,merge,train,suppression_import,sequence_move" doc:"Only this kind"` //nolint:lll // a tag cannot be broken
 	Status string `query:"status" enum:"queued,running,completed,failed,cancelled" doc:"Only this status"`
 }
 

@@ -51,6 +51,7 @@ func (c *caller) filled() found {
 		emailsPath: `{"contact_id":"` + one(ada) + `","mailbox_id":"` + c.sandboxMailbox() +
 			`","subject":"Hi","text":"Good day"}`,
 		templatesPath:          `{"name":"Welcome","subject":"Hi","text":"Good day"}`,
+		sequencesPath:          `{"name":"Welcome"}`,
 		"/api/v1/crm/tasks":    map[string]any{"title": "Call", "contact_id": contact},
 		"/api/v1/crm/segments": `{"name":"Leads","filter":{"field":"stage","op":"eq","value":"lead"}}`,
 		"/api/v1/api-keys":     `{"name":"Till","role":"viewer"}`,
@@ -62,6 +63,7 @@ func (c *caller) filled() found {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}
 	known[broadcastsPath+"/{id}/stats"] = known[broadcastsPath+"/{id}"] + "/stats"
+	c.knowSequence(known, contact)
 	known[boxesPath+"/{id}/provider"] = known[boxesPath+"/{id}"] + "/provider"
 	must(200, "PUT", known[boxesPath+"/{id}/provider"], `{"provider":"mailgun","key":"`+providerKey+`"}`)
 	sent := known[emailsPath+"/{id}"]

@@ -25,12 +25,14 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/inboundmail"
+	"github.com/funnelwork/funnelwork/jobs/inboundopinion"
 	"github.com/funnelwork/funnelwork/jobs/mailboxcheck"
 	"github.com/funnelwork/funnelwork/jobs/mailboxdomains"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsync"
 	"github.com/funnelwork/funnelwork/jobs/sendingdomains"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
+	"github.com/funnelwork/funnelwork/jobs/sequencemove"
 	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 )
@@ -61,6 +63,12 @@ func emailHandlers(d *Deps) []queue.Handler {
 			AllowPrivate: d.MailPrivate, Timeout: imapsync.Timeout, MaxReceived: imapsync.MaxReceived,
 		},
 	}
+	received := inboundmail.Intake(d.App, d.Box)
+	if d.AI != nil {
+		received.Ask = func(ctx context.Context, tx *postgres.Tx, message id.ID) error {
+			return inboundopinion.Kind.Add(ctx, tx, inboundopinion.Args{Message: message})
+		}
+	}
 	return []queue.Handler{
 		broadcastprepare.Handler(&broadcasts.Service{
 			Emails: engine.Emails, Templates: engine.Templates, AllowPrivate: d.MailPrivate,
@@ -69,6 +77,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 			},
 		}),
 		sequencestep.Handler(engine),
+		sequencemove.Handler(),
 		sequenceenroll.Handler(&enrolments.Service{Suppressions: &suppression.Service{Box: d.Box}}),
 		send.Handler(),
 		emailsendbulk.Handler(send),
@@ -77,7 +86,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 			Sandbox: sandboxOf(d.Outbox), Token: tokens, Sent: sent.Has,
 			Records: d.Domains.CheckMail,
 		}.Handler(),
-		inboundmail.Job{Inbound: inboundmail.Intake(d.App, d.Box)}.Handler(),
+		inboundmail.Job{Inbound: received}.Handler(),
 		mailboxdomains.Job{System: d.System, Records: d.Domains.CheckMail}.Handler(),
 		sendingdomains.Job{
 			App: d.App, System: d.System, Domains: &orgsending.Domains{Box: d.Box, Texts: d.Domains.Texts},

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
+	"github.com/funnelwork/funnelwork/jobs/sequencemove"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
 	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/jobs/webhookreplay"
@@ -38,6 +39,7 @@ func Hooks(publicURL string) store.Hooks {
 		emailsendbulk.Hook(),
 		scoretrain.Hook(),
 		sequenceenroll.Hook(),
+		sequencemove.Hook(),
 		suppressionimport.Hook(),
 		webhookdeliver.Hook(),
 		webhookreplay.Hook(),

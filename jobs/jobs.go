@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
@@ -37,6 +38,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/domainsweep"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
+	"github.com/funnelwork/funnelwork/jobs/inboundopinion"
 	"github.com/funnelwork/funnelwork/jobs/keysreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadfade"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
@@ -79,6 +81,7 @@ type Deps struct {
 	Social     *social.Service
 	Refresher  *social.Refresher
 	Domains    *branding.Domains
+	AI         ai.Provider  // nil: no model is asked about incoming mail
 	Scores     *models.Book // nil: a new Book on App
 	// Outbox takes the mails of sandbox mailboxes; nil: they wait. MailPrivate lifts the rules on the addresses, ports
 	// and TLS of mailboxes.
@@ -119,6 +122,9 @@ func All(d Deps) []queue.Handler {
 		keysreseal.Job{
 			Resealer: keyring.Resealer{System: d.System, Box: d.Box, Columns: Sealed()},
 			Log:      d.Log,
+		}.Handler(),
+		inboundopinion.Job{
+			App: d.App, AI: d.AI, Plans: plans.NewService(d.App, d.Plans), Log: d.Log,
 		}.Handler(),
 		leadfade.Job{System: d.System}.Handler(),
 		leadrescore.Job{}.Handler(),

@@ -54,6 +54,7 @@ email_month (org_id uuid not null, period date not null, slot smallint not null,
 enrolment (org_id uuid not null, id uuid not null, sequence_id uuid not null, version integer not null, contact_id uuid not null, state text not null, reason text not null default ''::text, step text not null, step_number integer not null default 1, due_at timestamp with time zone, kept_due_at timestamp with time zone, resume_at timestamp with time zone, until_at timestamp with time zone, task_id uuid, grp bigint not null, prio smallint not null default 1, mailbox_id uuid not null, zone text not null, last_email_id uuid, next_step text not null default ''::text, next_value integer not null default 0, next_unit text not null default ''::text, next_grp bigint not null default 0, stop_reply boolean not null default true, stop_company boolean not null default false, stop_deal boolean not null default false, batch_id uuid, created_by text not null default ''::text, created_at timestamp with time zone not null, started_at timestamp with time zone, state_at timestamp with time zone not null, ended_at timestamp with time zone, edit integer not null default 1)
 enrolment_batch (org_id uuid not null, id uuid not null, sequence_id uuid not null, request jsonb not null, status text not null, after_at timestamp with time zone, after_id uuid, done integer not null default 0, total integer not null default 0, enrolled integer not null default 0, skipped jsonb not null default '{}'::jsonb, error text not null default ''::text, created_by text not null default ''::text, created_at timestamp with time zone not null, completed_at timestamp with time zone)
 enrolment_history (org_id uuid not null, enrolment_id uuid not null, id uuid not null, at timestamp with time zone not null, from_state text not null, to_state text not null, step text not null, cause text not null, email_id uuid, message_id uuid)
+enrolment_move (org_id uuid not null, id uuid not null, sequence_id uuid not null, from_version integer not null, to_version integer not null, chosen json not null, dry_run boolean not null, status text not null, after_id uuid, total integer not null, moved integer not null default 0, finished integer not null default 0, error text not null default ''::text, created_by text not null, created_at timestamp with time zone not null, completed_at timestamp with time zone)
 enrolment_result (org_id uuid not null, batch_id uuid not null, contact_id uuid not null, reason text not null, created_at timestamp with time zone not null)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null) partition by RANGE (id)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
@@ -295,6 +296,8 @@ enrolment: enrolment_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'ac
 enrolment_batch: enrolment_batch_pkey PRIMARY KEY (org_id, id)
 enrolment_batch: enrolment_batch_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
 enrolment_history: enrolment_history_pkey PRIMARY KEY (org_id, enrolment_id, id)
+enrolment_move: enrolment_move_pkey PRIMARY KEY (org_id, id)
+enrolment_move: enrolment_move_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text])))
 enrolment_result: enrolment_result_pkey PRIMARY KEY (org_id, batch_id, contact_id)
 event: event_pkey PRIMARY KEY (org_id, id)
 idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
@@ -577,6 +580,7 @@ CREATE INDEX email_thread ON public.email USING btree (org_id, thread_id, id)
 CREATE INDEX enrolment_batch_age ON public.enrolment_batch USING btree (completed_at) WHERE (completed_at IS NOT NULL)
 CREATE INDEX enrolment_contact ON public.enrolment USING btree (org_id, contact_id, id)
 CREATE INDEX enrolment_due ON public.enrolment USING btree (org_id, grp, prio, due_at, id) WHERE (due_at IS NOT NULL)
+CREATE INDEX enrolment_move_age ON public.enrolment_move USING btree (completed_at) WHERE (completed_at IS NOT NULL)
 CREATE INDEX enrolment_result_age ON public.enrolment_result USING btree (created_at)
 CREATE INDEX enrolment_result_contact ON public.enrolment_result USING btree (org_id, contact_id)
 CREATE INDEX enrolment_resume ON public.enrolment USING btree (org_id, grp, resume_at) WHERE (resume_at IS NOT NULL)
@@ -584,6 +588,7 @@ CREATE INDEX enrolment_sending ON public.enrolment USING btree (org_id, mailbox_
 CREATE INDEX enrolment_sequence ON public.enrolment USING btree (org_id, sequence_id, state, id)
 CREATE INDEX enrolment_started ON public.enrolment USING btree (org_id, sequence_id, started_at) WHERE (started_at IS NOT NULL)
 CREATE INDEX enrolment_task ON public.enrolment USING btree (org_id, task_id) WHERE (task_id IS NOT NULL)
+CREATE INDEX enrolment_version ON public.enrolment USING btree (org_id, sequence_id, version, id) WHERE (ended_at IS NULL)
 CREATE INDEX event_feed ON ONLY public.event USING btree (org_id, seq)
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at)
 CREATE INDEX invitation_count_age ON public.invitation_count USING btree (created_at)
@@ -754,6 +759,7 @@ CREATE UNIQUE INDEX email_pkey ON public.email USING btree (org_id, id)
 CREATE UNIQUE INDEX email_step ON public.email USING btree (org_id, enrolment_id, step) WHERE ((enrolment_id IS NOT NULL) AND (status <> 'cancelled'::text))
 CREATE UNIQUE INDEX enrolment_batch_pkey ON public.enrolment_batch USING btree (org_id, id)
 CREATE UNIQUE INDEX enrolment_history_pkey ON public.enrolment_history USING btree (org_id, enrolment_id, id)
+CREATE UNIQUE INDEX enrolment_move_pkey ON public.enrolment_move USING btree (org_id, id)
 CREATE UNIQUE INDEX enrolment_open ON public.enrolment USING btree (org_id, sequence_id, contact_id) WHERE (ended_at IS NULL)
 CREATE UNIQUE INDEX enrolment_pkey ON public.enrolment USING btree (org_id, id)
 CREATE UNIQUE INDEX enrolment_result_pkey ON public.enrolment_result USING btree (org_id, batch_id, contact_id)
@@ -959,6 +965,8 @@ enrolment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_set
 enrolment_batch: system for ALL to funnelwork_system using (true) check (true) forced
 enrolment_batch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 enrolment_history: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment_move: system for ALL to funnelwork_system using (true) check (true) forced
+enrolment_move: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 enrolment_result: system for ALL to funnelwork_system using (true) check (true) forced
 enrolment_result: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
@@ -1225,6 +1233,9 @@ enrolment_batch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 enrolment_batch: funnelwork_system may DELETE, SELECT
 enrolment_history: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 enrolment_history: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_move: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+enrolment_move: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment_move: funnelwork_system may DELETE, SELECT
 enrolment_result: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 enrolment_result: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 enrolment_result: funnelwork_system may DELETE, SELECT

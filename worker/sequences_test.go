@@ -61,7 +61,7 @@ func walkHandlers(app *postgres.DB, box *secret.Sealer) []queue.Handler {
 	}
 }
 
-// walkSteps is a sequence of four emails, some days apart, with a condition on which it does not depend.
+// walkSteps returns four emails, three days apart.
 func walkSteps() []steps.Step {
 	list := make([]steps.Step, 4)
 	for i := range list {
@@ -107,7 +107,7 @@ func (p *mailer) sequence(list []steps.Step) id.ID {
 	return i
 }
 
-// enrolAll inserts n contacts and enrols them.
+// enrolAll inserts n contacts, each at a domain of its own because of the caps, and enrols them.
 func (p *mailer) enrolAll(sequence id.ID, n int) {
 	p.t.Helper()
 	all := make([]id.ID, n)
@@ -116,7 +116,7 @@ func (p *mailer) enrolAll(sequence id.ID, n int) {
 	}
 	p.exec(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
 			created_at, updated_at)
-		SELECT $1, u.id, 'w' || n || '@example.com', 'w' || n || '@example.com', 'A', 'B', 'b', 'lead', now(), now()
+		SELECT $1, u.id, 'w@d' || n || '.example', 'w@d' || n || '.example', 'A', 'B', 'b', 'lead', now(), now()
 		FROM unnest($2::uuid[]) WITH ORDINALITY AS u (id, n)`, p.org, all)
 	p.exec(`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
 		scored_at) SELECT org_id, id, 0, 0, 'test', 'prior', 0, '{}', now() FROM contact`)
@@ -133,8 +133,8 @@ func (p *mailer) enrolAll(sequence id.ID, n int) {
 	}
 }
 
-// TestContactsWalkThroughASequenceOnceWhileWorkersAreKilled kills two workers again and again while contacts walk
-// through a sequence of four emails. Days pass by moving the due times back.
+// TestContactsWalkThroughASequenceOnceWhileWorkersAreKilled kills two workers and the sessions of Postgres again and
+// again while contacts walk through a sequence of four emails. Days pass by moving the due times back.
 func TestContactsWalkThroughASequenceOnceWhileWorkersAreKilled(t *testing.T) {
 	t.Parallel()
 	p := openMailer(t)
@@ -174,6 +174,10 @@ func TestContactsWalkThroughASequenceOnceWhileWorkersAreKilled(t *testing.T) {
 		kill(running[which])
 		kills++
 		running[which] = p.process(walking)
+		if kills%9 == 0 { // as when Postgres restarts
+			p.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+				AND pid <> pg_backend_pid()`)
+		}
 		if *flushes && time.Since(flushed) > time.Minute {
 			flushed = time.Now()
 			if err := p.link.FlushAll(t.Context()).Err(); err != nil {

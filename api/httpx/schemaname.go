@@ -13,6 +13,7 @@ import (
 // as in bulk.Action, but a schema has no package.
 var schemaNouns = map[string]string{
 	"bulk": "Bulk", "duplicates": "Duplicate", "learn": "ScoreModel", "merge": "Contact", "overview": "Overview",
+	"sequences": "Sequence", "steps": "Step", "stats": "SequenceStats", "enrolments": "Enrolment",
 }
 
 // schemaNames maps the names of Go types that say too little outside their package to those of their schemas.
@@ -20,6 +21,7 @@ var schemaNames = map[string]string{
 	"ApiKeyName": "APIKeyReference", "CompanyRow": "CompanyBatchRow", "ContactRow": "ContactBatchRow",
 	"DealRow": "DealBatchRow", "Envelope": "Event", "EnvelopeData": "EventData", "ExportState": "Export",
 	"ImportState": "Import", "MailboxState": "Mailbox", "MailboxWithURL": "CreatedMailbox", "OrgName": "OrgReference",
+	"SequenceState": "Sequence", "SequenceVersionState": "SequenceVersion", "EnrolmentState": "EnrolmentHistory",
 }
 
 // schemaName returns the name of t in the API document. The body of an operation is named after the Go type that holds

@@ -25,5 +25,8 @@ var texts = []string{
 	"?status", "AttachmentSummary.type", "EmailAttachment.type", "by", "content", "from_name", "host",
 	"lift_reason", "message_id", "note", "result", "signature_html", "smtp_reply", "status_reason", "step",
 	"username", "variant",
+	"EnrollRequest.segment", "step_key", "cause", "then", "else", "add_tags[]", "remove_tags[]",
+	"EnrolmentTransition.from", "SequenceSchedule.from", "CreateSequenceRequest.schedule.from",
+	"UpdateSequenceRequest.schedule.from",
 	"Attachment.type", "Message.from", "to[]", "why[]", "recipient", "reply_text", "diagnostic",
 }

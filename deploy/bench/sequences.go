@@ -121,7 +121,7 @@ func (o *outreach) enrol(ctx context.Context) error {
 	a, b := quantile(quiet, .95), quantile(busy, .95)
 	fmt.Printf("\nenrolment of %d of %d contacts: %s; others' p95 %s, meanwhile %s; at most %d jobs in Redis\n",
 		o.contacts/10, o.contacts, short(took), short(a), short(b), most)
-	verdict(os.Stdout, "100,000 enrolled within 15 s", took <= 15*time.Second, short(took))
+	verdict(os.Stdout, fmt.Sprintf("%d enrolled within 15 s", o.contacts/10), took <= 15*time.Second, short(took))
 	verdict(os.Stdout, "others' p95 at most 20 % slower", float64(b) <= 1.2*float64(a), fmt.Sprintf("%.2f", float64(b)/float64(a)))
 	verdict(os.Stdout, "at most 200 jobs in Redis", most <= 200, fmt.Sprint(most))
 	return nil

@@ -27,7 +27,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
 		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
 		NoMail:      !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
-		MailPrivate: p.MailAllowPrivate, InboundDomain: p.InboundDomain,
+		MailPrivate: p.MailAllowPrivate, InboundDomain: p.InboundDomain, AI: p.models(),
 	}
 	d.LinkURL = cmp.Or(d.PublicURL, p.links, baseOf(p.Addr))
 	d.Outbox = outbox.New(p.app, p.box, inboundmail.Intake(p.app, p.box).FromSandbox, p.log)

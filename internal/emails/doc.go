@@ -25,7 +25,8 @@
 // since: suppressions of the address and its domain, the contact, the org, the state of the mailbox, its cap of any 24
 // hours and those of the org (internal/orgsending), and the emails of the month. Suppressions are serialised with marks
 // by advisory locks, so the order of the commits decides: a suppression that is committed before the mark stops the
-// mail.
+// mail. The email of a sequence also locks its enrolment, which must still be sending it (internal/enrolments/states):
+// a reply that is committed before the mark stops the mail, and the outcome of the mail moves the enrolment on.
 //
 // Nothing that has the status transmitting is sent again without evidence. The Message-ID, an HMAC of the email's id by
 // the org's key, is fixed at the insert, and so is all that the bytes depend on: a second attempt sends the same mail.

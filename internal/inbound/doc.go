@@ -6,6 +6,8 @@
 //	Take       inserts the message with its identity and the sealed mail, and adds its job
 //	Process    reads it (parse), says what it is (classify), finds the email that it is about, and acts on it
 //	SetClass   is a person's correction: it acts again
+//	Opine      is the opinion of a language model on a message of class unknown, where one is configured: it names the
+//	           class, and SetClass acts once a person confirms it
 //
 // A mail that arrives by several ways is one message, since its identity is the hash of its Message-ID, or of what its
 // author has written without one. Process runs once for a message, in the transaction that ends its job.

@@ -32,6 +32,8 @@ type Service struct {
 	Suppressions *suppression.Service
 	// Enqueue adds the job that processes a message; Intake alone needs it.
 	Enqueue func(ctx context.Context, tx *postgres.Tx, message id.ID) error
+	// Ask adds the job that asks for a second opinion on a message of which no rule knows what it is; nil: there is none.
+	Ask func(ctx context.Context, tx *postgres.Tx, message id.ID) error
 	// Rescore adds the job that scores a contact whose replies have changed.
 	Rescore func(ctx context.Context, tx *postgres.Tx, contact id.ID) error
 }

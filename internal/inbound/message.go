@@ -26,6 +26,7 @@ const (
 const (
 	ByRule   = "rule"
 	ByPerson = "person"
+	ByAI     = "ai" // a second opinion, from which nothing follows
 )
 
 // Directions of a message.
@@ -51,7 +52,7 @@ type Message struct {
 	HTML        *string      `json:"html"`
 	ReplyText   string       `json:"reply_text" doc:"Text without the quoted mail and the signature"`
 	Class       *string      `json:"class" enum:"human,auto_reply,bounce,complaint,unsubscribe_request,list,delivery_report,unknown"` //nolint:lll // a tag cannot be broken
-	ClassBy     *string      `json:"class_by" enum:"rule,person"`
+	ClassBy     *string      `json:"class_by" enum:"rule,person,ai"`
 	Match       *string      `json:"match" enum:"token,references,sender,none"`
 	Bounce      *string      `json:"bounce" enum:"hard,soft,delayed,policy"`
 	Code        *string      `json:"code" doc:"Enhanced status code or reply code of a bounce; null: none"`
@@ -69,8 +70,9 @@ func (Message) Descriptions() map[string]string {
 		"email_id":   "The email that it answers or tells about; of an outgoing message, its email; null: none",
 		"html":       "HTML of the mail without scripts, styles and pictures; null: it has none",
 		"class":      "What the mail is; null: an outgoing message",
-		"class_by":   "Who gave it its class: person for one that was corrected; null: an outgoing message",
-		"match":      "How the email was found that it answers or tells about; null: an outgoing message",
+		"class_by": "Who gave it its class: person for one that was corrected, ai for the opinion of a language model, from which " +
+			"nothing follows until a person confirms it; null: an outgoing message",
+		"match": "How the email was found that it answers or tells about; null: an outgoing message",
 		"bounce": "hard: no such address; soft: a full mailbox or another temporary failure; delayed: not delivered " +
 			"yet; policy: the mail or its sender was refused; null: no bounce",
 		"back_on": "Day on which the person is back, as an automatic reply says; null: it does not say",

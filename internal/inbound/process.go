@@ -50,6 +50,11 @@ func (s *Service) Process(ctx context.Context, tx *postgres.Tx, message id.ID) e
 	}
 	in.store(tx)
 	in.join(tx)
+	if s.Ask != nil && in.is.Class == classify.Unknown && !in.own {
+		if err := s.Ask(ctx, tx, in.id); err != nil {
+			return err
+		}
+	}
 	return s.act(ctx, tx, in.effects(in.is.Class))
 }
 
@@ -155,6 +160,9 @@ func (s *Service) SetClass(ctx context.Context, tx *postgres.Tx, message id.ID, 
 		if err := check(int64(edit)); err != nil {
 			return Versioned{}, err
 		}
+	}
+	if by == ByAI {
+		former = classify.Unknown // nothing has followed from the opinion
 	}
 	if former == class && by == ByPerson {
 		return Get(ctx, tx, message)

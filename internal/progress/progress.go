@@ -19,7 +19,7 @@ import (
 // Job is one piece of long work.
 type Job struct {
 	ID        id.ID     `json:"id" format:"uuid" doc:"Id of the job"`
-	Kind      string    `json:"kind" enum:"import,export,bulk,replay,enrollment,broadcast,merge,train,suppression_import"` //nolint:lll // a tag cannot be broken
+	Kind      string    `json:"kind" enum:"import,export,bulk,replay,enrollment,broadcast,merge,train,suppression_import,sequence_move"` //nolint:lll // a tag cannot be broken
 	Status    string    `json:"status" enum:"queued,running,completed,failed,cancelled" doc:"State of the work"`
 	Done      int64     `json:"done" doc:"Rows, contacts, deliveries or trainings done so far"`
 	Total     *int64    `json:"total" doc:"Of how many; null until it is known"`
@@ -66,6 +66,10 @@ var sources = []source{
 	{
 		kind: "enrollment", table: "enrolment_batch", where: "true", status: "status", done: "done", total: "total",
 		href: "'/api/v1/jobs/' || id::text",
+	},
+	{
+		kind: "sequence_move", table: "enrolment_move", where: "true", status: "status", done: "moved", total: "total",
+		href: "'/api/v1/sequences/' || sequence_id::text || '/moves/' || id::text",
 	},
 	{
 		kind: "suppression_import", table: "suppression_import", where: "status <> 'uploading'", status: "status",

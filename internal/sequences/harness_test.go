@@ -52,7 +52,8 @@ func (o *office) tx(fn func(tx *postgres.Tx) error) error { return o.App.Tx(o.Co
 
 func ground(ctx context.Context, tx *postgres.Tx) *sequences.Ground {
 	return &sequences.Ground{
-		Goal: contacts.Parser(ctx, tx), Condition: contacts.ParserWith(ctx, tx, steps.FactTypes()),
+		StopOn: sequences.StopOn{Reply: true},
+		Goal:   contacts.Parser(ctx, tx), Condition: contacts.ParserWith(ctx, tx, steps.FactTypes()),
 		Update: func(_ string, set map[string]any) (map[string]any, error) { return set, nil },
 	}
 }

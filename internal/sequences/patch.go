@@ -46,8 +46,9 @@ type StopOnPatch struct {
 	Reply, CompanyReply, DealWon wire.Field[bool]
 }
 
-// Ground has the checks that depend on what the org keeps elsewhere.
+// Ground has what depends on what the org keeps elsewhere.
 type Ground struct {
+	StopOn StopOn // of sequences that do not say otherwise
 	// Goal and Condition parse the filters of a goal and of a condition. An invalid filter is a *filter.Error.
 	Goal, Condition func(raw []byte) (*filter.Filter, error)
 	// Update returns the canonical form of the values that an update sets. path is the JSON pointer to them. Invalid
@@ -197,7 +198,7 @@ func (d *draft) days(p *SchedulePatch) {
 
 func (d *draft) stopOn(in wire.Field[StopOnPatch]) {
 	if in.Null {
-		d.s.StopOn = defaults().StopOn
+		d.s.StopOn = d.with.StopOn
 	}
 	d.flag("stop_on/reply", in.Value.Reply, &d.s.StopOn.Reply)
 	d.flag("stop_on/company_reply", in.Value.CompanyReply, &d.s.StopOn.CompanyReply)

@@ -123,6 +123,7 @@ type Version struct {
 	Sequence id.ID
 	Number   int
 	Name     string // of the sequence
+	Frozen   bool   // it was activated
 	Settings
 	Steps []steps.Step
 }
@@ -133,11 +134,12 @@ func Load(ctx context.Context, tx *postgres.Tx, sequence id.ID, number int) (*Ve
 	v := &Version{Sequence: sequence, Number: number}
 	var settings, list []byte
 	err := tx.QueryRow(ctx, `
-		SELECT q.name, v.settings, (SELECT coalesce(json_agg(s.body ORDER BY s.position), '[]') FROM sequence_step s
+		SELECT q.name, v.activated_at IS NOT NULL, v.settings,
+			(SELECT coalesce(json_agg(s.body ORDER BY s.position), '[]') FROM sequence_step s
 			WHERE s.org_id = v.org_id AND s.sequence_id = v.sequence_id AND s.version = v.number)
 		FROM sequence_version v JOIN sequence q ON q.org_id = v.org_id AND q.id = v.sequence_id
 		WHERE v.org_id = $1 AND v.sequence_id = $2 AND v.number = $3`, []any{tx.Org(), sequence, number},
-		&v.Name, &settings, &list)
+		&v.Name, &v.Frozen, &settings, &list)
 	if postgres.None(err) {
 		return nil, fault.New(fault.NotFound, "The sequence has no such version.")
 	}

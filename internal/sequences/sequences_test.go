@@ -283,7 +283,7 @@ func TestACopyHasADraftOfItsOwn(t *testing.T) {
 		copied.Value.Version != nil {
 		t.Errorf("copied %+v", copied.Value)
 	}
-	same := cmpopts.IgnoreFields(sequences.Version{}, "Sequence", "Name")
+	same := cmpopts.IgnoreFields(sequences.Version{}, "Sequence", "Name", "Frozen")
 	if diff := cmp.Diff(o.load(r.Value.ID, 1), o.load(copied.Value.ID, 1), same); diff != "" {
 		t.Errorf("(-of +copy):\n%s", diff)
 	}

@@ -90,7 +90,6 @@ func defaults() Settings {
 			TimeZone: ContactZone, Days: []string{"mon", "tue", "wed", "thu", "fri"}, From: "09:00", To: "17:00",
 			Holidays: []string{},
 		},
-		StopOn: StopOn{Reply: true, DealWon: true},
 	}
 }
 

@@ -27,6 +27,7 @@ func Create(ctx context.Context, tx *postgres.Tx, p *Patch, with *Ground) (Row, 
 		ID: id.New(), Status: Draft, DraftVersion: &first, Settings: defaults(), Steps: []steps.Step{}, latest: first,
 		CreatedAt: now, UpdatedAt: now,
 	}
+	s.StopOn = with.StopOn
 	d := draft{Form: form.At(""), s: &s, with: with}
 	d.ReadOnly(p.Sent, &s)
 	form.Missing(d.Form, "name", p.Name)

@@ -161,11 +161,11 @@ func (s *shop) play(m sent, script []visit) {
 	}
 }
 
-// judge decides on all hits, as if ten seconds had passed.
+// judge decides on all hits, as if two days had passed.
 func (s *shop) judge() {
 	s.Helper()
-	s.exec(`UPDATE email_hit SET at = at - interval '1 hour'`)
-	s.exec(`UPDATE email SET marked_at = marked_at - interval '1 hour'`)
+	s.exec(`UPDATE email_hit SET at = at - interval '2 days'`)
+	s.exec(`UPDATE email SET marked_at = marked_at - interval '2 days'`)
 	if err := s.App.Tx(s.Context(), s.org, func(tx *postgres.Tx) error {
 		_, err := tracking.Judge(s.Context(), tx)
 		return err

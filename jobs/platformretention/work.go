@@ -185,6 +185,11 @@ var rules = []struct{ table, sql string }{
 		`DELETE FROM enrolment_batch WHERE ctid = ANY (ARRAY(SELECT ctid FROM enrolment_batch
 			WHERE completed_at < now() - interval '365 days' LIMIT $1))`,
 	},
+	{
+		"enrolment_move",
+		`DELETE FROM enrolment_move WHERE ctid = ANY (ARRAY(SELECT ctid FROM enrolment_move
+			WHERE completed_at < now() - interval '365 days' LIMIT $1))`,
+	},
 	// Hits that were judged. An org's next run deletes them, too.
 	{
 		"email_hit",

@@ -2,14 +2,14 @@ package significance
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
-// Thresholds of Winner.
+// Thresholds of Comparable.
 const (
 	MinTrials = 200 // of each arm
 	MinAge    = 24 * time.Hour
-	MinBest   = 0.95
 )
 
 // points is the number of points at which the densities are computed; spread the width of the range in standard
@@ -100,22 +100,11 @@ func cumulated(density []float64) []float64 {
 	return out
 }
 
-// Winner returns the index of the arm that is the best with a probability of at least MinBest. age is the time since
-// the comparison began. It returns false if no difference is shown: the arms have too few trials, are too young, or are
-// too similar.
-func Winner(arms []Arm, age time.Duration) (winner int, ok bool) {
+// Comparable reports whether the arms can be compared: there are enough of them, and each has enough trials. age is the
+// time since the youngest arm began; a part of a day may not be like the others.
+func Comparable(arms []Arm, age time.Duration) bool {
 	if len(arms) < 2 || age < MinAge {
-		return 0, false
+		return false
 	}
-	for _, a := range arms {
-		if a.Trials < MinTrials {
-			return 0, false
-		}
-	}
-	for i, p := range Best(arms) {
-		if p >= MinBest {
-			return i, true
-		}
-	}
-	return 0, false
+	return !slices.ContainsFunc(arms, func(a Arm) bool { return a.Trials < MinTrials })
 }

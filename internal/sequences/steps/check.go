@@ -13,8 +13,8 @@ import (
 // Problem is an invalid member of a list of steps.
 type Problem struct {
 	Pointer string // without a slash at the start: 0/email/subject
-	// required, not_allowed, duplicate_key, invalid_key, too_long, too_many, out_of_range, invalid_template,
-	// invalid_characters, step_unknown, step_cycle, open_not_a_condition
+	// required, not_allowed, duplicate_key, invalid_key, invalid_uuid, too_long, too_many, out_of_range,
+	// invalid_template, invalid_characters, step_unknown, step_cycle, open_not_a_condition
 	Code   string
 	Detail string // for people
 }
@@ -113,13 +113,16 @@ func (c *checker) content(at string, s *Step) {
 		if !slices.Contains([]string{Todo, "call", "email", "message"}, s.Task.Type) {
 			c.wrong(at+"task/type", "not_allowed", "The type is one of todo, call, email, message.")
 		}
+		if s.Task.Assignee != nil && s.Task.Assignee.IsZero() {
+			c.wrong(at+"task/assignee", "invalid_uuid", "This is not a UUID.")
+		}
 	case KindCondition:
 		c.condition(at+"condition", s.Condition)
 	case KindUpdate:
 		c.update(at+"update", s.Update)
 	case KindWebhook:
 		if s.Webhook.EndpointID.IsZero() {
-			c.wrong(at+"webhook/endpoint_id", "required", "This field is required.")
+			c.wrong(at+"webhook/endpoint_id", "invalid_uuid", "This is not a UUID.")
 		}
 	case KindWait:
 	default:

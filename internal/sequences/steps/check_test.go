@@ -115,7 +115,7 @@ func TestEveryRuleOfTheStepsIsChecked(t *testing.T) {
 		},
 		"webhook": {
 			content("webhook", func(s *steps.Step) { s.Webhook = &steps.Webhook{} }),
-			"0/webhook/endpoint_id required",
+			"0/webhook/endpoint_id invalid_uuid",
 		},
 		"many": {slices.Repeat([]steps.Step{wait("a")}, steps.Max+1), " too_many"},
 	} {

@@ -82,7 +82,7 @@ type Variant struct {
 type Task struct {
 	Title    string `json:"title" doc:"What is to be done, 1 to 200 characters"`
 	Type     string `json:"type" enum:"todo,call,email,message" doc:"How it is to be done"`
-	Assignee *id.ID `json:"assignee" format:"uuid" doc:"Who is to do it; null: the owner of the contact"`
+	Assignee *id.ID `json:"assignee" format:"uuid" nullable:"true" doc:"Who does it; null: the owner of the contact"`
 }
 
 // Types of a Task.

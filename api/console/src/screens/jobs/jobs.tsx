@@ -32,6 +32,7 @@ const icons: Record<Job['kind'], IconName> = {
   merge: 'contacts',
   train: 'spark',
   suppression_import: 'imports',
+  sequence_move: 'sequences',
 };
 const tones: Record<Job['status'], Tone> = {
   queued: 'off',

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/enrolments"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences"
+)
+
+const (
+	enrolmentsPath = "/api/v1/enrolments"
+	enrolmentsTag  = "Enrolments"
+)
+
+func (a *App) mountEnrolments() {
+	const one = enrolmentsPath + "/{id}"
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "enrolments.list",
+		Method: http.MethodGet, Path: sequencesPath + "/{id}/enrolments", Need: httpx.Viewer, Tag: enrolmentsTag,
+		Title: "List the enrolments of a sequence, newest first",
+	}, a.listEnrolments)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "enrolments.get",
+		Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: enrolmentsTag,
+		Title: "Get an enrolment with its history",
+	}, a.getEnrolment)
+	for _, act := range []struct {
+		name, title string
+		writes      []string
+		act         enrolmentAct
+	}{
+		{"pause", "Pause an enrolment", nil, enrolments.Pause},
+		{"resume", "Resume a paused enrolment", nil, enrolments.Resume},
+		{"stop", "End an enrolment", []string{"sequence.stopped"}, enrolments.Stop},
+	} {
+		httpx.Route(a.Server, httpx.Op{
+			ID:     "enrolments." + act.name,
+			Method: http.MethodPost, Path: one + "/" + act.name, Need: httpx.Member, Tag: enrolmentsTag,
+			Title: act.title, Writes: act.writes,
+		}, a.enrolmentHandler(act.act))
+	}
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "enrolments.skip_step",
+		Method: http.MethodPost, Path: one + "/skip-step", Need: httpx.Member, Tag: enrolmentsTag,
+		Title: "Leave out the step of an enrolment that is next", Writes: []string{"sequence.finished"},
+	}, a.enrolmentHandler(enrolments.SkipStep))
+}
+
+// EnrolmentID is the path parameter of one enrolment.
+type EnrolmentID struct {
+	ID id.ID `path:"id" format:"uuid" doc:"ID of the enrolment"`
+}
+
+// EnrolmentState is an enrolment with its history.
+type EnrolmentState struct {
+	enrolments.Enrolment
+	History []enrolments.Transition `json:"history" nullable:"false" doc:"Every change of its state, oldest first"`
+}
+
+type enrolmentOut struct {
+	httpx.Tagged
+	Body EnrolmentState
+}
+
+func showEnrolment(ctx context.Context, tx *postgres.Tx, e *enrolments.Enrolment) (*enrolmentOut, error) {
+	history, err := enrolments.History(ctx, tx, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &enrolmentOut{Tagged: httpx.ETag(e.Edit, len(history)), Body: EnrolmentState{*e, history}}, nil
+}
+
+func (a *App) getEnrolment(ctx context.Context, in *EnrolmentID) (*enrolmentOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*enrolmentOut, error) {
+		e, err := enrolments.Get(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return showEnrolment(ctx, tx, &e)
+	})
+}
+
+// enrolmentAct changes an enrolment. by is who does it.
+type enrolmentAct func(ctx context.Context, tx *postgres.Tx, enrolment id.ID, by string) (enrolments.Enrolment, error)
+
+func (a *App) enrolmentHandler(act enrolmentAct) func(context.Context, *EnrolmentID) (*enrolmentOut, error) {
+	return func(ctx context.Context, in *EnrolmentID) (*enrolmentOut, error) {
+		return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*enrolmentOut, error) {
+			e, err := act(ctx, tx, in.ID, actor(ctx))
+			if err != nil {
+				return nil, err
+			}
+			return showEnrolment(ctx, tx, &e)
+		})
+	}
+}
+
+type listEnrolmentsIn struct {
+	SequenceID
+	httpx.Page
+	State     string `query:"state" enum:"pending,active,sending,paused,finished,replied,unsubscribed,bounced,goal_met,failed,removed"` //nolint:lll // a tag cannot be broken
+	Step      string `query:"step" doc:"Only enrolments at the step with this key"`
+	Reason    string `query:"reason" doc:"Only enrolments whose state has this reason"`
+	ContactID string `query:"contact_id" format:"uuid" doc:"Only enrolments of this contact"`
+	Count     string `query:"count" enum:"estimate,exact"`
+}
+
+// Descriptions implements wire.Describer.
+func (listEnrolmentsIn) Descriptions() map[string]string {
+	return map[string]string{
+		"state": "Only enrolments with this state",
+		"count": "Add total, the number of enrolments; both values count exactly",
+	}
+}
+
+type enrolmentList struct {
+	Body httpx.List[enrolments.Enrolment]
+}
+
+func (a *App) listEnrolments(ctx context.Context, in *listEnrolmentsIn) (*enrolmentList, error) {
+	after, err := httpx.After[id.ID](ctx, a.Server, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := uuidParameter("contact_id", in.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	f := &enrolments.Filter{Sequence: &in.ID, Contact: contact, Step: in.Step, Reason: in.Reason}
+	if in.State != "" {
+		f.States = []string{in.State}
+	}
+	var before id.ID
+	if after != nil {
+		before = *after
+	}
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*enrolmentList, error) {
+		if _, err := sequences.Get(ctx, tx, in.ID, false); err != nil {
+			return nil, err
+		}
+		rows, err := enrolments.List(ctx, tx, f, before, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
+			func(e enrolments.Enrolment) enrolments.Enrolment { return e },
+			func(e enrolments.Enrolment) id.ID { return e.ID })
+		if err == nil && in.Count != "" {
+			n, failed := enrolments.Count(ctx, tx, f)
+			l.Total, err = &n, failed
+		}
+		return &enrolmentList{l}, err
+	})
+}

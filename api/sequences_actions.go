@@ -1,0 +1,197 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/enrolments"
+	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/sequences/stats"
+)
+
+func (a *App) mountSequenceActions(one string) {
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "sequences.activate",
+		Method: http.MethodPost, Path: one + "/activate", Need: httpx.Member, Tag: sequencesTag,
+		Title: "Freeze the draft of a sequence and activate it", Feature: plans.Sequences,
+		Writes: []string{"sequence.activated"},
+	}, a.activateSequence)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "sequences.pause",
+		Method: http.MethodPost, Path: one + "/pause", Need: httpx.Member, Tag: sequencesTag,
+		Title: "Pause a sequence", Writes: []string{"sequence.paused"},
+	}, a.pauseSequence)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "sequences.resume",
+		Method: http.MethodPost, Path: one + "/resume", Need: httpx.Member, Tag: sequencesTag,
+		Title: "Resume a paused sequence", Feature: plans.Sequences, Writes: []string{"sequence.activated"},
+	}, a.resumeSequence)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "sequences.archive",
+		Method: http.MethodPost, Path: one + "/archive", Need: httpx.Member, Tag: sequencesTag,
+		Title: "End a sequence for good; it stays listed", Writes: []string{"sequence.stopped"},
+	}, a.archiveSequence)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "sequences.duplicate",
+		Method: http.MethodPost, Path: one + "/duplicate", Need: httpx.Member, Tag: sequencesTag,
+		Title: "Copy a sequence to a new draft", Status: http.StatusCreated, Feature: plans.Sequences,
+	}, a.duplicateSequence)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "sequences.get_stats",
+		Method: http.MethodGet, Path: one + "/stats", Need: httpx.Viewer, Tag: sequencesTag,
+		Title: "Count what became of the emails of a sequence",
+	}, a.sequenceStats)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "sequences.list_versions",
+		Method: http.MethodGet, Path: one + "/versions", Need: httpx.Viewer, Tag: sequencesTag,
+		Title: "List the versions of a sequence, newest first",
+	}, a.listSequenceVersions)
+}
+
+type activateSequenceIn struct {
+	SequenceID
+	httpx.IfMatch
+}
+
+func (a *App) activateSequence(ctx context.Context, in *activateSequenceIn) (*sequenceOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
+		r, changed, err := sequences.Activate(ctx, tx, in.ID, in.Check, func(s *sequences.Sequence) error {
+			gates, err := a.sequenceGates(ctx, tx)
+			if err != nil {
+				return err
+			}
+			return gates.Check(ctx, tx, s)
+		})
+		if err == nil && changed {
+			enrolments.WakeAll(tx, in.ID)
+			err = events.Announce(ctx, tx, events.SequenceActivated{Sequence: r.Value.Event()})
+		}
+		if err != nil {
+			return nil, err
+		}
+		return showSequence(ctx, tx, &r)
+	})
+}
+
+func (a *App) pauseSequence(ctx context.Context, in *SequenceID) (*sequenceOut, error) {
+	return a.moveSequence(ctx, in.ID, sequences.Pause, func(s *sequences.Sequence) events.Event {
+		return events.SequencePaused{Sequence: s.Event()}
+	})
+}
+
+func (a *App) resumeSequence(ctx context.Context, in *SequenceID) (*sequenceOut, error) {
+	return a.moveSequence(ctx, in.ID, sequences.Resume, func(s *sequences.Sequence) events.Event {
+		return events.SequenceActivated{Sequence: s.Event()}
+	})
+}
+
+// moveSequence changes the status of a sequence, and announces the change if there is one.
+func (a *App) moveSequence(ctx context.Context, i id.ID,
+	act func(context.Context, *postgres.Tx, id.ID) (sequences.Row, bool, error),
+	event func(*sequences.Sequence) events.Event,
+) (*sequenceOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
+		r, changed, err := act(ctx, tx, i)
+		if err == nil && changed {
+			enrolments.WakeAll(tx, i)
+			err = events.Announce(ctx, tx, event(&r.Value))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return showSequence(ctx, tx, &r)
+	})
+}
+
+func (a *App) archiveSequence(ctx context.Context, in *SequenceID) (*sequenceOut, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
+		r, changed, err := sequences.Archive(ctx, tx, in.ID)
+		if err == nil && changed {
+			err = endEnrolments(ctx, tx, in.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return showSequence(ctx, tx, &r)
+	})
+}
+
+// endEnrolments ends the open enrolments of a sequence that was archived. The tick ends what is too much for a request.
+func endEnrolments(ctx context.Context, tx *postgres.Tx, sequence id.ID) error {
+	_, err := enrolments.EndAll(ctx, tx, sequence, sequences.Archived, actor(ctx))
+	return err
+}
+
+type duplicateSequenceIn struct {
+	SequenceID
+	Body *struct {
+		Name string `json:"name,omitempty" maxLength:"200" doc:"Name of the copy; default: the name, marked as a copy"`
+	}
+}
+
+func (a *App) duplicateSequence(ctx context.Context, in *duplicateSequenceIn) (*sequenceCreated, error) {
+	name := ""
+	if in.Body != nil {
+		name = in.Body.Name
+	}
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceCreated, error) {
+		r, err := sequences.Duplicate(ctx, tx, in.ID, name)
+		if err != nil {
+			return nil, err
+		}
+		return createdSequence(ctx, tx, &r)
+	})
+}
+
+type listSequenceVersionsIn struct {
+	SequenceID
+	httpx.Page
+}
+
+type sequenceVersions struct {
+	Body httpx.List[sequences.VersionState]
+}
+
+func (a *App) listSequenceVersions(ctx context.Context, in *listSequenceVersionsIn) (*sequenceVersions, error) {
+	after, err := httpx.After[int](ctx, a.Server, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	before := 0
+	if after != nil {
+		before = *after
+	}
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*sequenceVersions, error) {
+		rows, err := sequences.Versions(ctx, tx, in.ID, before, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
+			func(v sequences.VersionState) sequences.VersionState { return v },
+			func(v sequences.VersionState) int { return v.Version })
+		return &sequenceVersions{l}, err
+	})
+}
+
+type sequenceStatsOut struct {
+	Body struct {
+		Data []stats.Step `json:"data" nullable:"false" doc:"One per step that sends, or per variant of it"`
+	}
+}
+
+func (a *App) sequenceStats(ctx context.Context, in *SequenceID) (*sequenceStatsOut, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*sequenceStatsOut, error) {
+		r, err := sequences.Get(ctx, tx, in.ID, false)
+		if err != nil {
+			return nil, err
+		}
+		out := &sequenceStatsOut{}
+		out.Body.Data, err = stats.Of(ctx, tx, in.ID, r.Value.Steps)
+		return out, err
+	})
+}

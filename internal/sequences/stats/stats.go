@@ -1,0 +1,150 @@
+// Package stats counts what became of the emails of a sequence, by step and by variant.
+package stats
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences/significance"
+	"github.com/funnelwork/funnelwork/internal/sequences/steps"
+)
+
+// Step is what became of the emails of a step, or of one variant of it.
+type Step struct {
+	StepKey       string   `json:"step_key" doc:"Key of the step"`
+	Variant       *string  `json:"variant" doc:"Key of the variant; null: the step has none"`
+	Planned       int      `json:"planned" doc:"Emails that were written, whatever became of them"`
+	Sent          int      `json:"sent" doc:"Emails that a server has accepted"`
+	Unknown       int      `json:"unknown" doc:"Emails of which it is not known whether they were sent"`
+	Delivered     int      `json:"delivered" doc:"Emails whose delivery was confirmed; most servers confirm none"`
+	Bounced       int      `json:"bounced" doc:"Emails that came back"`
+	Replied       int      `json:"replied" doc:"Emails that a person replied to"`
+	Clicked       int      `json:"clicked" doc:"Emails with a click by a person"`
+	Opened        int      `json:"opened" doc:"Emails that a person opened"`
+	MachineClicks int      `json:"machine_clicks" doc:"Emails with a click by a scanner"`
+	MachineOpens  int      `json:"machine_opens" doc:"Emails that a proxy or scanner opened"`
+	Unsubscribed  int      `json:"unsubscribed" doc:"Enrolments that ended after the email, by an unsubscription"`
+	ReplyRate     Rate     `json:"reply_rate" doc:"Share of the emails that were replied to"`
+	ClickRate     Rate     `json:"click_rate" doc:"Share of the emails with a click by a person"`
+	BounceRate    Rate     `json:"bounce_rate" doc:"Share of the emails that came back"`
+	PBest         *float64 `json:"p_best"`
+
+	first *time.Time // when the first email was marked
+}
+
+// Descriptions implements wire.Describer.
+func (Step) Descriptions() map[string]string {
+	return map[string]string{
+		"p_best": "Probability that the variant has the highest share of replies of all; null: no variants, or fewer " +
+			"than 200 emails of one, or less than 24 hours. Below 0.95 no difference is shown",
+	}
+}
+
+// Rate is a share with its 95 % interval.
+type Rate struct {
+	Value float64 `json:"value" doc:"The share, from 0 to 1; 0 if nothing was sent"`
+	Low   float64 `json:"low" doc:"Lower end of the 95 % interval"`
+	High  float64 `json:"high" doc:"Upper end of the 95 % interval"`
+}
+
+func rate(successes, trials int) Rate {
+	a := significance.Arm{Trials: trials, Successes: min(successes, trials)}
+	low, high := a.Interval()
+	return Rate{Value: a.Rate(), Low: low, High: high}
+}
+
+// out returns the number of emails that have left, as far as is known.
+func (s *Step) out() int { return s.Sent + s.Unknown }
+
+// Of returns the statistics of a sequence. They begin with the steps in list, in its order, of which those without
+// emails are included; the steps of other versions follow.
+func Of(ctx context.Context, tx *postgres.Tx, sequence id.ID, list []steps.Step) ([]Step, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT e.step, e.variant, count(*), count(*) FILTER (WHERE e.status = 'sent'),
+			count(*) FILTER (WHERE e.status IN ('unknown', 'transmitting')),
+			count(e.delivered_at), count(e.bounced), count(e.replied_at), count(*) FILTER (WHERE e.clicks > 0),
+			count(*) FILTER (WHERE e.opens > 0), count(*) FILTER (WHERE e.machine_clicks > 0),
+			count(*) FILTER (WHERE e.machine_opens > 0),
+			count(*) FILTER (WHERE n.state = 'unsubscribed' AND n.last_email_id = e.id), min(e.marked_at)
+		FROM enrolment n JOIN email e ON e.org_id = n.org_id AND e.enrolment_id = n.id
+		WHERE n.org_id = $1 AND n.sequence_id = $2 AND e.step IS NOT NULL
+		GROUP BY e.step, e.variant ORDER BY e.step, e.variant NULLS FIRST`, tx.Org(), sequence)
+	if err != nil {
+		return nil, fmt.Errorf("count emails of sequence: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Step, err error) {
+		return s, row.Scan(&s.StepKey, &s.Variant, &s.Planned, &s.Sent, &s.Unknown, &s.Delivered, &s.Bounced,
+			&s.Replied, &s.Clicked, &s.Opened, &s.MachineClicks, &s.MachineOpens, &s.Unsubscribed, &s.first)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count emails of sequence: %w", err)
+	}
+	out := arranged(found, list)
+	for i := range out {
+		s := &out[i]
+		s.ReplyRate, s.ClickRate = rate(s.Replied, s.out()), rate(s.Clicked, s.out())
+		s.BounceRate = rate(s.Bounced, s.out())
+	}
+	compare(out, time.Now())
+	return out, nil
+}
+
+// arranged returns the counts in the order of Of, with zeros for the steps and variants without emails.
+func arranged(found []Step, list []steps.Step) []Step {
+	out := make([]Step, 0, len(found)+len(list))
+	take := func(key string, variant *string) {
+		at := slices.IndexFunc(found, func(s Step) bool { return s.StepKey == key && same(s.Variant, variant) })
+		if at < 0 {
+			out = append(out, Step{StepKey: key, Variant: variant})
+			return
+		}
+		out = append(out, found[at])
+		found = slices.Delete(found, at, at+1)
+	}
+	for i := range list {
+		switch s := &list[i]; {
+		case s.Email == nil:
+		case len(s.Email.Variants) == 0:
+			take(s.Key, nil)
+		default:
+			for n := range s.Email.Variants {
+				take(s.Key, &s.Email.Variants[n].Key)
+			}
+		}
+	}
+	return append(out, found...)
+}
+
+func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// compare sets PBest of the variants of each step that can be compared.
+func compare(all []Step, now time.Time) {
+	groups := map[string][]*Step{}
+	for i := range all {
+		if all[i].Variant != nil {
+			groups[all[i].StepKey] = append(groups[all[i].StepKey], &all[i])
+		}
+	}
+	for _, group := range groups {
+		arms := make([]significance.Arm, len(group))
+		age := time.Duration(-1)
+		for i, s := range group {
+			arms[i] = significance.Arm{Trials: s.out(), Successes: min(s.Replied, s.out())}
+			if s.first != nil && (age < 0 || now.Sub(*s.first) < age) {
+				age = now.Sub(*s.first)
+			}
+		}
+		if !significance.Comparable(arms, age) {
+			continue
+		}
+		for i, p := range significance.Best(arms) {
+			group[i].PBest = &p
+		}
+	}
+}
