@@ -138,7 +138,8 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.exec(`DELETE FROM system_mail`)
 	ada.exec(`INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, grp, mailbox_id, zone,
 			created_at, state_at)
-		SELECT org_id, gen_random_uuid(), gen_random_uuid(), 1, id, 'active', 'first', 1, gen_random_uuid(), 'UTC', now(),
+		SELECT org_id, gen_random_uuid(), gen_random_uuid(), 1, id, 'active', 'first', 1, gen_random_uuid(),
+			'UTC', now(),
 			now() FROM contact WHERE id = $1`, c.ID)
 	ada.exec(`INSERT INTO enrolment_result (org_id, batch_id, contact_id, reason, created_at)
 		SELECT org_id, gen_random_uuid(), id, 'suppressed', now() FROM contact WHERE id = $1`, c.ID)

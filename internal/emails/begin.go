@@ -48,7 +48,8 @@ func (s *Service) Begin(ctx context.Context, db *postgres.DB, org, email, fence 
 
 // beginSQL also makes the commit asynchronous: what a crash of Postgres loses is the fence, without which there is no
 // mark, and whose commit is not lost before this one's.
-const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours), set_config('synchronous_commit', 'off', true)
+const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours),
+	set_config('synchronous_commit', 'off', true)
 FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`
 
 func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID) (*Outgoing, error) {

@@ -200,7 +200,8 @@ func insert(tx *postgres.Tx, e *Email, c *content, n *New) {
 		INSERT INTO email (org_id, id, mailbox_id, contact_id, thread_id, reply_to_id, purpose, subject, to_email,
 			to_domain, message_id, message_hash, status, scheduled_at, due_at, track_opens, track_clicks, created_by,
 			created_at, updated_at, enrolment_id, step, variant, automated, late_hours)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20,
+			$21, $22,
 			$23, $24)`,
 		tx.Org(), e.ID, e.MailboxID, e.ContactID, e.ThreadID, e.ReplyToID, e.Purpose, e.Subject, e.To, domain,
 		e.MessageID, HashOf(e.MessageID), e.Status, e.ScheduledAt, due, e.Tracking.Opens, e.Tracking.Clicks, n.By,
