@@ -138,7 +138,8 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.exec(`DELETE FROM system_mail`)
 	ada.exec(`INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, grp, mailbox_id, zone,
 			created_at, state_at)
-		SELECT org_id, gen_random_uuid(), gen_random_uuid(), 1, id, 'active', 'first', 1, gen_random_uuid(), 'UTC', now(),
+		SELECT org_id, gen_random_uuid(), gen_random_uuid(), 1, id, 'active', 'first', 1, gen_random_uuid(),
+			'UTC', now(),
 			now() FROM contact WHERE id = $1`, c.ID)
 	ada.exec(`INSERT INTO broadcast_recipient (org_id, broadcast_id, contact_id, due_at, created_at)
 		SELECT org_id, gen_random_uuid(), contact_id, now(), now() FROM enrolment WHERE org_id = $1`, ada.Org)

@@ -11,7 +11,7 @@ import (
 
 // scoreReason is one component of a score.
 type scoreReason struct {
-	Feature string  `json:"feature" doc:"Field of the contact, email_domain, attributes.KEY, clicks_7d and such, or base"`
+	Feature string  `json:"feature" doc:"Field of the contact, email_domain, attributes.KEY, clicks_7d and such, or base"` //nolint:lll // a tag cannot be broken
 	Value   string  `json:"value" doc:"The level: a value or range, present, absent, business, free, disposable or 1-4"`
 	Points  float64 `json:"points" doc:"Two decimals; all points, including base, sum to score exactly"`
 }

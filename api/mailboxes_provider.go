@@ -98,8 +98,8 @@ type setProviderRequest struct {
 // Descriptions implements wire.Describer.
 func (setProviderRequest) Descriptions() map[string]string {
 	return map[string]string{
-		"key": "What verifies the provider's requests; write-only. ses: ARN of the SNS topic; postmark: password of the " +
-			"basic authentication; mailgun: webhook signing key; sendgrid: verification key of the event webhook",
+		"key": "What verifies the provider's requests; write-only. ses: ARN of the SNS topic; postmark: password of " +
+			"the basic authentication; mailgun: webhook signing key; sendgrid: verification key of the event webhook",
 	}
 }
 

@@ -62,7 +62,7 @@ func TestTheTimelineOfAContactShowsItsMailAndItsScoreFollows(t *testing.T) {
 	scores = append(scores, score())
 	m.receive(m.bounce("failed", "4.2.2", "452 mailbox full"))
 	if scores[1] != scores[0] || scores[2] <= scores[1] || scores[3] <= scores[2] {
-		t.Errorf("scores %v: want the same after a machine's click, and more after a person's and after a reply", scores)
+		t.Errorf("scores %v: want the same after a machine's click, more after a person's and after a reply", scores)
 	}
 	var list struct {
 		Data []struct {

@@ -21,6 +21,7 @@
 //	scorer -data FILE  models that orgs learn from the outcomes in a file, through the product; a relative FILE is
 //	                 relative to deploy/bench
 //	tracking         opens and clicks of emails, beside bare inserts
+//	inbound          replies by HTTP, until email.replied is committed
 //	mail             emails through one SMTP server, beside a floor that only speaks SMTP
 //	sequences        enrolment, ticks and due steps at a million contacts; sequences=20000 is a small trial
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
@@ -70,7 +71,7 @@ const toBuild = time.Hour
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
-	"idle|mail|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], " +
+	"idle|inbound|mail|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], " +
 	"or way|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
@@ -98,10 +99,11 @@ func run(ctx context.Context, args []string) error {
 	benches := map[string]func(context.Context, *slog.Logger) error{
 		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,
 		"entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
-		"way": ways, "idle": idle, "tracking": visits, "mail": mails,
+		"way": ways, "idle": idle, "tracking": visits, "mail": mails, "inbound": replies,
 	}
 	limit := atMost
-	if args[0] == "feeder" || args[0] == "mail" || args[0] == "idle" || args[0] == "oauth" {
+	if args[0] == "feeder" || args[0] == "mail" || args[0] == "idle" || args[0] == "oauth" ||
+		args[0] == "inbound" {
 		limit = toBuild
 	}
 	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {

@@ -53,8 +53,8 @@ ON CONFLICT DO NOTHING`
 // It does not change updated_at. It returns the changes to announce, with the lead_score that was announced last: moved
 // reports whether the score is far enough from that one.
 //
-// It scores with the engagement of now. fades returns the time until an engagement falls to a lower level; contacts whose
-// engagement has done so are returned by Faded.
+// It scores with the engagement of now. fades returns the time until an engagement falls to a lower level; contacts
+// whose engagement has done so are returned by Faded.
 func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Scorer,
 	moved func(told, now float64) bool, fades func(engagement []float64) (time.Duration, bool),
 ) (tell []Change, err error) {

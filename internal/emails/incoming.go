@@ -60,8 +60,8 @@ func ByReply(ctx context.Context, tx *postgres.Tx, mailbox id.ID, folded, refere
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND contact_id = ANY (ARRAY(
 			SELECT id FROM contact WHERE org_id = $1 AND email_folded = $3 AND archived_at IS NULL
 			UNION ALL SELECT id FROM contact WHERE org_id = $1 AND email_folded = $3 AND archived_at IS NOT NULL))
-		AND mailbox_id = $2 AND marked_at IS NOT NULL AND strpos(smtp_reply, $4) > 0 ORDER BY id DESC LIMIT 1`, tx.Org(),
-		mailbox, folded, reference)
+		AND mailbox_id = $2 AND marked_at IS NOT NULL AND strpos(smtp_reply, $4) > 0 ORDER BY id DESC LIMIT 1`,
+		tx.Org(), mailbox, folded, reference)
 	if err != nil {
 		return nil, fmt.Errorf("find email by reply: %w", err)
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// serverIDs find the id that a server gives a mail in its last reply. A Message-ID in angle brackets is that of a server
-// which replaces ours, as Exchange does. SES replaces it, too, by its id and a domain of its own. Queue ids come back in
-// the reports of the same server.
+// serverIDs find the id that a server gives a mail in its last reply. A Message-ID in angle brackets is that of a
+// server which replaces ours, as Exchange does. SES replaces it, too, by its id and a domain of its own. Queue ids come
+// back in the reports of the same server.
 var serverIDs = []*regexp.Regexp{
 	regexp.MustCompile(`<([^<>@\s]+@[^<>@\s]+)>`),
 	regexp.MustCompile(`(?i)\bqueued as ([0-9A-Za-z]{6,})`),

@@ -80,7 +80,7 @@ func TestTheIDThatAServerGivesIsFound(t *testing.T) {
 	for text, want := range map[string]string{
 		"2.0.0 Ok: queued as 4D5F82A0C1":                             "4D5F82A0C1",
 		"OK id=1rABCD-000001-AB":                                     "1rABCD-000001-AB",
-		"Ok 0102018c1f2e3d4c-aaaaaaaa-bbbb-cccc-dddd-eeeeee-000000":  "0102018c1f2e3d4c-aaaaaaaa-bbbb-cccc-dddd-eeeeee-000000",
+		"Ok 0102018c1f2e3d4c-aaaaaaaa-bbbb-cccc-000000":              "0102018c1f2e3d4c-aaaaaaaa-bbbb-cccc-000000",
 		"<VI1@VI1.eurprd05.prod.outlook.com> [Hostname=VI1.eurprd05": "VI1@VI1.eurprd05.prod.outlook.com",
 		"2.0.0 OK  1700000000 a1-20020a05600c4ed200b0040a5290cba0sm": "",
 		"Great success":              "",

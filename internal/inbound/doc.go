@@ -44,5 +44,6 @@
 // email.received is announced for each message that is not from a mailbox of the org. No mail is ever answered by the
 // platform, so there are no loops. An email whose fate was unknown is sent if an answer or a report names it.
 //
-// Locks are taken in the order of marks, after that of soft bounces: suppressions, the mailbox, the email (package emails).
+// Locks are taken in the order of marks, after that of soft bounces: suppressions, the mailbox, the email (package
+// emails).
 package inbound

@@ -95,8 +95,8 @@ func (s *Service) tell(ctx context.Context, tx *postgres.Tx, e *effects) error {
 			return err
 		}
 		tx.Queue(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
-			VALUES ($1, $2, $3, $4, 'replied', false, '{}', $5) ON CONFLICT DO NOTHING`, tx.Org(), e.message, e.email.ID,
-			e.email.ContactID, e.at)
+			VALUES ($1, $2, $3, $4, 'replied', false, '{}', $5) ON CONFLICT DO NOTHING`,
+			tx.Org(), e.message, e.email.ID, e.email.ContactID, e.at)
 		return s.rescore(ctx, tx, e)
 	}
 	e.reply().LockFor(tx)

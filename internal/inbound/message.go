@@ -70,8 +70,8 @@ func (Message) Descriptions() map[string]string {
 		"email_id":   "The email that it answers or tells about; of an outgoing message, its email; null: none",
 		"html":       "HTML of the mail without scripts, styles and pictures; null: it has none",
 		"class":      "What the mail is; null: an outgoing message",
-		"class_by": "Who gave it its class: person for one that was corrected, ai for the opinion of a language model, from which " +
-			"nothing follows until a person confirms it; null: an outgoing message",
+		"class_by": "Who gave it its class: person for one that was corrected, ai for the opinion of a language " +
+			"model, from which nothing follows until a person confirms it; null: an outgoing message",
 		"match": "How the email was found that it answers or tells about; null: an outgoing message",
 		"bounce": "hard: no such address; soft: a full mailbox or another temporary failure; delayed: not delivered " +
 			"yet; policy: the mail or its sender was refused; null: no bounce",

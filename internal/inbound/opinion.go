@@ -18,10 +18,11 @@ const (
 
 // undecided is the condition of a message on which a second opinion may be recorded: the rules do not know what it is,
 // and no person has said so.
-const undecided = `class = '` + classify.Unknown + `' AND class_by = '` + ByRule + `' AND NOT own AND read_at IS NOT NULL`
+const undecided = `class = '` + classify.Unknown + `' AND class_by = '` + ByRule +
+	`' AND NOT own AND read_at IS NOT NULL`
 
-// Question returns the text of a message for a language model, or "" if the rules know what it is, a person has decided,
-// or there is nothing to read.
+// Question returns the text of a message for a language model, or "" if the rules know what it is, a person has
+// decided, or there is nothing to read.
 func Question(ctx context.Context, tx *postgres.Tx, message id.ID) (string, error) {
 	var subject, text string
 	err := tx.QueryRow(ctx, `SELECT subject, coalesce(nullif(reply_text, ''), text) FROM message
@@ -41,8 +42,8 @@ var opinions = map[string]string{
 	"ooo": classify.AutoReply, "unsubscribe": classify.Unsubscribe,
 }
 
-// Opine records the opinion of a language model as the class of a message, unless the rules or a person have decided, or
-// the model is not sure. Nothing else follows from it until a person confirms the class: SetClass acts then.
+// Opine records the opinion of a language model as the class of a message, unless the rules or a person have decided,
+// or the model is not sure. Nothing else follows from it until a person confirms the class: SetClass acts then.
 func Opine(ctx context.Context, tx *postgres.Tx, message id.ID, label string, confidence float64) error {
 	class, ok := opinions[label]
 	if !ok || confidence < sure {

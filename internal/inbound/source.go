@@ -46,7 +46,8 @@ func noSource() error {
 // GetSource returns the provider of a mailbox. The error is a not_found fault if there is none.
 func GetSource(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (s Source, err error) {
 	err = tx.QueryRow(ctx, `SELECT provider, created_at, updated_at, last_event_at FROM mailbox_provider
-		WHERE org_id = $1 AND id = $2`, []any{tx.Org(), mailbox}, &s.Provider, &s.CreatedAt, &s.UpdatedAt, &s.LastEventAt)
+		WHERE org_id = $1 AND id = $2`, []any{tx.Org(), mailbox}, &s.Provider, &s.CreatedAt, &s.UpdatedAt,
+		&s.LastEventAt)
 	if postgres.None(err) {
 		return s, noSource()
 	}

@@ -17,8 +17,8 @@ import (
 // ErrReplayed is the error of Apply for a batch whose value Once was used by another request.
 var ErrReplayed = errors.New("the request repeats the signature of another")
 
-// Apply acts on the events of a mailbox's provider as on reports that come by mail, each once and in a transaction of its
-// own. It returns the number of events that are new.
+// Apply acts on the events of a mailbox's provider as on reports that come by mail, each once and in a transaction of
+// its own. It returns the number of events that are new.
 func (s *Service) Apply(ctx context.Context, r Route, b *provider.Batch) (fresh int, err error) {
 	if len(b.Events) == 0 && b.Once != "" {
 		return 0, s.DB.Tx(ctx, r.Org, func(tx *postgres.Tx) error {
@@ -41,7 +41,8 @@ func (s *Service) Apply(ctx context.Context, r Route, b *provider.Batch) (fresh 
 	return fresh, nil
 }
 
-// apply acts on one event, and reports whether it is new. once is the value of its batch that only its request may have.
+// apply acts on one event, and reports whether it is new. once is the value of its batch that only its request may
+// have.
 func (s *Service) apply(ctx context.Context, tx *postgres.Tx, mailbox id.ID, once string, t *provider.Event) (bool,
 	error,
 ) {

@@ -93,8 +93,8 @@ func (m *Model) terms(c *Contact, room *[most]term) []term {
 	return room[:n]
 }
 
-// engagement stores the terms of the contact's engagement in room and returns their number. A contact without engagement
-// has no such terms, unless their absence has a weight.
+// engagement stores the terms of the contact's engagement in room and returns their number. A contact without
+// engagement has no such terms, unless their absence has a weight.
 func (m *Model) engagement(c *Contact, room []term) (n int) {
 	for i := range engagements {
 		f := engagements[i].feature

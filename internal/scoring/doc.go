@@ -8,8 +8,8 @@
 //
 // Human clicks and replies count by age: each is 2^(-age / half-life), with half-lives of 7, 30 and 90 days, and their
 // sums have levels. Opens do not count, and neither do clicks of machines. The sums are those of a moment. A score uses
-// the sums that are stored with it, so it changes by a new fact or by a sum that has fallen to a lower level (Fades), and
-// a contact is scored again then.
+// the sums that are stored with it, so it changes by a new fact or by a sum that has fallen to a lower level (Fades),
+// and a contact is scored again then.
 //
 // # Points
 //

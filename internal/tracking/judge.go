@@ -21,8 +21,8 @@ const (
 	most = 1000
 )
 
-// Judge decides on the hits of the org of tx whose time has come, at most 500, and deletes those that matter no more. It
-// returns the contacts who have followed a link.
+// Judge decides on the hits of the org of tx whose time has come, at most 500, and deletes those that matter no more.
+// It returns the contacts who have followed a link.
 func Judge(ctx context.Context, tx *postgres.Tx) (clicked []id.ID, err error) {
 	due, err := hits(ctx, tx, `SELECT `+hitColumns+`
 		WHERE h.org_id = $1 AND NOT h.judged AND h.at < now() - make_interval(secs => $2) ORDER BY h.at LIMIT $3

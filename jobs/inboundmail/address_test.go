@@ -75,7 +75,7 @@ func TestAnEmailsOwnAddressLeadsItsAnswersBackWhoeverWritesThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = w.Write([]byte("From: eve@elsewhere.example\r\nMessage-ID: <1@elsewhere.example>\r\nSubject: Re\r\n\r\nHi\r\n"))
+	_, _ = w.Write([]byte("From: eve@elsewhere.example\r\nMessage-ID: <1@elsewhere.example>\r\n\r\nHi\r\n"))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,8 @@ func TestAnAnswerToTheIDThatTheServerHasGivenIsMatched(t *testing.T) {
 	}
 	p := open(t, "hello@shop.example")
 	p.exec(`UPDATE email SET server_id = '4D5F82A0C1'`)
-	p.bounce(emails.Email{MessageID: "another@shop.example"}, "5.1.1\r\nX-Other: x\r\n\r\nX-Postfix-Queue-ID: 4D5F82A0C1")
+	p.bounce(emails.Email{MessageID: "another@shop.example"},
+		"5.1.1\r\nX-Other: x\r\n\r\nX-Postfix-Queue-ID: 4D5F82A0C1")
 	if p.process(); p.count(`email WHERE bounced = 'hard'`) != 1 {
 		t.Error("a report that names the queue id is not matched")
 	}
@@ -129,7 +130,8 @@ func TestAnAnswerToTheIDThatTheServerHasGivenIsMatched(t *testing.T) {
 func (p *post) answered(from, to, want string) {
 	p.Helper()
 	p.exec(`UPDATE contact SET email_folded = 'nobody@example.com'`) // nor is the sender known
-	mail := fmt.Appendf(nil, "From: %s\r\nMessage-ID: <%s@x.example>\r\nIn-Reply-To: <%s>\r\n\r\nYes", from, id.New(), to)
+	mail := fmt.Appendf(nil, "From: %s\r\nMessage-ID: <%s@x.example>\r\nIn-Reply-To: <%s>\r\n\r\nYes", from, id.New(),
+		to)
 	if err := p.inbound.FromSandbox(p.Context(), p.org, "hello@shop.example", mail); err != nil {
 		p.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func (p *post) bounce(e emails.Email, code string) {
 		"Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b\r\n\r\nNot delivered\r\n"+
 		"--b\r\nContent-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.example\r\n\r\n"+
 		"Final-Recipient: rfc822; ada@example.com\r\nAction: failed\r\nStatus: %s\r\n\r\n"+
-		"--b\r\nContent-Type: text/rfc822-headers\r\n\r\nMessage-ID: <%s>\r\n\r\n--b--\r\n", id.New(), code, e.MessageID)
+		"--b\r\nContent-Type: text/rfc822-headers\r\n\r\nMessage-ID: <%s>\r\n\r\n--b--\r\n", id.New(), code,
+		e.MessageID)
 	if _, _, err := p.inbound.Intake(p.Context(), inbound.Route{Org: p.org, Mailbox: p.box}, raw,
 		inbound.SMTP); err != nil {
 		p.Fatal(err)
@@ -58,7 +59,8 @@ func (p *post) bounced() string {
 	var all string
 	if err := p.sql.QueryRow(p.Context(), `SELECT concat_ws(' ', count(*) FILTER (WHERE bounced = 'soft'),
 		count(*) FILTER (WHERE bounced = 'hard'), (SELECT count(*) FROM suppression WHERE org_id = $1
-			AND reason = 'hard_bounce' AND purpose = 'all')) FROM email WHERE org_id = $1`, p.org).Scan(&all); err != nil {
+			AND reason = 'hard_bounce' AND purpose = 'all')) FROM email WHERE org_id = $1`,
+		p.org).Scan(&all); err != nil {
 		p.Fatal(err)
 	}
 	return all

@@ -87,8 +87,8 @@ func TestASweepAddsOneJobForEachInboxThatIsDue(t *testing.T) {
 		exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, created_at,
 			updated_at, archived_at) VALUES ($1, $2, $3, 'smtp', 'a@b.example', 'a@b.example', 'b.example', 'disabled',
 			now(), now(), `+c.archived+`)`, org, box, name)
-		exec(`INSERT INTO mailbox_folder (org_id, mailbox_id, folder, next_sync_at) VALUES ($1, $2, 'INBOX', `+c.due+`)`,
-			org, box)
+		exec(`INSERT INTO mailbox_folder (org_id, mailbox_id, folder, next_sync_at)
+			VALUES ($1, $2, 'INBOX', `+c.due+`)`, org, box)
 	}
 	sweep := func() (jobs int) {
 		t.Helper()
@@ -111,8 +111,8 @@ func TestASweepAddsOneJobForEachInboxThatIsDue(t *testing.T) {
 		t.Errorf("%d jobs while the first are open, want 2", n)
 	}
 	var all int
-	if err := sql.QueryRow(t.Context(), `SELECT count(*) FROM job WHERE kind = 'mailbox.sync'`).Scan(&all); err != nil ||
-		all != 3 {
+	err := sql.QueryRow(t.Context(), `SELECT count(*) FROM job WHERE kind = 'mailbox.sync'`).Scan(&all)
+	if err != nil || all != 3 {
 		t.Errorf("%d jobs, %v: want those of the live mailboxes", all, err)
 	}
 }

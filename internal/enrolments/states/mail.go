@@ -138,9 +138,11 @@ func (p *progress) goOn(tx *postgres.Tx, m Mail, at time.Time, cause string) err
 		state = Paused
 	}
 	tx.Queue(`UPDATE enrolment SET state = $3, reason = CASE WHEN $3 = 'paused' THEN reason ELSE '' END, step = $4,
-			step_number = step_number + 1, grp = $5, prio = 0, due_at = CASE WHEN $3 = 'active' THEN $6::timestamptz END,
+			step_number = step_number + 1, grp = $5, prio = 0, due_at = CASE WHEN $3 = 'active' THEN
+				$6::timestamptz END,
 			kept_due_at = CASE WHEN $3 = 'paused' THEN $6::timestamptz END, last_email_id = $7, next_step = '',
-			until_at = NULL, edit = edit + 1, state_at = CASE WHEN $3 = 'active' THEN clock_timestamp() ELSE state_at END
+			until_at = NULL, edit = edit + 1, state_at = CASE WHEN $3 = 'active' THEN clock_timestamp() ELSE
+				state_at END
 		WHERE org_id = $1 AND id = $2`, tx.Org(), m.Enrolment, state, p.next, p.group, due, m.Email)
 	Record(tx, History{Enrolment: m.Enrolment, From: p.state, To: state, Step: p.next, Cause: cause, Email: &m.Email})
 	switch {
@@ -226,7 +228,8 @@ func again(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
 func Revived(tx *postgres.Tx, emails []id.ID) {
 	tx.Queue(`
 		WITH found AS (
-			SELECT n.id, n.step, e.id AS email FROM enrolment n JOIN email e ON e.org_id = $1 AND e.id = ANY ($2::uuid[])
+			SELECT n.id, n.step, e.id AS email FROM enrolment n JOIN email e ON e.org_id = $1 AND e.id = ANY
+				($2::uuid[])
 				AND e.enrolment_id = n.id AND e.step = n.step
 			WHERE n.org_id = $1 AND n.state = 'failed' AND n.reason = 'job_stopped' AND e.status = 'failed'
 				AND e.status_reason = 'job_stopped'

@@ -1,6 +1,6 @@
 // Package provider reads what providers of outgoing mail post about the mails that they have sent: deliveries, bounces,
-// complaints and unsubscriptions of Amazon SES, Postmark, Mailgun and SendGrid. It verifies each request with the key of
-// the mailbox, and stores nothing.
+// complaints and unsubscriptions of Amazon SES, Postmark, Mailgun and SendGrid. It verifies each request with the key
+// of the mailbox, and stores nothing.
 //
 //	ses       the key is the ARN of the SNS topic. A message is signed with a certificate of SNS, whose address must be
 //	          one of amazonaws.com. A subscription to the topic is confirmed.

@@ -32,8 +32,8 @@ type postmarkRecord struct {
 var (
 	postmarkHard  = []string{"HardBounce", "BadEmailAddress"}
 	postmarkOther = []string{
-		"AutoResponder", "AddressChange", "ChallengeVerification", "OpenRelayTest", "Subscribe", "TemplateRenderingFailed",
-		"InboundError",
+		"AutoResponder", "AddressChange", "ChallengeVerification", "OpenRelayTest", "Subscribe",
+		"TemplateRenderingFailed", "InboundError",
 	}
 )
 

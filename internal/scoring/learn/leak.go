@@ -6,7 +6,7 @@ import (
 
 // QuarantinedFeature is a feature that a model must not use, because it leaks the outcome.
 type QuarantinedFeature struct {
-	Feature scoring.Feature `json:"feature" doc:"A field of the contact, email_domain, attributes.KEY, or clicks_7d and such"`
+	Feature scoring.Feature `json:"feature" doc:"A field of the contact, email_domain, attributes.KEY, or clicks_7d and such"` //nolint:lll // a tag cannot be broken
 	Reason  string          `json:"reason" enum:"edited_near_outcome,tells_outcome"`
 	AUC     float64         `json:"auc" doc:"AUC of the feature alone, on held-out outcomes"`
 	Edited  float64         `json:"edited" doc:"Share of contacts with the feature that had it edited near the outcome"`

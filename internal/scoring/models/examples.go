@@ -24,8 +24,8 @@ const settled = `d.org_id = $1 AND s.org_id = $1 AND d.id = s.deal_id AND d.arch
 // examplesSQL reads from the timeline which features were edited within a day of the outcome. For custom fields edits
 // before and after the outcome count: a field that users maintain when deals end will be maintained for future
 // contacts, too. The contact's built-in fields, such as its stage, naturally change with a deal; their edits count only
-// before the snapshot, where they are part of the features. So do a click and a reply: those that lead to a deal which is
-// closed within the day are part of the outcome.
+// before the snapshot, where they are part of the features. So do a click and a reply: those that lead to a deal which
+// is closed within the day are part of the outcome.
 const examplesSQL = `
 SELECT s.at, s.seen, d.status = 'won', (
 	SELECT array_agg(DISTINCT k) FROM timeline t, json_object_keys(t.data -> 'changes') k

@@ -102,7 +102,8 @@ func (s *Server) File(t testing.TB, messageID string) {
 // Deliver puts a mail that arrived at a time into a folder, and returns its UID.
 func (s *Server) Deliver(t testing.TB, folder, raw string, at time.Time, flags ...imap.Flag) uint32 {
 	t.Helper()
-	put, err := s.user.Append(folder, literal{bytes.NewReader([]byte(raw))}, &imap.AppendOptions{Time: at, Flags: flags})
+	put, err := s.user.Append(folder, literal{bytes.NewReader([]byte(raw))},
+		&imap.AppendOptions{Time: at, Flags: flags})
 	if err != nil {
 		t.Fatal(err)
 	}
