@@ -171,7 +171,7 @@ func build(d Deps, more ...func(*App)) *App {
 		a.mountPipelines, a.mountBoard, a.mountDeals, a.mountNotes, a.mountTasks, a.mountTemplates,
 		a.mountConsents, a.mountPreferences, a.mountTracking, a.mountSending, a.mountMailboxes, a.mountEmails,
 		a.mountThreads, a.mountInbound,
-		a.mountSuppressions, a.mountSequences,
+		a.mountSuppressions, a.mountSequences, a.mountBroadcasts,
 		a.mountWebhooks, a.mountEvents,
 		a.mountPlans, a.mountEntitlements, a.mountClients,
 		a.mountBilling, a.mountInvoices, a.mountStripe, a.mountWhiteLabelConnect,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/activities"
+	"github.com/funnelwork/funnelwork/internal/broadcasts"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
 	"github.com/funnelwork/funnelwork/internal/contacts/duplicates"
@@ -75,6 +76,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	tracking.Erase(tx, i)
 	emails.Erase(tx, i)
 	states.Erase(tx, i)
+	broadcasts.Erase(tx, i)
 	tx.Queue(`DELETE FROM consent_request WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
 	return nil
 }

@@ -19,7 +19,7 @@ var holding = map[string]string{
 	"contact_attribute": erased, "segment_member": erased,
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
 	"deal": erased, "note": erased, "task": erased, "email": erased, "email_fact": erased,
-	"enrolment": erased, "enrolment_result": erased, "message": erased,
+	"enrolment": erased, "enrolment_result": erased, "broadcast_recipient": erased, "message": erased,
 	"thread":       erased,
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_duplicate":     erased,
@@ -138,8 +138,11 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 	ada.exec(`DELETE FROM system_mail`)
 	ada.exec(`INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, grp, mailbox_id, zone,
 			created_at, state_at)
-		SELECT org_id, gen_random_uuid(), gen_random_uuid(), 1, id, 'active', 'first', 1, gen_random_uuid(), 'UTC', now(),
+		SELECT org_id, gen_random_uuid(), gen_random_uuid(), 1, id, 'active', 'first', 1, gen_random_uuid(),
+			'UTC', now(),
 			now() FROM contact WHERE id = $1`, c.ID)
+	ada.exec(`INSERT INTO broadcast_recipient (org_id, broadcast_id, contact_id, due_at, created_at)
+		SELECT org_id, gen_random_uuid(), contact_id, now(), now() FROM enrolment WHERE org_id = $1`, ada.Org)
 	ada.exec(`INSERT INTO enrolment_result (org_id, batch_id, contact_id, reason, created_at)
 		SELECT org_id, gen_random_uuid(), id, 'suppressed', now() FROM contact WHERE id = $1`, c.ID)
 	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)

@@ -29,6 +29,24 @@ func (r *recorder) tellOfSending(c *caller) {
 	r.call(c, "sending_domains.remove", nil, "looms.example")
 }
 
+// tellOfBroadcasts records a broadcast.
+func (r *recorder) tellOfBroadcasts(c *caller) {
+	r.Helper()
+	mailbox := c.sandboxMailbox()
+	news := r.made(c, "broadcasts.create", `{"name":"Autumn news","mailbox_id":"`+mailbox+`",`+
+		`"filter":{"field":"created_at","op":"gte","value":"2020-01-01T00:00:00Z"},`+
+		`"email":{"subject":"New looms","html":"<p>The new looms are here.</p>`+
+		`<a href=\"{{ unsubscribe_url }}\">Unsubscribe</a>"}}`)
+	r.plain(c, "broadcasts", news, `{"local_time":true}`)
+	r.call(c, "broadcasts.preview", nil, news)
+	r.call(c, "broadcasts.test", `{"to":["ada@example.com"]}`, news)
+	r.call(c, "broadcasts.schedule", `{"send_at":"`+r.began.Add(96*time.Hour).UTC().Format(time.RFC3339)+`"}`, news)
+	r.call(c, "broadcasts.pause", nil, news)
+	r.call(c, "broadcasts.resume", nil, news)
+	r.call(c, "broadcasts.cancel", nil, news)
+	r.call(c, "broadcasts.stats", nil, news)
+}
+
 // tellOfSuppressions records suppressions.
 func (r *recorder) tellOfSuppressions(c *caller) {
 	r.Helper()

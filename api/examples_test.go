@@ -96,6 +96,7 @@ func TestTheExamplesAreOfRealResponses(t *testing.T) {
 	r.tellOfWebhooks(ada)
 	r.tellOfMailboxes(ada)
 	r.tellOfSending(ada)
+	r.tellOfBroadcasts(ada)
 	r.tellOfSuppressions(ada)
 	r.tellOfScreens(ada)
 	r.tellOfScores(ada)

@@ -57,10 +57,12 @@ func (c *caller) filled() found {
 		"/api/v1/api-keys":     `{"name":"Till","role":"viewer"}`,
 		"/api/v1/members":      `{"email":"guest@example.test","role":"viewer"}`,
 		hooksPath:              `{"url":"https://93.184.216.34/hook","events":["*"]}`,
+		broadcastsPath:         `{"name":"News"}`,
 		boxesPath:              `{"kind":"sandbox","from_email":"hello@sandbox.localhost"}`,
 	} {
 		known[path+"/{id}"] = at(must(201, "POST", path, body))
 	}
+	known[broadcastsPath+"/{id}/stats"] = known[broadcastsPath+"/{id}"] + "/stats"
 	c.knowSequence(known, contact)
 	known[boxesPath+"/{id}/provider"] = known[boxesPath+"/{id}"] + "/provider"
 	must(200, "PUT", known[boxesPath+"/{id}/provider"], `{"provider":"mailgun","key":"`+providerKey+`"}`)

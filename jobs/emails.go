@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 
+	"github.com/funnelwork/funnelwork/internal/broadcasts"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -19,6 +20,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/templates"
+	"github.com/funnelwork/funnelwork/jobs/broadcastprepare"
 	"github.com/funnelwork/funnelwork/jobs/emailreconcile"
 	"github.com/funnelwork/funnelwork/jobs/emailsend"
 	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
@@ -68,6 +70,12 @@ func emailHandlers(d *Deps) []queue.Handler {
 		}
 	}
 	return []queue.Handler{
+		broadcastprepare.Handler(&broadcasts.Service{
+			Emails: engine.Emails, Templates: engine.Templates, AllowPrivate: d.MailPrivate,
+			Send: func(ctx context.Context, tx *postgres.Tx, email, mailbox id.ID) error {
+				return emailsendbulk.Kind.Add(ctx, tx, emailsendbulk.Args{Email: email}, queue.ConcurrencyKey(mailbox))
+			},
+		}),
 		sequencestep.Handler(engine),
 		sequencemove.Handler(),
 		sequenceenroll.Handler(&enrolments.Service{Suppressions: &suppression.Service{Box: d.Box}}),

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/queue/store"
+	"github.com/funnelwork/funnelwork/jobs/broadcastprepare"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
@@ -29,6 +30,7 @@ import (
 func Hooks(publicURL string) store.Hooks {
 	links := linksOf(publicURL)
 	return store.HooksOf(
+		broadcastprepare.Hook(),
 		contactimport.Hook(links),
 		contactimportundo.Hook(),
 		contactbulk.Hook(),

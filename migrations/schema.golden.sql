@@ -11,6 +11,8 @@ billing_preview (org_id uuid not null, id uuid not null, plan text not null, int
 billing_price (stripe_id text not null, kind text not null, plan text not null, interval text not null, amount bigint not null, currency text not null, replaced boolean not null default false, synced_at timestamp with time zone not null default now())
 billing_sync (name text not null, position text not null, updated_at timestamp with time zone not null default now())
 brand (org_id uuid not null, brand_name text, color_primary text, color_accent text, color_background text, color_text text, hide_brand boolean not null default false, support_email text, logo bytea, logo_type text, logo_digest text, logo_width integer, logo_height integer, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), edit integer not null default 1)
+broadcast (org_id uuid not null, id uuid not null, name text not null, mailbox_id uuid, segment uuid, filter json, mail json not null, send_at timestamp with time zone, local_time boolean not null default false, status text not null, resumes text not null default ''::text, run integer not null default 0, frozen json, frozen_at timestamp with time zone, after_at timestamp with time zone, after_id uuid, total integer not null default 0, sendable integer not null default 0, left_out jsonb not null default '{}'::jsonb, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, completed_at timestamp with time zone, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0)
+broadcast_recipient (org_id uuid not null, broadcast_id uuid not null, contact_id uuid not null, due_at timestamp with time zone not null, written boolean not null default false, created_at timestamp with time zone not null)
 client_org (org_id uuid not null, id uuid not null, name text not null, created_by uuid not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, paused_at timestamp with time zone, detached_at timestamp with time zone, edit integer not null default 1)
 company (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, domain text, website text, industry text, size text, phone text, owner_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 company_word (org_id uuid not null, word text not null, company_id uuid not null)
@@ -206,6 +208,9 @@ brand: brand_logo_width_check CHECK ((logo_width > 0))
 brand: brand_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 brand: brand_pkey PRIMARY KEY (org_id)
 brand: brand_support_email_check CHECK ((length(support_email) <= 254))
+broadcast: broadcast_pkey PRIMARY KEY (org_id, id)
+broadcast: broadcast_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'preparing'::text, 'sending'::text, 'paused'::text, 'sent'::text, 'cancelled'::text])))
+broadcast_recipient: broadcast_recipient_pkey PRIMARY KEY (org_id, broadcast_id, contact_id)
 client_org: client_org_id_fkey FOREIGN KEY (id) REFERENCES org(id)
 client_org: client_org_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 client_org: client_org_pkey PRIMARY KEY (org_id, id)
@@ -495,6 +500,11 @@ CREATE INDEX audit_log_actor ON public.audit_log USING btree (org_id, actor_id, 
 CREATE INDEX audit_log_target ON public.audit_log USING btree (org_id, target_id, id)
 CREATE INDEX billing_preview_age ON public.billing_preview USING btree (expires_at)
 CREATE INDEX brand_logo ON public.brand USING btree (logo_digest) WHERE (logo_digest IS NOT NULL)
+CREATE INDEX broadcast_archived ON public.broadcast USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
+CREATE INDEX broadcast_created ON public.broadcast USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX broadcast_recipient_age ON public.broadcast_recipient USING btree (created_at)
+CREATE INDEX broadcast_recipient_contact ON public.broadcast_recipient USING btree (org_id, contact_id)
+CREATE INDEX broadcast_recipient_due ON public.broadcast_recipient USING btree (org_id, broadcast_id, due_at, contact_id) WHERE (NOT written)
 CREATE INDEX company_archived_created ON public.company USING btree (org_id, created_at, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX company_archived_name ON public.company USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX company_created ON public.company USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
@@ -550,6 +560,7 @@ CREATE INDEX deal_status ON public.deal USING btree (org_id, status, created_at,
 CREATE INDEX domain_changed ON public.domain USING btree (changed) WHERE (changed > 0)
 CREATE INDEX domain_due ON public.domain USING btree (next_check_at) WHERE (status <> 'removed'::text)
 CREATE INDEX email_broadcast ON public.email USING btree (org_id, broadcast_id, id) WHERE (broadcast_id IS NOT NULL)
+CREATE INDEX email_broadcast_open ON public.email USING btree (org_id, broadcast_id) WHERE ((broadcast_id IS NOT NULL) AND (status = ANY (ARRAY['scheduled'::text, 'planned'::text, 'transmitting'::text])))
 CREATE INDEX email_contact ON public.email USING btree (org_id, contact_id, id)
 CREATE INDEX email_content_age ON public.email_content USING btree (created_at)
 CREATE INDEX email_domain_marked ON public.email USING btree (org_id, to_domain, marked_at) WHERE (automated AND (marked_at IS NOT NULL))
@@ -697,6 +708,8 @@ CREATE UNIQUE INDEX billing_price_current ON public.billing_price USING btree (p
 CREATE UNIQUE INDEX billing_price_pkey ON public.billing_price USING btree (stripe_id)
 CREATE UNIQUE INDEX billing_sync_pkey ON public.billing_sync USING btree (name)
 CREATE UNIQUE INDEX brand_pkey ON public.brand USING btree (org_id)
+CREATE UNIQUE INDEX broadcast_pkey ON public.broadcast USING btree (org_id, id)
+CREATE UNIQUE INDEX broadcast_recipient_pkey ON public.broadcast_recipient USING btree (org_id, broadcast_id, contact_id)
 CREATE UNIQUE INDEX client_org_pkey ON public.client_org USING btree (org_id, id)
 CREATE UNIQUE INDEX company_domain ON public.company USING btree (org_id, domain) WHERE ((domain IS NOT NULL) AND (archived_at IS NULL))
 CREATE UNIQUE INDEX company_pkey ON public.company USING btree (org_id, id)
@@ -735,6 +748,7 @@ CREATE UNIQUE INDEX domain_host ON public.domain USING btree (host) WHERE held
 CREATE UNIQUE INDEX domain_pkey ON public.domain USING btree (org_id, id)
 CREATE UNIQUE INDEX domain_use ON public.domain USING btree (org_id, use) WHERE (status <> 'removed'::text)
 CREATE UNIQUE INDEX email_attachment_pkey ON public.email_attachment USING btree (org_id, email_id, n)
+CREATE UNIQUE INDEX email_broadcast_once ON public.email USING btree (org_id, broadcast_id, to_email) WHERE ((broadcast_id IS NOT NULL) AND (to_email <> ''::text))
 CREATE UNIQUE INDEX email_content_pkey ON public.email_content USING btree (org_id, email_id)
 CREATE UNIQUE INDEX email_fact_pkey ON public.email_fact USING btree (org_id, id)
 CREATE UNIQUE INDEX email_hit_pkey ON public.email_hit USING btree (org_id, id)
@@ -884,6 +898,10 @@ billing_preview: system for ALL to funnelwork_system using (true) check (true) f
 billing_preview: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 brand: system for ALL to funnelwork_system using (true) check (true) forced
 brand: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+broadcast: system for ALL to funnelwork_system using (true) check (true) forced
+broadcast: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+broadcast_recipient: system for ALL to funnelwork_system using (true) check (true) forced
+broadcast_recipient: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 client_org: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 company: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 company_word: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1106,6 +1124,12 @@ billing_sync: funnelwork_system may INSERT, SELECT, UPDATE
 brand: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 brand: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 brand: funnelwork_system may SELECT
+broadcast: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+broadcast: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+broadcast: funnelwork_system may SELECT
+broadcast_recipient: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+broadcast_recipient: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+broadcast_recipient: funnelwork_system may DELETE, SELECT
 client_org: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 client_org: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 company: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

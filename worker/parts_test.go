@@ -99,6 +99,12 @@ func playing(ctx context.Context, role string) error {
 			return err
 		}
 		handlers, timing = postHandlers(app, box), soon
+	case broadcasting:
+		box, err := secret.Parse(env("KEYSET"))
+		if err != nil {
+			return err
+		}
+		handlers, timing = broadcastHandlers(app, box), soon
 	case walking:
 		box, err := secret.Parse(env("KEYSET"))
 		if err != nil {

@@ -85,7 +85,8 @@ func (p *mailer) sequence(list []steps.Step) id.ID {
 	s := sequences.Settings{
 		MailboxIDs: []id.ID{p.mailbox}, Rotation: "sticky", LateAfterHours: 720,
 		Schedule: sequences.Schedule{
-			TimeZone: "UTC", Days: []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, From: "00:00", To: "24:00",
+			TimeZone: "UTC", Days: []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, From: "00:00",
+			To:       "24:00",
 			Holidays: []string{},
 		},
 	}

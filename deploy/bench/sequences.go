@@ -35,8 +35,8 @@ type outreach struct {
 	api      *process
 }
 
-// sequencesBench measures sequences at n contacts: how fast a tenth of them is enrolled and what that costs others, what
-// a look at closed windows costs, how soon due steps are marked, and whether a small org waits for a large one.
+// sequencesBench measures sequences at n contacts: how fast a tenth of them is enrolled and what that costs others,
+// what a look at closed windows costs, how soon due steps are marked, and whether a small org waits for a large one.
 func sequencesBench(ctx context.Context, log *slog.Logger, n int) error {
 	w, err := newWorld(ctx, log, outreachOrgs)
 	if err != nil {
@@ -44,7 +44,8 @@ func sequencesBench(ctx context.Context, log *slog.Logger, n int) error {
 	}
 	defer w.close()
 	o := &outreach{world: w, contacts: n}
-	if o.app, err = postgres.Open(ctx, postgres.Options{URL: w.postgres.URL, Role: postgres.App, MaxConns: 4}); err != nil {
+	options := postgres.Options{URL: w.postgres.URL, Role: postgres.App, MaxConns: 4}
+	if o.app, err = postgres.Open(ctx, options); err != nil {
 		return err
 	}
 	defer o.app.Close()
@@ -122,7 +123,8 @@ func (o *outreach) enrol(ctx context.Context) error {
 	fmt.Printf("\nenrolment of %d of %d contacts: %s; others' p95 %s, meanwhile %s; at most %d jobs in Redis\n",
 		o.contacts/10, o.contacts, short(took), short(a), short(b), most)
 	verdict(os.Stdout, fmt.Sprintf("%d enrolled within 15 s", o.contacts/10), took <= 15*time.Second, short(took))
-	verdict(os.Stdout, "others' p95 at most 20 % slower", float64(b) <= 1.2*float64(a), fmt.Sprintf("%.2f", float64(b)/float64(a)))
+	verdict(os.Stdout, "others' p95 at most 20 % slower", float64(b) <= 1.2*float64(a),
+		fmt.Sprintf("%.2f", float64(b)/float64(a)))
 	verdict(os.Stdout, "at most 200 jobs in Redis", most <= 200, fmt.Sprint(most))
 	return nil
 }
@@ -131,11 +133,13 @@ func (o *outreach) enrol(ctx context.Context) error {
 func (o *outreach) due(ctx context.Context) error {
 	const n = 1000
 	if _, err := o.admin.Exec(ctx, `
-		CREATE TABLE bench_due AS SELECT id, clock_timestamp() + interval '3 s' + row_number() OVER () * interval '20 ms' AS at
+		CREATE TABLE bench_due AS SELECT id, clock_timestamp() + interval '3 s' + row_number() OVER () *
+			interval '20 ms' AS at
 			FROM (SELECT id FROM enrolment WHERE org_id = $1 LIMIT $2) x`, o.orgs[0].org, n); err != nil {
 		return err
 	}
-	if err := o.openWindows(ctx, 0, `UPDATE enrolment e SET due_at = d.at FROM bench_due d WHERE e.id = d.id`); err != nil {
+	const makeDue = `UPDATE enrolment e SET due_at = d.at FROM bench_due d WHERE e.id = d.id`
+	if err := o.openWindows(ctx, 0, makeDue); err != nil {
 		return err
 	}
 	var marked int
@@ -155,7 +159,8 @@ func (o *outreach) due(ctx context.Context) error {
 			WHERE e.marked_at IS NOT NULL) x`).Scan(&p50, &p95, &p99); err != nil {
 		return err
 	}
-	fmt.Printf("\ndue to marked, %d steps at 50 per second: p50 %.2f s, p95 %.2f s, p99 %.2f s\n", marked, p50, p95, p99)
+	fmt.Printf("\ndue to marked, %d steps at 50 per second: p50 %.2f s, p95 %.2f s, p99 %.2f s\n", marked, p50, p95,
+		p99)
 	verdict(os.Stdout, "p95 at most 2 s", marked == n && p95 <= 2, fmt.Sprintf("%.2f s", p95))
 	return nil
 }
@@ -213,12 +218,15 @@ func (o *outreach) closed(ctx context.Context) error {
 	}
 	var looks, idles []time.Duration
 	for range 9 {
-		if _, err := o.admin.Exec(ctx, `UPDATE send_group SET wake_at = now() WHERE org_id = $1`, o.orgs[0].org); err != nil {
+		if _, err := o.admin.Exec(ctx, `UPDATE send_group SET wake_at = now() WHERE org_id = $1`,
+			o.orgs[0].org); err != nil {
 			return err
 		}
 		for _, took := range []*[]time.Duration{&looks, &idles} {
 			began := time.Now()
-			if err := o.app.Tx(ctx, o.orgs[0].org, func(tx *postgres.Tx) error { return engine.Tick(ctx, tx) }); err != nil {
+			if err := o.app.Tx(ctx, o.orgs[0].org, func(tx *postgres.Tx) error {
+				return engine.Tick(ctx, tx)
+			}); err != nil {
 				return err
 			}
 			*took = append(*took, time.Since(began))
@@ -230,7 +238,8 @@ func (o *outreach) closed(ctx context.Context) error {
 	}
 	slices.Sort(looks)
 	slices.Sort(idles)
-	fmt.Printf("\ntick at %d enrolments, %d due behind closed windows of %d groups: all groups %s, later %s; p95 %s, %s\n",
+	fmt.Printf("\ntick at %d enrolments, %d due behind closed windows of %d groups: all groups %s, later %s; "+
+		"p95 %s, %s\n",
 		o.contacts, due, groups, short(quantile(looks, .5)), short(quantile(idles, .5)), short(quantile(looks, .95)),
 		short(quantile(idles, .95)))
 	verdict(os.Stdout, "at most 20 ms", quantile(looks, .5) <= 20*time.Millisecond, short(quantile(looks, .5)))

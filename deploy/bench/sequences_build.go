@@ -54,18 +54,22 @@ func (o *outreach) build(ctx context.Context) error {
 		}{
 			{`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, smtp_host, smtp_port,
 					smtp_tls, status, daily_cap, gap_min, gap_max, created_at, updated_at)
-				VALUES ($1, $2, 'Box', 'smtp', 'a@shop.example', 'a@shop.example', 'shop.example', $3, $4, 'none', 'active',
+				VALUES ($1, $2, 'Box', 'smtp', 'a@shop.example', 'a@shop.example', 'shop.example', $3, $4,
+					'none', 'active',
 					NULL, 0, 0, now(), now())`, []any{org, o.boxes[i], host, number}},
 			{
-				`INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, 'contacts', 'null', 'override')`,
+				`INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, 'contacts', 'null',
+				'override')`,
 				[]any{org},
 			},
 			{`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
 					created_at, updated_at)
-				SELECT $1, uuidv7_at(now()), 'p' || n || '@d' || n % 50000 || '.example', 'p' || n || '@d' || n % 50000 ||
+				SELECT $1, uuidv7_at(now()), 'p' || n || '@d' || n % 50000 || '.example', 'p' || n || '@d' || n
+					% 50000 ||
 					'.example', 'Ada', 'Byron', 'byron', 'lead', now() - interval '1 day' + n * interval '10 ms', now()
 				FROM generate_series(1, $2::int) n`, []any{org, n}},
-			{`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
+			{`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence,
+				announced, segments,
 					scored_at)
 				SELECT org_id, id, 0, 0, 'bench', 'prior', 0, '{}', now() FROM contact WHERE org_id = $1`, []any{org}},
 		} {
@@ -125,7 +129,8 @@ func (o *outreach) sequence(ctx context.Context, i int) error {
 	s, err := json.Marshal(sequences.Settings{
 		MailboxIDs: []id.ID{o.boxes[i]}, Rotation: "sticky", LateAfterHours: 24,
 		Schedule: sequences.Schedule{
-			TimeZone: "UTC", Days: []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, From: "00:00", To: "24:00",
+			TimeZone: "UTC", Days: []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, From: "00:00",
+			To:       "24:00",
 			Holidays: []string{},
 		},
 	})
@@ -146,7 +151,8 @@ func (o *outreach) sequence(ctx context.Context, i int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := o.admin.Exec(ctx, `INSERT INTO sequence_step (org_id, sequence_id, version, position, key, kind, body)
+		if _, err := o.admin.Exec(ctx, `INSERT INTO sequence_step (org_id, sequence_id, version, position, key,
+			kind, body)
 			VALUES ($1, $2, 1, $3, $4, 'email', $5)`, org, o.steps[i], n, step.Key, string(body)); err != nil {
 			return err
 		}
@@ -169,9 +175,11 @@ func (o *outreach) fill(ctx context.Context) error {
 			return err
 		}
 		if _, err := o.admin.Exec(ctx, `
-			INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp, mailbox_id, zone,
+			INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp,
+				mailbox_id, zone,
 				created_at, state_at)
-			SELECT $1, uuidv7_at(now()), $2, 1, c.id, 'active', 'mail-1', now() + interval '1 day', 7, $3, 'UTC', now(), now()
+			SELECT $1, uuidv7_at(now()), $2, 1, c.id, 'active', 'mail-1', now() + interval '1 day', 7, $3,
+				'UTC', now(), now()
 			FROM contact c WHERE c.org_id = $1
 				AND NOT EXISTS (SELECT FROM enrolment e WHERE e.org_id = $1 AND e.contact_id = c.id)`, o.orgs[i].org,
 			o.steps[i], o.boxes[i]); err != nil {
@@ -199,13 +207,16 @@ func (o *outreach) closeWindows(ctx context.Context) (groups, due int, err error
 		`UPDATE schedule_zone SET opens_at = now() + interval '1 day', closes_at = now() + interval '2 days'
 			WHERE org_id = $1`,
 		`INSERT INTO send_group (org_id, id, sequence_id, mailbox_id, schedule, zone)
-			SELECT $1, n, q.id, m.id, z.schedule, 'UTC' FROM generate_series(0, 399) n, mailbox m, sequence q, schedule_zone z
+			SELECT $1, n, q.id, m.id, z.schedule, 'UTC' FROM generate_series(0, 399) n, mailbox m, sequence q,
+				schedule_zone z
 			WHERE m.org_id = $1 AND q.org_id = $1 AND z.org_id = $1`,
 		`DELETE FROM enrolment WHERE org_id = $1`,
-		`INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp, mailbox_id, zone,
+		`INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp,
+			mailbox_id, zone,
 				created_at, state_at)
 			SELECT $1, uuidv7_at(now()), q.id, 1, c.id, 'active', 'mail-1', now() + CASE WHEN hashtext(c.email) % 10 = 0
-				THEN interval '-1 hour' ELSE interval '3 days' END, abs(hashtext(c.email)) % 400, m.id, 'UTC', now(), now()
+				THEN interval '-1 hour' ELSE interval '3 days' END, abs(hashtext(c.email)) % 400, m.id, 'UTC',
+					now(), now()
 			FROM contact c, mailbox m, sequence q WHERE c.org_id = $1 AND m.org_id = $1 AND q.org_id = $1`,
 	} {
 		if _, err := o.admin.Exec(ctx, sql, o.orgs[0].org); err != nil {

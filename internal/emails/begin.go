@@ -48,15 +48,19 @@ func (s *Service) Begin(ctx context.Context, db *postgres.DB, org, email, fence 
 
 // beginSQL also makes the commit asynchronous: what a crash of Postgres loses is the fence, without which there is no
 // mark, and whose commit is not lost before this one's.
-const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours), set_config('synchronous_commit', 'off', true)
-FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`
+const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours),
+	set_config('synchronous_commit', 'off', true), ` + broadcastRuns + `
+FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`
 
 func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID) (*Outgoing, error) {
 	o := &Outgoing{Org: tx.Org(), Fence: fence}
 	queueContent(tx, email, &o.content)
-	var setting string
+	var (
+		setting string
+		runs    bool
+	)
 	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &o.late,
-		&setting)...)
+		&setting, &runs)...)
 	switch {
 	case postgres.None(err):
 		return nil, nil //nolint:nilnil // nothing to send
@@ -70,6 +74,9 @@ func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID
 	case Scheduled, Planned:
 	default:
 		return nil, nil //nolint:nilnil // it is settled
+	}
+	if !runs {
+		return nil, nil //nolint:nilnil // it waits until its broadcast is resumed, which adds a job
 	}
 	if reason := o.unsendable(time.Now()); reason != "" {
 		return nil, o.cancel(ctx, tx, reason)

@@ -24,7 +24,7 @@ import (
 type New struct {
 	ID              id.ID // zero: a fresh one; given by callers whose content has links with it
 	Mailbox         *mailboxes.Sending
-	ContactID       id.ID
+	ContactID       id.ID // zero: a test mail, which belongs to no contact
 	ToEmail, ToName string
 	Purpose         string
 	Subject         string
@@ -39,9 +39,10 @@ type New struct {
 	Automated       *Automated
 }
 
-// Automated is what an email of a sequence has beside those that people write.
+// Automated is what an email of a sequence or broadcast has beside those that people write.
 type Automated struct {
 	Enrolment     id.ID
+	Broadcast     id.ID  // zero: of a sequence. Otherwise Enrolment and Step are zero
 	Step, Variant string // Variant may be ""
 	LateHours     int    // how long after it is due it may be sent
 }
@@ -138,12 +139,16 @@ func (n *New) email(key orgkey.Key, now wire.Time) Email {
 		i = id.New()
 	}
 	e := Email{
-		ID: i, ContactID: &n.ContactID, MailboxID: n.Mailbox.ID, ThreadID: i, ReplyToID: n.InReplyTo,
+		ID: i, ContactID: orNone(n.ContactID), MailboxID: n.Mailbox.ID, ThreadID: i, ReplyToID: n.InReplyTo,
 		Purpose: n.Purpose, To: n.ToEmail, Subject: n.Subject, MessageID: MessageID(key, i, n.Mailbox.FromDomain),
 		Status: Planned, Evidence: []Evidence{}, Tracking: n.Tracking, CreatedAt: now, UpdatedAt: now,
 	}
 	if a := n.Automated; a != nil {
-		e.EnrolmentID, e.Step, e.automated = &a.Enrolment, &a.Step, true
+		if e.automated = true; a.Broadcast.IsZero() {
+			e.EnrolmentID, e.Step = &a.Enrolment, &a.Step
+		} else {
+			e.BroadcastID = &a.Broadcast
+		}
 		if a.Variant != "" {
 			e.Variant = &a.Variant
 		}
@@ -152,6 +157,14 @@ func (n *New) email(key orgkey.Key, now wire.Time) Email {
 		e.Status, e.ScheduledAt = Scheduled, n.ScheduledAt
 	}
 	return e
+}
+
+// orNone returns nil for the zero id.
+func orNone(i id.ID) *id.ID {
+	if i.IsZero() {
+		return nil
+	}
+	return &i
 }
 
 // MessageID returns the Message-ID of an email of the org whose key is given, without angle brackets. Nobody outside
@@ -199,12 +212,13 @@ func insert(tx *postgres.Tx, e *Email, c *content, n *New) {
 	tx.Queue(`
 		INSERT INTO email (org_id, id, mailbox_id, contact_id, thread_id, reply_to_id, purpose, subject, to_email,
 			to_domain, message_id, message_hash, status, scheduled_at, due_at, track_opens, track_clicks, created_by,
-			created_at, updated_at, enrolment_id, step, variant, automated, late_hours)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22,
-			$23, $24)`,
+			created_at, updated_at, enrolment_id, step, variant, automated, late_hours, broadcast_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21,
+			$22, $23, $24, $25)`,
 		tx.Org(), e.ID, e.MailboxID, e.ContactID, e.ThreadID, e.ReplyToID, e.Purpose, e.Subject, e.To, domain,
 		e.MessageID, HashOf(e.MessageID), e.Status, e.ScheduledAt, due, e.Tracking.Opens, e.Tracking.Clicks, n.By,
-		e.CreatedAt, e.EnrolmentID, e.Step, e.Variant, e.automated, late)
+		e.CreatedAt, e.EnrolmentID, e.Step, e.Variant, e.automated, late,
+		e.BroadcastID)
 	tx.Queue(`
 		INSERT INTO email_content (org_id, email_id, from_email, from_name, reply_to, to_name, html, text, in_reply_to,
 			refs, list_unsubscribe, dated_at, attachments, created_at, bounce_to)

@@ -35,8 +35,13 @@ UPDATE email e SET status = 'transmitting', status_reason = '', marked_at = cloc
 	mime_sha256 = $7
 WHERE org_id = $1 AND id = $2 AND status = 'planned' AND fence = $3
 	AND NOT ` + suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6") + `
-	AND EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id AND c.archived_at IS NULL)
+	AND ` + live + ` AND ` + broadcastRuns + `
 	AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)`
+
+// live is the condition that the contact of an email e is not archived. A test mail has no contact. The emails of a
+// purged contact, which have none either, are cancelled.
+const live = `(e.contact_id IS NULL OR EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id
+	AND c.archived_at IS NULL))`
 
 // writable is the condition that an org is not read-only.
 const writable = `o.paused_at IS NULL AND (o.writes_until IS NULL OR o.writes_until > clock_timestamp())`
@@ -134,6 +139,9 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 		}
 	}
 	taken()
+	if o.BroadcastID != nil {
+		guardBroadcast(tx, *o.BroadcastID)
+	}
 	sum := sha256.Sum256(mime)
 	marked, allowed := false, true
 	tx.Queue(markSQL, tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing, sum[:]).
@@ -182,24 +190,28 @@ func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
 
 // stop finds out why the mark was refused, and cancels the email unless another run has it.
 func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
-	var own, writes, live bool
+	var own, writes, lives, runs bool
 	states.LockOf(tx, o.ID)
 	err := tx.QueryRow(ctx, `
 		SELECT e.status = 'planned' AND e.fence IS NOT DISTINCT FROM $3,
 			EXISTS (SELECT FROM org o WHERE o.id = $1 AND `+writable+`),
-			EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id AND c.archived_at IS NULL)
-		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), o.ID, o.Fence}, &own, &writes, &live)
+			`+live+`, `+broadcastRuns+`
+		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), o.ID, o.Fence}, &own, &writes,
+		&lives, &runs)
 	if postgres.None(err) || err == nil && !own {
 		return &RefusedError{Settled: true, Reason: "the email is settled, or another run has it"}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read why the mark is refused: %w", err)
 	}
+	if !runs { // the email waits, and gets a job when the broadcast is resumed
+		return &RefusedError{Settled: true, Reason: BroadcastPaused}, nil
+	}
 	reason := Suppressed
 	switch {
 	case !writes:
 		reason = OrgReadOnly
-	case !live:
+	case !lives:
 		reason = ContactArchived
 	}
 	return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)

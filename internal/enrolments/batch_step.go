@@ -116,7 +116,8 @@ func (b *Batch) count(tx *postgres.Tx, results []Result) {
 		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, b.Done, b.Enrolled, b.Skipped, b.afterAt, b.afterID)
 	if len(skipped) > 0 {
 		tx.Queue(`INSERT INTO enrolment_result (org_id, batch_id, contact_id, reason, created_at)
-			SELECT $1, $2, u.contact, u.reason, clock_timestamp() FROM unnest($3::uuid[], $4::text[]) AS u (contact, reason)
+			SELECT $1, $2, u.contact, u.reason, clock_timestamp() FROM unnest($3::uuid[], $4::text[]) AS u
+				(contact, reason)
 			ON CONFLICT DO NOTHING`, tx.Org(), b.ID, skipped, reasons)
 	}
 }

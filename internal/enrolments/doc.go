@@ -2,10 +2,10 @@
 //
 // # Enrolment
 //
-// Enrol takes up to a thousand ids and returns a result for each. A Batch takes a segment or a filter: a job walks it in
-// the order of creation, in pieces of one transaction each, so that it can be killed, continued and cancelled. A contact
-// is skipped with a reason, and never enrolled twice at once: a unique index allows one open enrolment per contact and
-// sequence.
+// Enrol takes up to a thousand ids and returns a result for each. A Batch takes a segment or a filter: a job walks it
+// in the order of creation, in pieces of one transaction each, so that it can be killed, continued and cancelled. A
+// contact is skipped with a reason, and never enrolled twice at once: a unique index allows one open enrolment per
+// contact and sequence.
 //
 // # Steps
 //

@@ -70,7 +70,8 @@ func open(t *testing.T) *office {
 func (o *office) box(address string) id.ID {
 	o.Helper()
 	i := id.New()
-	o.exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, daily_cap, gap_min,
+	o.exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status,
+		daily_cap, gap_min,
 			gap_max, time_zone, created_at, updated_at)
 		VALUES ($1, $2, 'Box', 'sandbox', $3, $3, 'shop.example', 'active', NULL, 0, 0, 'Europe/Berlin', now(), now())`,
 		o.org, i, address)

@@ -120,14 +120,16 @@ func (p *plan) store(tx *postgres.Tx, now time.Time) error {
 				return err
 			}
 			tx.Queue(`INSERT INTO schedule_zone (org_id, schedule, zone, body, opens_at, closes_at)
-				VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`, tx.Org(), g.Schedule, g.Zone, p.body, opens, closes)
+				VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`, tx.Org(), g.Schedule, g.Zone, p.body, opens,
+				closes)
 		}
 		var mailbox *id.ID
 		if !g.Mailbox.IsZero() {
 			mailbox = &g.Mailbox
 		}
 		tx.Queue(`INSERT INTO send_group (org_id, id, sequence_id, mailbox_id, schedule, zone)
-			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`, tx.Org(), i, g.Sequence, mailbox, g.Schedule, g.Zone)
+			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`, tx.Org(), i, g.Sequence, mailbox, g.Schedule,
+			g.Zone)
 	}
 	clear(p.groups)
 	return nil

@@ -108,6 +108,7 @@ var catalogue = []Type{
 	of(live, "social_account.disconnected", endedAccount, "a social or ad account was disconnected"),
 	of(live, "webhook.disabled", sampleEndpoint, "a webhook endpoint was disabled by the platform, with the reason"),
 	of(live, "mailbox.disabled", sampleMailbox, "a mailbox was disabled by the platform, with the reason"),
+	of(live, "broadcast.completed", sampleBroadcast, "every email of a broadcast was settled, once per broadcast"),
 	change(live, "brand.updated", sampleBrand, "name, logo, colours or another setting of the brand changed"),
 	of(live, "domain.verified", sampleDomain, "a custom domain was verified and serves"),
 	of(live, "domain.degraded", degradedDomain, "a custom domain's records are no longer right"),

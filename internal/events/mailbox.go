@@ -97,6 +97,28 @@ type MailDomainCheck struct {
 	CheckedAt *wire.Time `json:"checked_at" format:"date-time" doc:"When the records were looked up; null: never"`
 }
 
+// Broadcast is a broadcast, as events have it.
+type Broadcast struct {
+	ID          id.ID          `json:"id" format:"uuid" doc:"ID of the broadcast"`
+	Name        string         `json:"name" doc:"Display name"`
+	MailboxID   id.ID          `json:"mailbox_id" format:"uuid" doc:"Mailbox that it was sent from"`
+	Status      string         `json:"status" doc:"State of the broadcast: sent"`
+	Total       int            `json:"total" doc:"Contacts of the audience"`
+	Sendable    int            `json:"sendable" doc:"Contacts among them that an email was written to"`
+	LeftOut     map[string]int `json:"left_out" doc:"Contacts among them that got none, by reason"`
+	CreatedAt   wire.Time      `json:"created_at" format:"date-time" doc:"When it was created"`
+	CompletedAt wire.Time      `json:"completed_at" format:"date-time" doc:"When its last email was settled"`
+}
+
+// BroadcastCompleted is the event broadcast.completed, announced once per broadcast.
+type BroadcastCompleted struct{ Broadcast Broadcast }
+
+// Type returns the event type.
+func (BroadcastCompleted) Type() string { return "broadcast.completed" }
+
+// Data returns the broadcast with its counts.
+func (e BroadcastCompleted) Data() (object, previous any) { return e.Broadcast, nil }
+
 // MailboxDisabled is the event mailbox.disabled: the platform, not a user, disabled the mailbox.
 type MailboxDisabled struct{ Mailbox Mailbox }
 

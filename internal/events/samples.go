@@ -176,6 +176,10 @@ var (
 		ID: sampleID(19), URL: "https://example.com/hooks", Events: []string{"*"},
 		DisabledReason: ptr("gone"), CreatedAt: sampleTime, UpdatedAt: sampleTime,
 	}
+	sampleBroadcast = Broadcast{
+		ID: sampleID(14), Name: "Autumn news", MailboxID: sampleID(10), Status: "sent", Total: 1000, Sendable: 985,
+		LeftOut: map[string]int{"no_email": 3, "suppressed": 12}, CreatedAt: sampleTime, CompletedAt: sampleTime,
+	}
 	sampleMailbox = Mailbox{
 		ID: sampleID(10), Name: "Ada", Kind: "smtp", FromEmail: "ada@example.com", FromName: "Ada Lovelace",
 		SMTP:     &MailServer{Host: "smtp.example.com", Port: 587, TLS: "starttls", Username: "ada@example.com"},

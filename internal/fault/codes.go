@@ -57,6 +57,7 @@ const (
 	TooLate             Code = "too_late"
 	TooEarly            Code = "too_early"
 	NotUnknown          Code = "not_unknown"
+	AlreadyStarted      Code = "already_started"
 	SequenceNotActive   Code = "sequence_not_active"
 
 	PreconditionFailed Code = "precondition_failed"
@@ -106,7 +107,7 @@ var statuses = map[Code]int{
 	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409,
 	PipelineInUse: 409, MailboxExists: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409,
 	NotUnknown: 409, SequenceNotActive: 409,
-	PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
+	AlreadyStarted: 409, PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
 	AIRequestTooLarge: 422, MergeMissing: 422, HostNotAllowed: 422, PortNotAllowed: 422,
 	StepCycle: 422, StepUnknown: 422, OpenNotACondition: 422,

@@ -12,10 +12,12 @@ import (
 func (p *post) enrol() id.ID {
 	p.Helper()
 	i, sequence := id.New(), id.New()
-	p.exec(`INSERT INTO send_group (org_id, id, sequence_id, schedule, zone) VALUES ($1, 1, $2, '', '')`, p.org, sequence)
+	p.exec(`INSERT INTO send_group (org_id, id, sequence_id, schedule, zone) VALUES ($1, 1, $2, '', '')`, p.org,
+		sequence)
 	p.exec(`INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, step_number, due_at, grp,
 			prio, mailbox_id, zone, created_at, started_at, state_at)
-		VALUES ($1, $2, $3, 1, $4, 'active', 'second', 2, now() + interval '1 day', 1, 0, $5, 'UTC', now(), now(), now())`,
+		VALUES ($1, $2, $3, 1, $4, 'active', 'second', 2, now() + interval '1 day', 1, 0, $5, 'UTC', now(),
+			now(), now())`,
 		p.org, i, sequence, p.sent.ContactID, p.box)
 	p.exec(`UPDATE email SET enrolment_id = $2, step = 'first', purpose = 'marketing' WHERE id = $1`, p.sent.ID, i)
 	return i
@@ -47,7 +49,8 @@ func TestIncomingMailsEndOrPauseTheEnrolmentOfTheirContact(t *testing.T) {
 					"Subject: Undelivered\r\nMIME-Version: 1.0\r\n"+
 					"Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n"+
 					"--b\r\n\r\nIt came back.\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n"+
-					"Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; ada@example.com\r\nAction: failed\r\n"+
+					"Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; ada@example.com\r\n"+
+					"Action: failed\r\n"+
 					"Status: 5.1.1\r\n\r\n--b\r\nContent-Type: message/rfc822\r\n\r\nMessage-ID: <%s>\r\n"+
 					"Subject: Hello\r\n\r\nGood day\r\n--b--\r\n", p.sent.MessageID)
 			},

@@ -171,6 +171,11 @@ var rules = []struct{ table, sql string }{
 			WHERE last_message_at < now() - interval '365 days' LIMIT $1))`,
 	},
 	{
+		"broadcast_recipient",
+		`DELETE FROM broadcast_recipient WHERE ctid = ANY (ARRAY(SELECT ctid FROM broadcast_recipient
+			WHERE created_at < now() - interval '400 days' LIMIT $1))`,
+	},
+	{
 		"enrolment_result",
 		`DELETE FROM enrolment_result WHERE ctid = ANY (ARRAY(SELECT ctid FROM enrolment_result
 			WHERE created_at < now() - interval '30 days' LIMIT $1))`,

@@ -77,7 +77,8 @@ func (Enrolment) Descriptions() map[string]string {
 }
 
 // Columns is the columns of an Enrolment, for Scan.
-const Columns = `n.id, n.sequence_id, n.version, n.contact_id, n.mailbox_id, n.state, nullif(n.reason, ''), n.step, n.zone,
+const Columns = `n.id, n.sequence_id, n.version, n.contact_id, n.mailbox_id, n.state, nullif(n.reason, ''),
+	n.step, n.zone,
 	n.due_at, n.resume_at, n.task_id, n.created_at, n.started_at, n.state_at, n.ended_at, n.step_number, n.created_by,
 	n.edit, n.grp, n.last_email_id, n.until_at`
 

@@ -45,7 +45,8 @@ WITH found AS (
 	FROM found f WHERE f.state = 'sending' AND e.org_id = $1 AND e.enrolment_id = f.id AND e.step = f.step
 		AND e.status = 'planned'
 ), told AS (
-	INSERT INTO enrolment_history (org_id, enrolment_id, id, at, from_state, to_state, step, cause, email_id, message_id)
+	INSERT INTO enrolment_history (org_id, enrolment_id, id, at, from_state, to_state, step, cause, email_id,
+		message_id)
 	SELECT $1, f.id, uuidv7_at(clock_timestamp()), clock_timestamp(), f.state, $2, f.step, $4, $5::uuid, $6::uuid
 	FROM found f
 )

@@ -54,7 +54,8 @@ func (r *Reply) Human(ctx context.Context, tx *postgres.Tx, reason string) error
 	}
 	c.Text = "company_reply"
 	_, err := Move(ctx, tx, To{State: Replied, Reason: c.Text}, c, `n.stop_company AND `+Open+`
-		AND n.contact_id IN (SELECT o.id FROM contact me JOIN contact o ON o.org_id = $1 AND o.company_id = me.company_id
+		AND n.contact_id IN (SELECT o.id FROM contact me JOIN contact o ON o.org_id = $1 AND o.company_id =
+			me.company_id
 			AND o.id <> me.id WHERE me.org_id = $1 AND me.id = $8)`, *r.Contact)
 	return err
 }
@@ -117,7 +118,8 @@ func SuppressedDomains(ctx context.Context, tx *postgres.Tx, domains []string, r
 		return nil
 	}
 	_, err := Move(ctx, tx, suppressedTo(reason), Cause{Text: "suppression"}, Open+` AND EXISTS (SELECT FROM contact c
-		WHERE c.org_id = $1 AND c.id = n.contact_id AND split_part(c.email_folded, '@', 2) = ANY ($8::text[]))`, domains)
+		WHERE c.org_id = $1 AND c.id = n.contact_id AND split_part(c.email_folded, '@', 2) = ANY ($8::text[]))`,
+		domains)
 	return err
 }
 
@@ -175,7 +177,8 @@ func dueNow(ctx context.Context, tx *postgres.Tx, where string, arg id.ID) error
 
 // Erase queues the removal of a contact's enrolments.
 func Erase(tx *postgres.Tx, contact id.ID) {
-	tx.Queue(`DELETE FROM enrolment_history h USING enrolment n WHERE n.org_id = $1 AND n.contact_id = $2 AND h.org_id = $1
+	tx.Queue(`DELETE FROM enrolment_history h USING enrolment n WHERE n.org_id = $1 AND n.contact_id = $2 AND
+		h.org_id = $1
 		AND h.enrolment_id = n.id`, tx.Org(), contact)
 	tx.Queue(`DELETE FROM enrolment WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
 	tx.Queue(`DELETE FROM enrolment_result WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)

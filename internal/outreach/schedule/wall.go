@@ -73,3 +73,13 @@ func afterGap(wall time.Time, zone *time.Location) time.Time {
 	start, _ := at.ZoneBounds()
 	return start
 }
+
+// Local returns when the clock of zone shows what the clock of home shows at at: the first of two such instants, and
+// the first instant after a gap.
+func Local(at time.Time, home, zone *time.Location) time.Time {
+	shown := at.In(home)
+	_, offset := shown.Zone()
+	wall := at.UTC().Add(time.Duration(offset) * time.Second)
+	first, _ := resolve(wall, zone)
+	return first
+}

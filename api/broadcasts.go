@@ -1,0 +1,340 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/broadcasts"
+	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/form"
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/templates"
+	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/jobs/broadcastprepare"
+	"github.com/funnelwork/funnelwork/jobs/emailsend"
+	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
+)
+
+const (
+	broadcastsPath = "/api/v1/broadcasts"
+	broadcastsTag  = "Broadcasts"
+)
+
+func (a *App) mountBroadcasts() {
+	const one = broadcastsPath + "/{id}"
+	feature, prepare := plans.Broadcasts, []string{broadcastprepare.Kind.Name()}
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.create",
+		Method: http.MethodPost, Path: broadcastsPath, Need: httpx.Member, Tag: broadcastsTag,
+		Title: "Create a broadcast", Status: http.StatusCreated, Feature: feature,
+	}, a.createBroadcast)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.list",
+		Method: http.MethodGet, Path: broadcastsPath, Need: httpx.Viewer, Tag: broadcastsTag,
+		Title: "List broadcasts, newest first",
+	}, a.listBroadcasts)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.get",
+		Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: broadcastsTag, Title: "Get a broadcast",
+	}, a.getBroadcast)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.update",
+		Method: http.MethodPatch, Path: one, Need: httpx.Member, Tag: broadcastsTag, Title: "Update a broadcast",
+		Feature: feature, Writes: prepare, May: []int{http.StatusConflict},
+	}, a.updateBroadcast)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.archive",
+		Method: http.MethodDelete, Path: one, Need: httpx.Member, Tag: broadcastsTag, Title: "Archive a broadcast",
+		Status: http.StatusNoContent, May: []int{http.StatusConflict},
+	}, a.archiveBroadcast)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.restore",
+		Method: http.MethodPost, Path: one + "/restore", Need: httpx.Member, Tag: broadcastsTag,
+		Title: "Restore an archived broadcast",
+	}, a.restoreBroadcast)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.stats",
+		Method: http.MethodGet, Path: one + "/stats", Need: httpx.Viewer, Tag: broadcastsTag,
+		Title: "Get what became of a broadcast's emails",
+	}, a.broadcastStats)
+	a.mountBroadcastActions(one)
+}
+
+func (a *App) mountBroadcastActions(one string) {
+	prepare := []string{broadcastprepare.Kind.Name()}
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.preview",
+		Method: http.MethodPost, Path: one + "/preview", Need: httpx.Viewer, Tag: broadcastsTag, Open: true,
+		Title: "Count whom a broadcast would reach",
+	}, a.previewBroadcast)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.test",
+		Method: http.MethodPost, Path: one + "/test", Need: httpx.Member, Tag: broadcastsTag,
+		Title: "Send a broadcast to its authors", Status: http.StatusAccepted, Feature: plans.Broadcasts,
+		Writes: []string{emailsend.Kind.Name()}, May: []int{http.StatusConflict},
+	}, a.testBroadcast)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "broadcasts.schedule",
+		Method: http.MethodPost, Path: one + "/schedule", Need: httpx.Member, Tag: broadcastsTag,
+		Title: "Send a broadcast now or at a time", Feature: plans.Broadcasts, Writes: prepare,
+		May: []int{http.StatusConflict},
+	}, a.scheduleBroadcast)
+	for _, action := range []struct {
+		name, title string
+		feature     string
+		writes      []string
+		act         func(*broadcasts.Service, context.Context, *postgres.Tx, id.ID) (broadcasts.Row, error)
+	}{
+		{"pause", "Pause a broadcast", "", nil, (*broadcasts.Service).Pause},
+		{
+			"resume", "Resume a paused broadcast", plans.Broadcasts, append(prepare, emailsendbulk.Kind.Name()),
+			(*broadcasts.Service).Resume,
+		},
+		{"cancel", "Cancel a broadcast", "", nil, (*broadcasts.Service).Cancel},
+	} {
+		httpx.Route(a.Server, httpx.Op{
+			ID:     "broadcasts." + action.name,
+			Method: http.MethodPost, Path: one + "/" + action.name, Need: httpx.Member, Tag: broadcastsTag,
+			Title: action.title, Feature: action.feature, Writes: action.writes, May: []int{http.StatusConflict},
+		}, func(ctx context.Context, in *RecordID) (*broadcastAnswer, error) {
+			return a.changeBroadcast(ctx, func(tx *postgres.Tx) (broadcasts.Row, error) {
+				return action.act(a.broadcasts(), ctx, tx, in.ID)
+			})
+		})
+	}
+}
+
+// broadcasts returns the service of broadcasts.
+func (a *App) broadcasts() *broadcasts.Service {
+	return &broadcasts.Service{
+		Emails: a.Emails, Templates: &templates.Service{Box: a.Box, PublicURL: a.Deps.PublicURL},
+		AllowPrivate: a.Mailboxes.AllowPrivate,
+		Prepare: func(ctx context.Context, tx *postgres.Tx, broadcast id.ID, run int, at time.Time) error {
+			var how []queue.Adding
+			if at.After(time.Now()) {
+				how = append(how, queue.At(at))
+			}
+			return broadcastprepare.Kind.Add(ctx, tx, broadcastprepare.Args{Broadcast: broadcast, Run: run}, how...)
+		},
+		Send: func(ctx context.Context, tx *postgres.Tx, email, mailbox id.ID) error {
+			return emailsendbulk.Kind.Add(ctx, tx, emailsendbulk.Args{Email: email}, queue.ConcurrencyKey(mailbox))
+		},
+	}
+}
+
+type broadcastAnswer struct {
+	httpx.Tagged
+	Body broadcasts.Broadcast
+}
+
+func showBroadcast(r *broadcasts.Row) *broadcastAnswer {
+	return &broadcastAnswer{Tagged: httpx.ETag(r.Edit, r.Value.Computed), Body: r.Value}
+}
+
+type broadcastCreated struct {
+	httpx.Tagged
+	Location string `header:"Location" doc:"Address of the broadcast"`
+	Body     broadcasts.Broadcast
+}
+
+func (a *App) createBroadcast(ctx context.Context, in *recordNew[createBroadcastRequest]) (*broadcastCreated, error) {
+	p := in.Body.patch()
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*broadcastCreated, error) {
+		row, err := broadcasts.Create(ctx, tx, &p, actor(ctx))
+		if err != nil {
+			return nil, err
+		}
+		return &broadcastCreated{
+			Tagged: httpx.ETag(row.Edit, 0), Location: broadcastsPath + "/" + row.Value.ID.String(), Body: row.Value,
+		}, nil
+	})
+}
+
+type broadcastQuery struct {
+	httpx.PageInput
+	Status   string `query:"status" enum:"draft,scheduled,preparing,sending,paused,sent,cancelled"`
+	Archived bool   `query:"archived" doc:"List archived broadcasts instead of live ones"`
+}
+
+// Descriptions implements wire.Describer.
+func (broadcastQuery) Descriptions() map[string]string {
+	return map[string]string{"status": "Only broadcasts with this status"}
+}
+
+func (a *App) listBroadcasts(ctx context.Context, in *broadcastQuery) (*recordList[broadcasts.Broadcast], error) {
+	after, err := httpx.After[record.Position](ctx, a.Server, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*recordList[broadcasts.Broadcast], error) {
+		rows, err := broadcasts.List(ctx, tx, in.Archived, in.Status, after, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
+			func(r broadcasts.Row) broadcasts.Broadcast { return r.Value },
+			func(r broadcasts.Row) record.Position { return broadcasts.Position(&r) })
+		if err == nil {
+			err = in.Add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
+				return broadcasts.Count(ctx, tx, in.Archived, in.Status)
+			})
+		}
+		return &recordList[broadcasts.Broadcast]{l}, err
+	})
+}
+
+func (a *App) getBroadcast(ctx context.Context, in *recordRead) (*broadcastAnswer, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*broadcastAnswer, error) {
+		row, err := broadcasts.Get(ctx, tx, in.ID, in.IncludeArchived)
+		if err != nil {
+			return nil, err
+		}
+		return showBroadcast(&row), nil
+	})
+}
+
+// changeBroadcast answers with the broadcast that change has changed.
+func (a *App) changeBroadcast(ctx context.Context, change func(*postgres.Tx) (broadcasts.Row, error)) (*broadcastAnswer,
+	error,
+) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*broadcastAnswer, error) {
+		row, err := change(tx)
+		if err != nil {
+			return nil, err
+		}
+		return showBroadcast(&row), nil
+	})
+}
+
+func (a *App) updateBroadcast(ctx context.Context, in *recordPatch[updateBroadcastRequest]) (*broadcastAnswer, error) {
+	p := in.Body.patch()
+	return a.changeBroadcast(ctx, func(tx *postgres.Tx) (broadcasts.Row, error) {
+		ch, err := a.broadcasts().Update(ctx, tx, in.ID, in.Check, &p)
+		return ch.Row, err
+	})
+}
+
+func (a *App) archiveBroadcast(ctx context.Context, in *recordDrop) (*struct{}, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
+		_, err := broadcasts.Archive(ctx, tx, in.ID, in.Check)
+		return &struct{}{}, err
+	})
+}
+
+func (a *App) restoreBroadcast(ctx context.Context, in *RecordID) (*broadcastAnswer, error) {
+	return a.changeBroadcast(ctx, func(tx *postgres.Tx) (broadcasts.Row, error) {
+		ch, err := broadcasts.Restore(ctx, tx, in.ID)
+		return ch.Row, err
+	})
+}
+
+type broadcastStats struct {
+	Body struct {
+		Data []broadcasts.BroadcastStats `json:"data" doc:"What became of the emails, by variant"`
+	}
+}
+
+func (a *App) broadcastStats(ctx context.Context, in *RecordID) (*broadcastStats, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*broadcastStats, error) {
+		all, err := broadcasts.Stats(ctx, tx, in.ID)
+		out := &broadcastStats{}
+		out.Body.Data = all
+		return out, err
+	})
+}
+
+type broadcastPreview struct{ Body broadcasts.AudienceCount }
+
+func (a *App) previewBroadcast(ctx context.Context, in *RecordID) (*broadcastPreview, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*broadcastPreview, error) {
+		p, err := a.broadcasts().Preview(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &broadcastPreview{*p}, nil
+	})
+}
+
+type scheduleBroadcastRequest struct {
+	SendAt httpx.Optional[string] `json:"send_at" required:"false"`
+}
+
+// Descriptions implements wire.Describer.
+func (scheduleBroadcastRequest) Descriptions() map[string]string {
+	return map[string]string{
+		"send_at": "When to send it, RFC 3339; absent or null: at its send_at, or at once if it has none",
+	}
+}
+
+func (a *App) scheduleBroadcast(ctx context.Context, in *struct {
+	RecordID
+	Body *scheduleBroadcastRequest
+},
+) (*broadcastAnswer, error) {
+	var at *wire.Time
+	if in.Body != nil {
+		f := form.At("")
+		if f.Time("send_at", in.Body.SendAt.Field, &at); at != nil && time.Until(at.Time) > furthest {
+			f.Wrong("send_at", "out_of_range", "A broadcast can be scheduled at most a year ahead.")
+		}
+		if err := f.Fault(); err != nil {
+			return nil, err
+		}
+	}
+	return a.changeBroadcast(ctx, func(tx *postgres.Tx) (broadcasts.Row, error) {
+		return a.broadcasts().Schedule(ctx, tx, in.ID, at)
+	})
+}
+
+type testBroadcastRequest struct {
+	To        []string               `json:"to" minItems:"1" maxItems:"5" doc:"Addresses that get the mail"`
+	ContactID httpx.Optional[string] `json:"contact_id" required:"false"`
+}
+
+// Descriptions implements wire.Describer.
+func (testBroadcastRequest) Descriptions() map[string]string {
+	return map[string]string{"contact_id": "Contact whose values the mail has; absent: the first one of the audience"}
+}
+
+type broadcastTest struct {
+	Body struct {
+		EmailIDs []id.ID `json:"email_ids" doc:"The emails that are going to be sent"`
+	}
+}
+
+func (a *App) testBroadcast(ctx context.Context, in *struct {
+	RecordID
+	Body testBroadcastRequest
+},
+) (*broadcastTest, error) {
+	contact, err := uuidField("contact_id", in.Body.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	for i, to := range in.Body.To {
+		if !form.IsEmail(to) {
+			return nil, fault.Invalid("to/"+string(rune('0'+i)), "invalid_email", "This is no mail address.")
+		}
+	}
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*broadcastTest, error) {
+		all, err := a.broadcasts().Test(ctx, tx, in.ID, in.Body.To, contact, actor(ctx))
+		if err != nil {
+			return nil, err
+		}
+		out := &broadcastTest{}
+		for _, e := range all {
+			out.Body.EmailIDs = append(out.Body.EmailIDs, e.ID)
+			if err := emailsend.Kind.Add(ctx, tx, emailsend.Args{Email: e.ID},
+				queue.ConcurrencyKey(e.MailboxID)); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	})
+}
