@@ -381,9 +381,8 @@ func TestAnActWhoseHookFailsChangesNoJob(t *testing.T) {
 var without = strings.Fields(`
 	account.notice account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage
 	billing.settle billing.sync contact.duplicates contact.index contact.index_sweep domain.sweep domain.verify
-	email.reconcile inbound.mail inbound.opinion keys.reseal lead.fade lead.rescore lead.score lead.score_many mail.system
-	mailbox.check mailbox.domains mailbox.sweep mailbox.sync
-	overview.count plan.settle plan.sweep
+	email.reconcile inbound.mail inbound.opinion keys.reseal lead.fade lead.rescore lead.score lead.score_many
+	mail.system mailbox.check mailbox.domains mailbox.sweep mailbox.sync overview.count plan.settle plan.sweep
 	platform.redrive platform.retain quota.announce score.train_night segment.sync sending.domains sequence.step
 	stripe.event token.refresh token.revoke token.sweep tracking.judge webhook.health webhook.tell`)
 

@@ -107,9 +107,10 @@ func TestABroadcastReachesEachAddressOnceWhileWorkersAreKilled(t *testing.T) {
 		kill(running[which])
 		kills++
 		running[which] = p.process(broadcasting)
-		if kills%4 == 2 {
+		switch kills % 4 {
+		case 2:
 			p.turn(s.Pause, news)
-		} else if kills%4 == 3 {
+		case 3:
 			p.turn(s.Resume, news)
 		}
 	}

@@ -3,6 +3,7 @@ package broadcasts
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
@@ -21,9 +22,7 @@ func (m *frozen) signed(address string) *frozen {
 		v.HTML, v.Text = withAddress(v.HTML, v.Text, address)
 	}
 	if len(m.Blocks) > 0 {
-		out.Blocks = append(m.Blocks[:len(m.Blocks):len(m.Blocks)], compose.Block{
-			Type: "footer", HTML: markup(address),
-		})
+		out.Blocks = append(slices.Clone(m.Blocks), compose.Block{Type: "footer", HTML: markup(address)})
 	}
 	return &out
 }

@@ -265,8 +265,8 @@ func Stopped(ctx context.Context, tx *postgres.Tx, i id.ID, run int) error {
 	if err == nil && row.Value.run == run {
 		_, err = s.Pause(ctx, tx, i)
 	}
-	if fault.Of(err) != nil { // it is archived, or over
-		return nil
+	if fault.Of(err) != nil {
+		return nil //nolint:nilerr // it is archived, or over
 	}
 	return err
 }

@@ -111,7 +111,7 @@ func (w *writer) one(ctx context.Context, tx *postgres.Tx, contact id.ID, by str
 	})
 	if err != nil {
 		if fault.Of(templates.Fault(err)) != nil {
-			return mergeMissing, nil
+			return mergeMissing, nil //nolint:nilerr // the recipient is left out for this reason
 		}
 		return "", err
 	}

@@ -61,8 +61,8 @@ func helpTexts() map[string]string {
 		"webhook-allow-private": "Webhooks may go to http and to private addresses.",
 		"inbound-addr": "Where an API process takes incoming mails: host:port for SMTP, lmtp://host:port for LMTP; " +
 			"without one by HTTP alone.",
-		"inbound-domain": "Domain of which all mail reaches that listener. Emails of mailboxes whose reply_to is there " +
-			"get addresses of their own for answers.",
+		"inbound-domain": "Domain of which all mail reaches that listener. Emails of mailboxes whose reply_to is " +
+			"there get addresses of their own for answers.",
 		"mail-allow-private": "Mailboxes may use servers with private addresses, any port, and no TLS.",
 		"mail-resolve-after": "How long after its transmission a person may settle an email whose fate is unknown.",
 		"smtp-url": "Server for the platform's mails, smtp:// or smtps://; without one none is sent; with the " +

@@ -32,7 +32,7 @@ func (s *Service) StepBatch(ctx context.Context, tx *postgres.Tx, batch id.ID) (
 	e, err := s.begin(ctx, tx, r)
 	if f := fault.Of(err); f != nil {
 		b.end(tx, Stopped, f.Detail)
-		return false, nil
+		return false, nil //nolint:nilerr // the batch has the error
 	}
 	if err != nil {
 		return false, err
@@ -40,7 +40,7 @@ func (s *Service) StepBatch(ctx context.Context, tx *postgres.Tx, batch id.ID) (
 	contacts, err := b.next(ctx, tx)
 	if f := fault.Of(err); f != nil {
 		b.end(tx, Stopped, f.Detail)
-		return false, nil
+		return false, nil //nolint:nilerr // the batch has the error
 	}
 	if err != nil {
 		return false, err

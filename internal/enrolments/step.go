@@ -139,21 +139,21 @@ func (t *tick) step(ctx context.Context, e *Enrolment) error {
 
 // orGone ends the enrolment if err says that its contact is archived or gone, and returns err otherwise.
 func (t *tick) orGone(ctx context.Context, e *Enrolment, err error) error {
-	if _, gone := err.(contactGone); gone { //nolint:errorlint // it is never wrapped
+	if _, gone := err.(goneError); gone { //nolint:errorlint // it is never wrapped
 		return t.end(ctx, e, states.To{State: states.Removed, Reason: "contact_archived"}, "contact_archived")
 	}
 	return err
 }
 
-type contactGone struct{}
+type goneError struct{}
 
-func (contactGone) Error() string { return "the contact is archived" }
+func (goneError) Error() string { return "the contact is archived" }
 
 // contact returns the live contact of an enrolment.
 func (t *tick) contact(ctx context.Context, e *Enrolment) (contacts.Row, error) {
 	row, err := contacts.Get(ctx, t.tx, e.ContactID, false)
 	if fault.Is(err, fault.NotFound) {
-		return row, contactGone{}
+		return row, goneError{}
 	}
 	return row, err
 }

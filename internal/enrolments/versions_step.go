@@ -43,7 +43,7 @@ func StepMove(ctx context.Context, tx *postgres.Tx, move id.ID) (left int, err e
 	w, err := m.mover(ctx, tx)
 	if f := fault.Of(err); f != nil {
 		m.end(tx, Stopped, f.Detail)
-		return MoveOver, nil
+		return MoveOver, nil //nolint:nilerr // the move has the error
 	}
 	if err != nil {
 		return MoveOver, err

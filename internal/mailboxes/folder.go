@@ -55,7 +55,7 @@ func FolderOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (*Folder, err
 	if err != nil {
 		return nil, fmt.Errorf("read folder: %w", err)
 	}
-	f.UIDValidity, f.UIDNext = uint32(valid), uint32(next) //nolint:gosec // both were 32 bits when they were stored
+	f.UIDValidity, f.UIDNext = uint32(valid), uint32(next)
 	return f, nil
 }
 

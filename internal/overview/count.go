@@ -44,7 +44,8 @@ WITH news AS MATERIALIZED (
 	SELECT type, data FROM event
 	WHERE org_id = $1 AND seq > $2 AND seq < $3 AND id >= $5
 		AND type = ANY ('{contact.created,contact.archived,contact.restored,contact.merged,contact.purged,` +
-	`import.completed,deal.created,deal.updated,deal.stage_changed,deal.archived,deal.restored,email.sent,email.received}')
+	`import.completed,deal.created,deal.updated,deal.stage_changed,deal.archived,deal.restored,email.sent,` +
+	`email.received}')
 	ORDER BY seq LIMIT $4
 )
 SELECT count(*), coalesce(bool_or(type IN ('contact.merged', 'contact.purged', 'import.completed')), false),
@@ -65,7 +66,8 @@ func Count(ctx context.Context, tx *postgres.Tx) error {
 	)
 	tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
 		set_config('plan_cache_mode', 'force_custom_plan', true)`)
-	err := tx.QueryRow(ctx, stateSQL, []any{tx.Org()}, &s.seq, &s.horizon, &s.whole, &s.late, &s.hooks, &s.since, &s.now)
+	err := tx.QueryRow(ctx, stateSQL, []any{tx.Org()}, &s.seq, &s.horizon, &s.whole, &s.late, &s.hooks, &s.since,
+		&s.now)
 	if postgres.None(err) {
 		return nil
 	}
@@ -208,7 +210,8 @@ func countEmails(tx *postgres.Tx, days []time.Time) {
 		tx.Queue(`INSERT INTO day_count (org_id, day, emails_sent, replies)
 			SELECT $1, $2, (SELECT count(*) FROM mailbox m JOIN email e ON e.org_id = $1 AND e.mailbox_id = m.id
 					AND e.marked_at >= $3 AND e.marked_at < $4 AND e.status = 'sent' WHERE m.org_id = $1),
-				(SELECT count(*) FROM message WHERE org_id = $1 AND id >= $5 AND id < $6 AND class = 'human' AND NOT own)
+				(SELECT count(*) FROM message WHERE org_id = $1 AND id >= $5 AND id < $6 AND class = 'human'
+					AND NOT own)
 			ON CONFLICT (org_id, day) DO UPDATE SET emails_sent = excluded.emails_sent, replies = excluded.replies
 			WHERE (day_count.emails_sent, day_count.replies) IS DISTINCT FROM (excluded.emails_sent, excluded.replies)`,
 			tx.Org(), day, day, next, id.Floor(day), id.Floor(next))

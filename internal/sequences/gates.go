@@ -122,7 +122,7 @@ func (g *Gates) mail(f *form.Form, at string, source compose.Source) error {
 	findings, err := g.Lint(source)
 	if fault.Of(err) != nil {
 		f.Wrong(at, "invalid_template", fault.Of(err).Detail)
-		return nil
+		return nil //nolint:nilerr // the form has the error
 	}
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -96,11 +95,6 @@ type State struct {
 	Name    string
 	Status  string
 	Version int // the active one; 0: it was never activated
-}
-
-// Event returns the form of the sequence in events.
-func (s *State) Event(reason *string) events.Sequence {
-	return events.Sequence{ID: s.ID, Name: s.Name, Status: s.Status, Reason: reason}
 }
 
 // StateOf returns the state of a sequence, deleted ones included, and keeps it from changing until tx ends. If there is

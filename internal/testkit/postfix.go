@@ -61,7 +61,7 @@ postlog unix-dgram n - n - 1 postlogd
 func Postfix(t testing.TB, lines string) int {
 	t.Helper()
 	postfix := program(t, "postfix")
-	dir, err := os.MkdirTemp("", "postfix") // t.TempDir is closed to other users
+	dir, err := os.MkdirTemp("", "postfix") //nolint:usetesting // t.TempDir is closed to other users
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,7 @@ func Postfix(t testing.TB, lines string) int {
 	port := nodePort(t)
 	conf := filepath.Join(dir, "conf")
 	for _, made := range []error{
-		os.Chmod(dir, 0o755), os.Mkdir(conf, 0o755), os.Mkdir(filepath.Join(dir, "spool"), 0o755),
-		os.Mkdir(filepath.Join(dir, "data"), 0o755),
+		os.Mkdir(conf, 0o700), os.Mkdir(filepath.Join(dir, "spool"), 0o700), os.Mkdir(filepath.Join(dir, "data"), 0o700),
 		os.WriteFile(filepath.Join(conf, "main.cf"), fmt.Appendf(nil, postfixMain, dir, lines), 0o600),
 		os.WriteFile(filepath.Join(conf, "master.cf"), fmt.Appendf(nil, postfixMaster, port), 0o600),
 	} {
@@ -88,7 +87,7 @@ func Postfix(t testing.TB, lines string) int {
 		unavailable(t, fmt.Errorf("postfix needs root: %w: %s", err, out))
 	}
 	for _, argv := range [][]string{
-		{"chown", "postfix", filepath.Join(dir, "data")}, {"chmod", "-R", "a+rX", conf}, {postfix, "-c", conf, "start"},
+		{"chown", "postfix", filepath.Join(dir, "data")}, {"chmod", "-R", "a+rX", conf}, {"chmod", "a+rx", dir, conf, filepath.Join(dir, "spool"), filepath.Join(dir, "data")}, {postfix, "-c", conf, "start"},
 	} {
 		if out, err := asRoot(argv...); err != nil {
 			t.Fatalf("%s: %v: %s", argv[0], err, out)

@@ -30,17 +30,17 @@ func TestIncomingMailsEndOrPauseTheEnrolmentOfTheirContact(t *testing.T) {
 		want, event string
 	}{
 		"a reply": {
-			mail: func(p *post) []byte { return p.answer("ada@example.com", "", "Yes, please") },
+			mail: func(p *post) []byte { return p.answer("", "Yes, please") },
 			want: "replied reply", event: "sequence.replied",
 		},
 		"an automatic reply": {
 			mail: func(p *post) []byte {
-				return p.answer("ada@example.com", "Auto-Submitted: auto-replied\r\n", "I am out of the office.")
+				return p.answer("Auto-Submitted: auto-replied\r\n", "I am out of the office.")
 			},
 			want: "paused out_of_office",
 		},
 		"a request to unsubscribe": {
-			mail: func(p *post) []byte { return p.answer("ada@example.com", "", "unsubscribe") },
+			mail: func(p *post) []byte { return p.answer("", "unsubscribe") },
 			want: "unsubscribed unsubscribe", event: "sequence.stopped",
 		},
 		"a hard bounce": {

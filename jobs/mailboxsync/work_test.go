@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	goimap "github.com/emersion/go-imap/v2"
-
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/inbound/parse"
@@ -28,7 +26,7 @@ func TestNewMailsOfTheInboxAreTakenOnce(t *testing.T) {
 	own := "From: Hello <Hello@Shop.example>\r\nMessage-ID: <own@shop.example>\r\n\r\nTest\r\n"
 	p.deliver("1")
 	p.server.Deliver(t, "Sent", mail("sent"), time.Now())
-	p.server.Deliver(t, imap.Inbox, mail("draft"), time.Now(), goimap.FlagDraft)
+	p.server.Deliver(t, imap.Inbox, mail("draft"), time.Now(), imapd.Draft)
 	p.server.Deliver(t, imap.Inbox, own, time.Now())
 	p.server.Deliver(t, imap.Inbox, mail("old"), time.Now().Add(-31*24*time.Hour))
 	for range 2 {

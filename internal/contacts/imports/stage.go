@@ -8,11 +8,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sheet"
-	"github.com/funnelwork/funnelwork/internal/sheet/store"
+	"github.com/funnelwork/funnelwork/internal/uploads"
 )
 
 // tables hold the files of imports.
-const tables store.Tables = "contact_import"
+const tables uploads.Tables = "contact_import"
 
 // Staged is an uploaded file.
 type Staged struct {

@@ -16,9 +16,9 @@ import (
 
 // lockOf returns the advisory lock of a group.
 func lockOf(org id.ID, group int64) int64 {
-	b := binary.BigEndian.AppendUint64([]byte("send_group/"+org.String()+"/"), uint64(group)) //nolint:gosec // any bits
+	b := binary.BigEndian.AppendUint64([]byte("send_group/"+org.String()+"/"), uint64(group))
 	sum := sha256.Sum256(b)
-	return int64(binary.BigEndian.Uint64(sum[:])) //nolint:gosec // any 64 bits are a lock
+	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
 // Due queues that a step of the group is due at a time. Call it after the statement that makes the step due.
@@ -68,7 +68,7 @@ type Group struct {
 func (g *Group) ID() int64 {
 	b := slices.Concat(g.Sequence[:], g.Mailbox[:], g.Schedule, []byte(g.Zone))
 	sum := sha256.Sum256(b)
-	return int64(binary.BigEndian.Uint64(sum[:]) >> 1) //nolint:gosec // 63 bits
+	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)
 }
 
 // Window is a schedule in its stored form.

@@ -85,7 +85,7 @@ type Task struct {
 	Assignee *id.ID `json:"assignee" format:"uuid" nullable:"true" doc:"Who does it; null: the owner of the contact"`
 }
 
-// Types of a Task.
+// Todo is the type of a Task that says nothing else.
 const Todo = "todo"
 
 // Condition is a branch.

@@ -12,13 +12,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sheet"
-	"github.com/funnelwork/funnelwork/internal/sheet/store"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/uploads"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // tables hold the files of imports.
-const tables store.Tables = "suppression_import"
+const tables uploads.Tables = "suppression_import"
 
 // Staged is an uploaded file.
 type Staged struct {

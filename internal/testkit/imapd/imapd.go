@@ -99,6 +99,9 @@ func (s *Server) File(t testing.TB, messageID string) {
 	}
 }
 
+// Draft is the flag of a mail that is not finished.
+const Draft = imap.FlagDraft
+
 // Deliver puts a mail that arrived at a time into a folder, and returns its UID.
 func (s *Server) Deliver(t testing.TB, folder, raw string, at time.Time, flags ...imap.Flag) uint32 {
 	t.Helper()

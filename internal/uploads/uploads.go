@@ -1,9 +1,9 @@
-// Package store keeps the records of an uploaded file in blocks of a table until a job has imported them, and returns
+// Package uploads keeps the records of an uploaded file in blocks of a table until a job has imported them, and returns
 // the rows that the import refused as a file.
 //
 // A kind of import has three tables with the same columns: NAME with one row for each import, NAME_block with its
 // blocks, and NAME_error with its refused rows.
-package store
+package uploads
 
 import (
 	"context"
