@@ -73,9 +73,9 @@ func Postfix(t testing.TB, lines string) int {
 	}
 	t.Cleanup(func() { _, _ = asRoot("rm", "-rf", dir) })
 	port := nodePort(t)
-	conf := filepath.Join(dir, "conf")
+	conf, spool, data := filepath.Join(dir, "conf"), filepath.Join(dir, "spool"), filepath.Join(dir, "data")
 	for _, made := range []error{
-		os.Mkdir(conf, 0o700), os.Mkdir(filepath.Join(dir, "spool"), 0o700), os.Mkdir(filepath.Join(dir, "data"), 0o700),
+		os.Mkdir(conf, 0o700), os.Mkdir(spool, 0o700), os.Mkdir(data, 0o700),
 		os.WriteFile(filepath.Join(conf, "main.cf"), fmt.Appendf(nil, postfixMain, dir, lines), 0o600),
 		os.WriteFile(filepath.Join(conf, "master.cf"), fmt.Appendf(nil, postfixMaster, port), 0o600),
 	} {
@@ -83,11 +83,14 @@ func Postfix(t testing.TB, lines string) int {
 			t.Fatal(made)
 		}
 	}
-	if out, err := asRoot("chown", "-R", "root:root", conf, filepath.Join(dir, "spool")); err != nil {
+	if out, err := asRoot("chown", "-R", "root:root", conf, spool); err != nil {
 		unavailable(t, fmt.Errorf("postfix needs root: %w: %s", err, out))
 	}
 	for _, argv := range [][]string{
-		{"chown", "postfix", filepath.Join(dir, "data")}, {"chmod", "-R", "a+rX", conf}, {"chmod", "a+rx", dir, conf, filepath.Join(dir, "spool"), filepath.Join(dir, "data")}, {postfix, "-c", conf, "start"},
+		{"chown", "postfix", data},
+		{"chmod", "-R", "a+rX", conf},
+		{"chmod", "a+rx", dir, spool, data},
+		{postfix, "-c", conf, "start"},
 	} {
 		if out, err := asRoot(argv...); err != nil {
 			t.Fatalf("%s: %v: %s", argv[0], err, out)

@@ -1,6 +1,6 @@
 // Package listener takes incoming mails by SMTP or LMTP, from the mail server that an MX record names or from one that
-// passes them on. The recipient is <token>@ any domain, with the token of a mailbox's inbound address, or an email's own
-// address (package emails). The local part must reach it as it was written. It relays nothing and knows no other
+// passes them on. The recipient is <token>@ any domain, with the token of a mailbox's inbound address, or an email's
+// own address (package emails). The local part must reach it as it was written. It relays nothing and knows no other
 // recipient.
 //
 // It speaks no TLS and verifies no sender: that is for the mail server in front of it.

@@ -414,7 +414,6 @@ func TestPostmarkIsKnownByItsPassword(t *testing.T) {
 		})
 	}
 	const id = "883953f4-6105-42a2-a16a-77a8eac79483"
-	moment() := moment()
 	for body, want := range map[string]*provider.Event{
 		`{"RecordType":"Delivery","MessageID":"` + id + `","Recipient":"ada@example.com",
 			"DeliveredAt":"2026-11-01T10:00:01Z","Details":"250 ok"}`: {
@@ -433,7 +432,8 @@ func TestPostmarkIsKnownByItsPassword(t *testing.T) {
 		},
 		`{"RecordType":"SpamComplaint","ID":44,"Type":"SpamComplaint","MessageID":"` + id + `",
 			"Email":"ada@example.com","BouncedAt":"2026-11-01T10:00:01Z"}`: {
-			ID: "SpamComplaint/44", Kind: provider.Complained, Reference: id, Recipient: "ada@example.com", At: moment(),
+			ID: "SpamComplaint/44", Kind: provider.Complained, Reference: id, Recipient: "ada@example.com",
+			At: moment(),
 		},
 		`{"RecordType":"SubscriptionChange","MessageID":"` + id + `","Recipient":"ada@example.com",
 			"SuppressSending":true,"SuppressionReason":"ManualSuppression","ChangedAt":"2026-11-01T10:00:01Z"}`: {
