@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -125,7 +126,7 @@ func (o *outreach) enrol(ctx context.Context) error {
 	verdict(os.Stdout, fmt.Sprintf("%d enrolled within 15 s", o.contacts/10), took <= 15*time.Second, short(took))
 	verdict(os.Stdout, "others' p95 at most 20 % slower", float64(b) <= 1.2*float64(a),
 		fmt.Sprintf("%.2f", float64(b)/float64(a)))
-	verdict(os.Stdout, "at most 200 jobs in Redis", most <= 200, fmt.Sprint(most))
+	verdict(os.Stdout, "at most 200 jobs in Redis", most <= 200, strconv.Itoa(most))
 	return nil
 }
 
@@ -243,6 +244,6 @@ func (o *outreach) closed(ctx context.Context) error {
 		o.contacts, due, groups, short(quantile(looks, .5)), short(quantile(idles, .5)), short(quantile(looks, .95)),
 		short(quantile(idles, .95)))
 	verdict(os.Stdout, "at most 20 ms", quantile(looks, .5) <= 20*time.Millisecond, short(quantile(looks, .5)))
-	verdict(os.Stdout, "no enrolment is rewritten", before == after, fmt.Sprint(before == after))
+	verdict(os.Stdout, "no enrolment is rewritten", before == after, strconv.FormatBool(before == after))
 	return nil
 }
