@@ -234,11 +234,12 @@ func (a *App) restoreBroadcast(ctx context.Context, in *RecordID) (*broadcastAns
 	})
 }
 
-type broadcastStats struct {
-	Body struct {
-		Data []broadcasts.BroadcastStats `json:"data" doc:"What became of the emails, by variant"`
-	}
+// broadcastResults are the statistics of a broadcast.
+type broadcastResults struct {
+	Data []broadcasts.BroadcastStats `json:"data" doc:"What became of the emails, by variant"`
 }
+
+type broadcastStats struct{ Body broadcastResults }
 
 func (a *App) broadcastStats(ctx context.Context, in *RecordID) (*broadcastStats, error) {
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*broadcastStats, error) {
@@ -302,11 +303,12 @@ func (testBroadcastRequest) Descriptions() map[string]string {
 	return map[string]string{"contact_id": "Contact whose values the mail has; absent: the first one of the audience"}
 }
 
-type broadcastTest struct {
-	Body struct {
-		EmailIDs []id.ID `json:"email_ids" doc:"The emails that are going to be sent"`
-	}
+// testEmails are the emails of a test.
+type testEmails struct {
+	EmailIDs []id.ID `json:"email_ids" doc:"The emails that are going to be sent"`
 }
+
+type broadcastTest struct{ Body testEmails }
 
 func (a *App) testBroadcast(ctx context.Context, in *struct {
 	RecordID

@@ -149,13 +149,14 @@ func (in *providerEvents) header() http.Header {
 	return h
 }
 
+// eventsReceipt answers a provider.
 type eventsReceipt struct {
-	Body struct {
-		Accepted int `json:"accepted" doc:"Number of events that are new and matter"`
-	}
+	Accepted int `json:"accepted" doc:"Number of events that are new and matter"`
 }
 
-func (a *App) receiveEvents(ctx context.Context, in *providerEvents) (*eventsReceipt, error) {
+type eventsReceived struct{ Body eventsReceipt }
+
+func (a *App) receiveEvents(ctx context.Context, in *providerEvents) (*eventsReceived, error) {
 	route, err := a.Inbound.RouteOf(ctx, in.Token)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (a *App) receiveEvents(ctx context.Context, in *providerEvents) (*eventsRec
 	if err != nil {
 		return nil, providerFault(err)
 	}
-	out := &eventsReceipt{}
+	out := &eventsReceived{}
 	out.Body.Accepted = fresh
 	return out, nil
 }

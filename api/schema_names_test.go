@@ -21,7 +21,7 @@ var emptyWords = []string{
 var fullNames = []string{
 	"BulkActionInput", "CompanyBatchRow", "ConnectState", "ContactBatchRow", "DealBatchRow", "EventData",
 	"ScoreModelCalibrationBin",
-	"PipelineStageInput",
+	"PipelineStageInput", "SequenceStepInput", "StepVariantInput",
 }
 
 func TestTheNameOfASchemaSaysWhatItIs(t *testing.T) {

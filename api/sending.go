@@ -36,8 +36,8 @@ func (a *App) mountSending() {
 	a.mountSendingDomains()
 }
 
-// sendingBody is the sending settings with the DNS records that they need.
-type sendingBody struct {
+// sendingSettings is the sending settings with the DNS records that they need.
+type sendingSettings struct {
 	orgsending.Settings
 	TrackingStatus  *string                    `json:"tracking_domain_status" nullable:"true"`
 	TrackingRecords []orgsending.SendingRecord `json:"tracking_domain_records"`
@@ -45,7 +45,7 @@ type sendingBody struct {
 }
 
 // Descriptions implements wire.Describer.
-func (sendingBody) Descriptions() map[string]string {
+func (sendingSettings) Descriptions() map[string]string {
 	all := orgsending.Settings{}.Descriptions()
 	all["tracking_domain_status"] = "State of the tracking domain, as of a custom domain; null: none, or its claim " +
 		"has expired. Links have the domain while it is active or degraded"
@@ -55,12 +55,12 @@ func (sendingBody) Descriptions() map[string]string {
 
 type sendingOut struct {
 	httpx.Tagged
-	Body sendingBody
+	Body sendingSettings
 }
 
 // showSending returns the answer with the settings.
 func (a *App) showSending(ctx context.Context, tx *postgres.Tx, s *orgsending.Settings) (*sendingOut, error) {
-	out := &sendingOut{Body: sendingBody{
+	out := &sendingOut{Body: sendingSettings{
 		Settings: *s, TrackingRecords: []orgsending.SendingRecord{}, Domains: []orgsending.SendingDomain{},
 	}}
 	all, err := orgsending.ListDomains(ctx, tx)
@@ -85,7 +85,7 @@ func (a *App) showSending(ctx context.Context, tx *postgres.Tx, s *orgsending.Se
 }
 
 // showTracking adds the state of the tracking domain.
-func (a *App) showTracking(ctx context.Context, tx *postgres.Tx, b *sendingBody) error {
+func (a *App) showTracking(ctx context.Context, tx *postgres.Tx, b *sendingSettings) error {
 	for _, use := range []branding.Use{branding.Links, branding.Pages} {
 		d, err := a.Domains.Get(ctx, tx, use)
 		if err != nil {

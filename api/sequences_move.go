@@ -33,7 +33,7 @@ type moveEnrolmentsIn struct {
 	Body struct {
 		From   int                               `json:"from" minimum:"1" doc:"Version that the enrolments have"`
 		To     int                               `json:"to" minimum:"1" doc:"Activated version that they get"`
-		Map    httpx.Optional[map[string]string] `json:"map" required:"false"`
+		Map    httpx.Optional[map[string]string] `json:"map" required:"false" doc:"New key of a step, by the old one"`
 		DryRun httpx.Flag                        `json:"dry_run" required:"false" doc:"Count without moving"`
 	}
 }

@@ -58,11 +58,11 @@ var formats = map[string][]string{
 	"uuid": {
 		"id", "after_id", "assignee_id", "before_id", "company_id", "created_by", "existing_id", "mailbox_id",
 		"owner_id", "social_account_id", "template_id",
-		"loser_ids[]", "sample_ids[]", "assignee", "contact_ids[]", "mailbox_ids[]",
+		"email_ids[]", "TestBroadcastRequest.contact_id", "loser_ids[]", "sample_ids[]", "assignee", "contact_ids[]", "mailbox_ids[]",
 	},
 	"date-time": {
 		"at", "confirmed_at", "closed_at", "created_at", "due_at", "expires_at", "paused_at", "scheduled_at",
-		"updated_at",
+		"updated_at", "send_at",
 	},
 	"date": {"holidays[]", "expected_close_on"},
 	"uri": {
@@ -89,6 +89,8 @@ var enums = map[string][]string{
 	"UpdateMailboxRequest.smtp.tls":         {"tls", "starttls", "none"},
 	"UpdateMailboxRequest.imap.tls":         {"tls", "starttls", "none"},
 	"CreateEmailRequest.purpose":            {"personal", "marketing"},
+	"UpdateSendingRequest.default_purpose":  {"personal", "marketing"},
+	"tracking_domain_status":                {"pending_dns", "verified", "active", "degraded", "suspended"},
 	"CreateSuppressionRequest.purpose":      {"marketing", "all"},
 	"CreateSequenceRequest.rotation":        {"sticky"},
 	"UpdateSequenceRequest.rotation":        {"sticky"},

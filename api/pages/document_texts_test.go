@@ -29,4 +29,5 @@ var texts = []string{
 	"EnrolmentTransition.from", "SequenceSchedule.from", "CreateSequenceRequest.schedule.from",
 	"UpdateSequenceRequest.schedule.from",
 	"Attachment.type", "Message.from", "to[]", "why[]", "recipient", "reply_text", "diagnostic",
+	"blocked_countries[]", "postal_address", "tracking_domain", "events_path",
 }

@@ -32,7 +32,7 @@ type Broadcast struct {
 	MailboxID   *id.ID         `json:"mailbox_id" format:"uuid" nullable:"true" doc:"Mailbox it is sent from"`
 	Segment     *id.ID         `json:"segment" format:"uuid" nullable:"true" doc:"Segment that gets it"`
 	Filter      map[string]any `json:"filter" nullable:"true" doc:"Filter of who gets it; null: segment says who"`
-	Email       BroadcastMail  `json:"email" doc:"The mail"`
+	Email       BroadcastMail  `json:"email" doc:"What is sent, with its variants"`
 	SendAt      *wire.Time     `json:"send_at" format:"date-time" doc:"When it is sent; null: it is not scheduled"`
 	LocalTime   bool           `json:"local_time"`
 	Total       int            `json:"total" doc:"Contacts of the audience that were looked at so far"`

@@ -82,8 +82,8 @@ func (e *Engine) Tick(ctx context.Context, tx *postgres.Tx) error {
 		news: map[id.ID]*newLimit{}, stored: map[int64]bool{}, left: mailsAtOnce,
 	}
 	// The tables swing between empty and millions of rows, so that statistics mislead the planner.
-	tx.Queue(`SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode',
-		'force_generic_plan', true)`)
+	tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+		set_config('plan_cache_mode', 'force_generic_plan', true)`)
 	for _, part := range []func(context.Context) error{t.read, t.admit, t.resume, t.flow, t.mail, t.raise} {
 		if err := part(ctx); err != nil {
 			return err

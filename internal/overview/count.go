@@ -112,7 +112,8 @@ const stored = 29
 // due at once.
 func Recount(tx *postgres.Tx, now time.Time) {
 	countDeliveries(tx, lastDays(now, stored))
-	tx.Queue(`UPDATE overview_state SET whole_at = '-infinity', rest_until = '-infinity' WHERE org_id = $1`, tx.Org())
+	tx.Queue(`UPDATE overview_state SET whole_at = '-infinity', rest_until = '-infinity', counted_at = '-infinity'
+		WHERE org_id = $1`, tx.Org())
 }
 
 // save queues the new state. Deliveries under way make the org due again.

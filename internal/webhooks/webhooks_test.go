@@ -157,7 +157,7 @@ func TestARolledBackChangeLeavesNoEventDeliveryOrJob(t *testing.T) {
 func TestATypeThatIsReservedOrUnknownCannotBeAnnounced(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
-	for _, name := range []string{"sequence.activated", "contact.exploded"} {
+	for _, name := range []string{"company.merged", "contact.exploded"} {
 		if err := db.App.Tx(t.Context(), id.New(), func(tx *postgres.Tx) error {
 			return events.Announce(t.Context(), tx, named(name))
 		}); err == nil {

@@ -15,8 +15,8 @@ const (
 
 // Delay is the time between two steps.
 type Delay struct {
-	Value int  `json:"value"`
-	Unit  Unit `json:"unit"`
+	Value int  `json:"value" doc:"Number of units"`
+	Unit  Unit `json:"unit" doc:"Unit; business days skip weekends and holidays"`
 }
 
 // After returns the instant that is d after at. zone and s matter for days and business days only.
