@@ -154,8 +154,8 @@ func (f *MailboxFields) patch() mailboxes.Patch {
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "status": f.Status, "status_reason": f.StatusReason, "held_until": f.HeldUntil,
 		"sent_24h": f.Sent24h, "next_slot_at": f.NextSlotAt, "sync": f.Sync, "sent_proof": f.SentProof,
-		"checked_at": f.CheckedAt, "health": f.Health, "domain": f.Domain, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
-		"archived_at": f.ArchivedAt,
+		"checked_at": f.CheckedAt, "health": f.Health, "domain": f.Domain, "created_at": f.CreatedAt,
+		"updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt,
 	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}

@@ -144,7 +144,7 @@ func (updateSendingRequest) Descriptions() map[string]string {
 		"domain_daily_cap":  "Most automated mails to one company's domain in any 24 hours, 1 to 10000; null: no limit",
 		"blocked_countries": "Countries whose contacts get no automated mail, as ISO 3166-1 alpha-2; null: none",
 		"stop_on":           "What stops a sequence for a contact. Merged per member; null: reply and deal_won",
-		"tracking":          "What is tracked of the mail of new mailboxes. Merged per member; null: nothing",
+		"tracking":          "What is tracked of the mail. Merged per member; null: new mailboxes track nothing",
 	}
 }
 
@@ -162,6 +162,7 @@ func (stopPatch) Descriptions() map[string]string {
 type trackingPatch struct {
 	Opens  httpx.Optional[bool] `json:"opens" required:"false" doc:"Whether opens are counted"`
 	Clicks httpx.Optional[bool] `json:"clicks" required:"false" doc:"Whether clicks are counted"`
+	Off    httpx.Optional[bool] `json:"off" required:"false" doc:"Nothing is tracked, whatever a mailbox says"`
 }
 
 func (b *updateSendingRequest) patch() *orgsending.Patch {
@@ -175,7 +176,7 @@ func (b *updateSendingRequest) patch() *orgsending.Patch {
 			}
 		}),
 		Tracking: converted(b.Tracking, func(t trackingPatch) orgsending.TrackingPatch {
-			return orgsending.TrackingPatch{Opens: t.Opens.Field, Clicks: t.Clicks.Field}
+			return orgsending.TrackingPatch{Opens: t.Opens.Field, Clicks: t.Clicks.Field, Off: t.Off.Field}
 		}),
 	}
 }

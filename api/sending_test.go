@@ -94,4 +94,17 @@ func TestMailboxesAndEmailsFollowTheSendingSettings(t *testing.T) {
 			t.Errorf("an email with %q has the purpose %s", given, email.Purpose)
 		}
 	}
+	html := `,"html":"<p><a href=\"https://acme.example/\">Looms</a></p>"`
+	for _, off := range []string{"true", "false"} {
+		ada.do(http.MethodPut, sendingPath, `{"tracking":{"off":`+off+`}}`).want(t, 200, "")
+		var email struct{ ID string }
+		ada.do(http.MethodPost, emailsPath, `{"contact_id":"`+contact.ID+`","mailbox_id":"`+box.ID+
+			`","subject":"Hi","text":"Good day","tracking":{"opens":true,"clicks":true}`+html+`}`).want(t, 201, "").
+			into(t, &email)
+		n := ada.count(`email e JOIN email_content c ON c.org_id = e.org_id AND c.email_id = e.id WHERE e.id = $1
+			AND (e.track_opens OR e.track_clicks OR c.html LIKE '%/t/%')`, email.ID)
+		if tracked := n > 0; tracked != (off == "false") {
+			t.Errorf("tracked is %t although off is %s", tracked, off)
+		}
+	}
 }

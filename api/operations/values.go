@@ -58,7 +58,8 @@ var formats = map[string][]string{
 	"uuid": {
 		"id", "after_id", "assignee_id", "before_id", "company_id", "created_by", "existing_id", "mailbox_id",
 		"owner_id", "social_account_id", "template_id",
-		"email_ids[]", "TestBroadcastRequest.contact_id", "loser_ids[]", "sample_ids[]", "assignee", "contact_ids[]", "mailbox_ids[]",
+		"email_ids[]", "TestBroadcastRequest.contact_id", "loser_ids[]", "sample_ids[]", "assignee", "contact_ids[]",
+		"mailbox_ids[]",
 	},
 	"date-time": {
 		"at", "confirmed_at", "closed_at", "created_at", "due_at", "expires_at", "paused_at", "scheduled_at",

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
+	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -74,6 +75,15 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 	now := wire.Now()
 	if !n.Mailbox.MaySend(now.Time) {
 		return nil, notActive(n.Mailbox)
+	}
+	if n.Tracking != (Tracking{}) {
+		off, err := orgsending.TrackingOff(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		if off {
+			n.Tracking = Tracking{}
+		}
 	}
 	keys, err := s.Suppressions.Keys(ctx, tx, n.ToEmail)
 	if err != nil {

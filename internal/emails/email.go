@@ -177,8 +177,8 @@ type Service struct {
 	Suppressions *suppression.Service
 	ResolveAfter time.Duration // 0: DefaultResolveAfter
 	PublicURL    string        // base of pixels and links, without a slash at the end; "": no email is tracked
-	// InboundDomain is the domain of which the listener takes all mail: emails of mailboxes whose reply_to is there have
-	// addresses of their own. "": none.
+	// InboundDomain is the domain of which the listener takes all mail: emails of mailboxes whose reply_to is there
+	// have addresses of their own. "": none.
 	InboundDomain string
 }
 

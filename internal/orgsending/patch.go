@@ -33,7 +33,7 @@ type Patch struct {
 type StopPatch struct{ Reply, CompanyReply, DealWon wire.Field[bool] }
 
 // TrackingPatch changes TrackingDefaults.
-type TrackingPatch struct{ Opens, Clicks wire.Field[bool] }
+type TrackingPatch struct{ Opens, Clicks, Off wire.Field[bool] }
 
 // apply applies p to now. null restores the default.
 func (p *Patch) apply(now *Settings) error {
@@ -62,6 +62,7 @@ func (p *Patch) apply(now *Settings) error {
 	} else {
 		flag(f, "tracking/opens", t.Value.Opens, &now.Tracking.Opens)
 		flag(f, "tracking/clicks", t.Value.Clicks, &now.Tracking.Clicks)
+		flag(f, "tracking/off", t.Value.Off, &now.Tracking.Off)
 	}
 	return f.Fault()
 }

@@ -25,7 +25,7 @@ type Settings struct {
 	DomainDailyCap   *int             `json:"domain_daily_cap"`
 	BlockedCountries []string         `json:"blocked_countries"`
 	StopOn           StopRules        `json:"stop_on" doc:"What stops a sequence, unless it says otherwise"`
-	Tracking         TrackingDefaults `json:"tracking" doc:"What is tracked of the mail of new mailboxes"`
+	Tracking         TrackingDefaults `json:"tracking" doc:"What is tracked of the org's mail"`
 	UpdatedAt        *wire.Time       `json:"updated_at" format:"date-time" doc:"When they were changed; null: never"`
 
 	Edit int `json:"-"` // 0: never changed
@@ -50,10 +50,11 @@ type StopRules struct {
 	DealWon      bool `json:"deal_won" doc:"A won deal of the contact"`
 }
 
-// TrackingDefaults are what is tracked unless a mailbox or an email says otherwise.
+// TrackingDefaults are what is tracked unless a mailbox or an email says otherwise, and whether anything is.
 type TrackingDefaults struct {
-	Opens  bool `json:"opens" doc:"Whether opens are counted"`
-	Clicks bool `json:"clicks" doc:"Whether clicks are counted"`
+	Opens  bool `json:"opens" doc:"Whether new mailboxes count opens"`
+	Clicks bool `json:"clicks" doc:"Whether new mailboxes count clicks"`
+	Off    bool `json:"off" doc:"Whether nothing is tracked, whatever a mailbox or an email says"`
 }
 
 // Defaults returns the settings of an org that has changed none.
@@ -70,11 +71,11 @@ func Read(ctx context.Context, tx *postgres.Tx) (*Settings, error) {
 	s := Defaults()
 	err := tx.QueryRow(ctx, `
 		SELECT postal_address, tracking_domain, default_purpose, daily_cap, domain_daily_cap, blocked_countries,
-			stop_on_reply, stop_on_company_reply, stop_on_deal_won, track_opens, track_clicks, updated_at, edit
+			stop_on_reply, stop_on_company_reply, stop_on_deal_won, track_opens, track_clicks, track_off, updated_at, edit
 		FROM org_sending WHERE org_id = $1`, []any{tx.Org()},
 		&s.PostalAddress, &s.TrackingDomain, &s.DefaultPurpose, &s.DailyCap, &s.DomainDailyCap, &s.BlockedCountries,
-		&s.StopOn.Reply, &s.StopOn.CompanyReply, &s.StopOn.DealWon, &s.Tracking.Opens, &s.Tracking.Clicks, &s.UpdatedAt,
-		&s.Edit)
+		&s.StopOn.Reply, &s.StopOn.CompanyReply, &s.StopOn.DealWon, &s.Tracking.Opens, &s.Tracking.Clicks, &s.Tracking.Off,
+		&s.UpdatedAt, &s.Edit)
 	if postgres.None(err) {
 		return Defaults(), nil
 	}
@@ -154,19 +155,29 @@ func (s *Settings) store(tx *postgres.Tx) {
 	tx.Queue(`
 		INSERT INTO org_sending AS o (org_id, postal_address, default_purpose, daily_cap, domain_daily_cap,
 			blocked_countries, stop_on_reply, stop_on_company_reply, stop_on_deal_won, track_opens, track_clicks,
-			updated_at, edit, tracking_domain)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+			updated_at, edit, tracking_domain, track_off)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 		ON CONFLICT (org_id) DO UPDATE SET postal_address = excluded.postal_address,
 			default_purpose = excluded.default_purpose, daily_cap = excluded.daily_cap,
 			domain_daily_cap = excluded.domain_daily_cap, blocked_countries = excluded.blocked_countries,
 			stop_on_reply = excluded.stop_on_reply, stop_on_company_reply = excluded.stop_on_company_reply,
 			stop_on_deal_won = excluded.stop_on_deal_won, track_opens = excluded.track_opens,
 			track_clicks = excluded.track_clicks, updated_at = excluded.updated_at, edit = excluded.edit,
-			tracking_domain = excluded.tracking_domain,
+			tracking_domain = excluded.tracking_domain, track_off = excluded.track_off,
 			cap_room = CASE WHEN o.daily_cap IS NOT DISTINCT FROM excluded.daily_cap THEN o.cap_room END`,
 		tx.Org(), s.PostalAddress, s.DefaultPurpose, s.DailyCap, s.DomainDailyCap, s.BlockedCountries, s.StopOn.Reply,
 		s.StopOn.CompanyReply, s.StopOn.DealWon, s.Tracking.Opens, s.Tracking.Clicks, s.UpdatedAt, s.Edit,
-		s.TrackingDomain)
+		s.TrackingDomain, s.Tracking.Off)
+}
+
+// TrackingOff reports whether nothing of the mail of tx's org is tracked, whatever a mailbox or an email says.
+func TrackingOff(ctx context.Context, tx *postgres.Tx) (off bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM org_sending WHERE org_id = $1 AND track_off)`, []any{tx.Org()},
+		&off)
+	if err != nil {
+		return false, fmt.Errorf("read whether mail is tracked: %w", err)
+	}
+	return off, nil
 }
 
 // LinkBase returns the base of the pixels and links in the org's mail, without a slash at the end: that of its tracking

@@ -171,8 +171,8 @@ func TestAPersonConfirmsAnOpinion(t *testing.T) {
 	o.exec(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
 		created_at, updated_at) VALUES ($1, $2, 'ada@example.com', 'ada@example.com', 'Ada', 'L', 'l', 'lead', now(),
 		now())`, o.org, contact)
-	o.exec(`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, scored_at)
-		VALUES ($1, $2, 1, 0.01, 'prior-1', 'prior', 1, now())`, o.org, contact)
+	o.exec(`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced,
+		scored_at) VALUES ($1, $2, 1, 0.01, 'prior-1', 'prior', 1, now())`, o.org, contact)
 	o.exec(`UPDATE message SET contact_id = $2, from_email = 'ada@example.com', from_folded = 'ada@example.com'
 		WHERE id = $1`, message, contact)
 	if err := o.ask(message, 1); err != nil {
