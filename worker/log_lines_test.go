@@ -45,6 +45,22 @@ func TestEveryLineUnderAJobHasTheIDsOfTheJob(t *testing.T) {
 	once := queue.Options{MaxAttempts: 1}
 	call, rows := queue.Define[none]("test.lines_call", once), queue.Define[none]("test.lines_rows", once)
 	fail, panics := queue.Define[none]("test.lines_fail", once), queue.Define[none]("test.lines_panic", once)
+	h.add(adding(call, none{}), adding(rows, none{}), adding(fail, none{}), adding(panics, none{}))
+	type line struct {
+		Msg, Kind string
+		Job       string `json:"job_id"`
+		Org       string `json:"org_id"`
+	}
+	want := map[line]int{}
+	messages := map[string][]string{
+		call.Name(): {"in a job"}, rows.Name(): {"in a job"}, fail.Name(): {}, panics.Name(): {"job panicked"},
+	}
+	waiting := h.jobs() // before a worker takes them
+	for _, j := range waiting {
+		for _, msg := range append(messages[j.Kind], "job ran") {
+			want[line{Msg: msg, Kind: j.Kind, Job: j.ID.String(), Org: j.Org.String()}]++
+		}
+	}
 	h.work(worker.Options{},
 		call.Handle(func(ctx context.Context, _ *queue.Run[none]) error {
 			h.log.InfoContext(ctx, "in a job")
@@ -57,20 +73,7 @@ func TestEveryLineUnderAJobHasTheIDsOfTheJob(t *testing.T) {
 		fail.Handle(func(context.Context, *queue.Run[none]) error { return errors.New("no") }),
 		panics.Handle(func(context.Context, *queue.Run[none]) error { panic("no") }),
 	)
-	h.add(adding(call, none{}), adding(rows, none{}), adding(fail, none{}), adding(panics, none{}))
-	type line struct {
-		Msg, Kind string
-		Job       string `json:"job_id"`
-		Org       string `json:"org_id"`
-	}
-	want := map[line]int{}
-	messages := map[string][]string{
-		call.Name(): {"in a job"}, rows.Name(): {"in a job"}, fail.Name(): {}, panics.Name(): {"job panicked"},
-	}
-	for _, j := range h.jobs() {
-		for _, msg := range append(messages[j.Kind], "job ran") {
-			want[line{Msg: msg, Kind: j.Kind, Job: j.ID.String(), Org: j.Org.String()}]++
-		}
+	for _, j := range waiting {
 		h.push(j.ref())
 	}
 	h.until(time.Minute, "every job ran", func() bool { return strings.Count(log.String(), `"msg":"job ran"`) == 4 })
