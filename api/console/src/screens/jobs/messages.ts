@@ -16,6 +16,7 @@ export const t = messages({
   merge: 'Merge of contacts',
   train: 'Training of the score model',
   suppression_import: 'Import of suppressions',
+  sequence_move: 'Move to another version of a sequence',
   queued: 'Queued',
   runningState: 'Running',
   completed: 'Completed',

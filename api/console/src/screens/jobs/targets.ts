@@ -31,6 +31,7 @@ export function pageOf(job: Pick<Job, 'kind' | 'href'>): { route: string; href: 
     case 'broadcast':
       return { route: '/app/broadcasts', href: '/app/broadcasts' };
     case 'enrollment':
+    case 'sequence_move':
       return { route: '/app/sequences', href: '/app/sequences' };
     case 'suppression_import':
       return { route: '/app/suppressions', href: '/app/suppressions' };
