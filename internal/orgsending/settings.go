@@ -71,11 +71,12 @@ func Read(ctx context.Context, tx *postgres.Tx) (*Settings, error) {
 	s := Defaults()
 	err := tx.QueryRow(ctx, `
 		SELECT postal_address, tracking_domain, default_purpose, daily_cap, domain_daily_cap, blocked_countries,
-			stop_on_reply, stop_on_company_reply, stop_on_deal_won, track_opens, track_clicks, track_off, updated_at, edit
+			stop_on_reply, stop_on_company_reply, stop_on_deal_won, track_opens, track_clicks, track_off, updated_at,
+			edit
 		FROM org_sending WHERE org_id = $1`, []any{tx.Org()},
 		&s.PostalAddress, &s.TrackingDomain, &s.DefaultPurpose, &s.DailyCap, &s.DomainDailyCap, &s.BlockedCountries,
-		&s.StopOn.Reply, &s.StopOn.CompanyReply, &s.StopOn.DealWon, &s.Tracking.Opens, &s.Tracking.Clicks, &s.Tracking.Off,
-		&s.UpdatedAt, &s.Edit)
+		&s.StopOn.Reply, &s.StopOn.CompanyReply, &s.StopOn.DealWon, &s.Tracking.Opens, &s.Tracking.Clicks,
+		&s.Tracking.Off, &s.UpdatedAt, &s.Edit)
 	if postgres.None(err) {
 		return Defaults(), nil
 	}
