@@ -51,7 +51,7 @@ func TestABroadcastFromItsDraftToItsEnd(t *testing.T) {
 			t.Errorf("%s: %s", body, got.field())
 		}
 	}
-	ada.do(http.MethodPatch, at, `{"filter":{"field":"nobody","op":"eq","value":"x"}}`).want(t, 400, "invalid_filter")
+	ada.do(http.MethodPatch, at, `{"filter":{"field":"unknown","op":"eq","value":"x"}}`).want(t, 400, "invalid_filter")
 	var p struct {
 		Total, Sendable int
 		LeftOut         map[string]int `json:"left_out"`
@@ -61,7 +61,7 @@ func TestABroadcastFromItsDraftToItsEnd(t *testing.T) {
 		t.Errorf("preview %+v", p)
 	}
 	ada.do(http.MethodPost, at+"/test", `{"to":["me@shop.example","you@shop.example"]}`).want(t, 202, "")
-	ada.do(http.MethodPost, at+"/test", `{"to":["nobody"]}`).want(t, 422, "validation_failed")
+	ada.do(http.MethodPost, at+"/test", `{"to":["unknown"]}`).want(t, 422, "validation_failed")
 	ada.do(http.MethodPost, at+"/pause", nil).want(t, 409, "conflict")
 	ada.do(http.MethodPost, at+"/schedule", `{"send_at":"2099-01-01T00:00:00Z"}`).want(t, 422, "validation_failed")
 	ada.do(http.MethodPost, at+"/schedule", nil, "Idempotency-Key", "a").want(t, 200, "").into(t, &b)

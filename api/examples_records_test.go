@@ -112,12 +112,12 @@ func (r *recorder) tellOfConversations(c *caller, mailbox, sent string) {
 	r.call(c, "messages.get", nil, receipt.ID)
 	r.call(c, "messages.update", `{"class":"auto_reply"}`, receipt.ID)
 	r.call(c, "mailboxes.set_provider", `{"provider":"postmark","key":"EXAMPLE-0123456789"}`, mailbox)
-	const told = `{"RecordType":"Delivery","MessageID":"883953f4-6105-42a2-a16a-77a8eac79483","Recipient":"` +
+	const delivery = `{"RecordType":"Delivery","MessageID":"883953f4-6105-42a2-a16a-77a8eac79483","Recipient":"` +
 		`ada@example.com","DeliveredAt":"2026-11-01T10:00:01Z"}`
-	if quoted, err = json.Marshal(told); err != nil {
+	if quoted, err = json.Marshal(delivery); err != nil {
 		r.Fatal(err)
 	}
-	r.record("inbound.receive_events", "text/plain", string(quoted), o.tell("postmark", told,
+	r.record("inbound.receive_events", "text/plain", string(quoted), o.tell("postmark", delivery,
 		basic("EXAMPLE-0123456789")...).want(r, 200, ""))
 	r.call(c, "mailboxes.get_provider", nil, mailbox)
 }

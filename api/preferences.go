@@ -34,7 +34,7 @@ type preferences struct {
 // preferencesBody is the page's form. The choices say what they do, and none is hidden.
 var preferencesBody = template.Must(template.New("preferences").Parse(`<h1>Your mails</h1>
 {{if .Saved}}<p role="status">Saved. It holds from now on.</p>
-{{end}}{{if .Stopped}}<p>The sender has stopped mails to your address, so you get none, whatever you choose here.</p>
+{{end}}{{if .Stopped}}<p>The sender has stopped mails to your address, so your choice here changes nothing.</p>
 {{end}}<p>Which mails do you want from this sender?</p>
 <form method="post">
 <label><input type="radio" name="mails" value="all"{{if eq .Wants "all"}} checked{{end}}>

@@ -53,13 +53,13 @@ func TestAContactChoosesItsMails(t *testing.T) {
 		if got, stopped := chosen(t, later); got != step.choose || stopped {
 			t.Errorf("%s: a later page shows %s, stopped %v", step.choose, got, stopped)
 		}
-		var purposes, told string
+		var purposes, announced string
 		ada.read(&purposes, `SELECT coalesce(string_agg(purpose, ' '), '') FROM suppression
 			WHERE org_id = $1 AND lifted_at IS NULL`, ada.Org)
-		ada.read(&told, `SELECT count(*) FILTER (WHERE type = 'contact.unsubscribed') || '/' ||
+		ada.read(&announced, `SELECT count(*) FILTER (WHERE type = 'contact.unsubscribed') || '/' ||
 			count(*) FILTER (WHERE type = 'contact.subscribed') FROM event WHERE org_id = $1`, ada.Org)
-		if purposes != step.suppressed || told != step.events {
-			t.Errorf("%s: suppressed %q, events %s; want %q, %s", step.choose, purposes, told, step.suppressed,
+		if purposes != step.suppressed || announced != step.events {
+			t.Errorf("%s: suppressed %q, events %s; want %q, %s", step.choose, purposes, announced, step.suppressed,
 				step.events)
 		}
 	}

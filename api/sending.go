@@ -162,7 +162,7 @@ func (stopPatch) Descriptions() map[string]string {
 type trackingPatch struct {
 	Opens  httpx.Optional[bool] `json:"opens" required:"false" doc:"Whether opens are counted"`
 	Clicks httpx.Optional[bool] `json:"clicks" required:"false" doc:"Whether clicks are counted"`
-	Off    httpx.Optional[bool] `json:"off" required:"false" doc:"Nothing is tracked, whatever a mailbox says"`
+	Off    httpx.Optional[bool] `json:"off" required:"false" doc:"Whether tracking is off for all mail"`
 }
 
 func (b *updateSendingRequest) patch() *orgsending.Patch {

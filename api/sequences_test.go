@@ -203,13 +203,13 @@ func TestASequenceIsActivatedOnlyWhenItCanBeSent(t *testing.T) {
 		t.Errorf("archived %+v", now)
 	}
 	ada.do(http.MethodPost, at+"/resume", nil).want(t, 409, "sequence_not_active")
-	var told []string
+	var announced []string
 	for _, e := range ada.eventsOf() {
 		if strings.HasPrefix(e, "sequence.") {
-			told = append(told, e)
+			announced = append(announced, e)
 		}
 	}
-	if diff := cmp.Diff([]string{"sequence.activated", "sequence.paused", "sequence.activated"}, told); diff != "" {
+	if diff := cmp.Diff([]string{"sequence.activated", "sequence.paused", "sequence.activated"}, announced); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }

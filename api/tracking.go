@@ -60,7 +60,7 @@ type pixelOut struct {
 	Body  []byte
 }
 
-// openEmail answers with the pixel, whatever the token, and even if the open cannot be stored: a mail must not
+// openEmail answers with the pixel for any token, and even if the open cannot be stored: a mail must not
 // show a broken picture.
 func (a *App) openEmail(ctx context.Context, in *visitIn) (*pixelOut, error) {
 	if err := a.visits.Open(ctx, in.Token, in.visit(ctx)); err != nil {

@@ -1,4 +1,4 @@
--- When the overview of an org was read last, to the minute: an overview that nobody reads is counted less often. And the
+-- When the overview of an org was read last, to the minute: an overview that is not read is counted less often. And the
 -- hash of a mail is stored by the statement that marks it, in the same row; that of email_content is not written any more.
 
 -- +goose Up

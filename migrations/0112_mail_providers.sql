@@ -10,7 +10,7 @@ CREATE TABLE mailbox_provider (
     key           bytea       NOT NULL, -- sealed: what its requests are verified with
     created_at    timestamptz NOT NULL,
     updated_at    timestamptz NOT NULL,
-    last_event_at timestamptz,          -- when it last told of an event
+    last_event_at timestamptz,          -- when it last posted an event
     PRIMARY KEY (org_id, id)
 );
 CALL tenant('mailbox_provider');

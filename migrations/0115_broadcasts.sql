@@ -53,7 +53,7 @@ CREATE INDEX broadcast_recipient_age ON broadcast_recipient (created_at);
 CALL tenant('broadcast_recipient');
 CALL system('broadcast_recipient', 'SELECT, DELETE');
 
--- An address gets a broadcast once, whatever happens to its jobs. A merge gives emails another contact, and a purge takes
+-- An address gets a broadcast once, even if its jobs run again. A merge gives emails another contact, and a purge takes
 -- their address.
 CREATE UNIQUE INDEX email_broadcast_once ON email (org_id, broadcast_id, to_email)
     WHERE broadcast_id IS NOT NULL AND to_email <> '';

@@ -1,4 +1,4 @@
--- An org can have nothing of its mail tracked, whatever its mailboxes and emails say.
+-- An org can turn tracking off for all its mail; mailboxes and emails cannot turn it on again.
 
 -- +goose Up
 ALTER TABLE org_sending ADD COLUMN track_off boolean NOT NULL DEFAULT false;

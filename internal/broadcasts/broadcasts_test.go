@@ -129,7 +129,7 @@ func TestWhatIsMissingKeepsABroadcastFromBeingScheduled(t *testing.T) {
 	h.settings(orgsending.Patch{PostalAddress: wire.Field[string]{Set: true, Null: true}})
 	b := h.draft(func(p *broadcasts.Patch) {
 		p.Filter, p.MailboxID = wire.Field[map[string]any]{}, wire.Field[string]{}
-		p.Email = wire.Some(broadcasts.MailPatch{Text: wire.Some("Hi {{ contact.nobody }}")})
+		p.Email = wire.Some(broadcasts.MailPatch{Text: wire.Some("Hi {{ contact.unknown }}")})
 	}).Value
 	_, err := h.schedule(b.ID, nil)
 	got := codes(err)

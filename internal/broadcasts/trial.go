@@ -105,5 +105,5 @@ func (s *Service) sample(ctx context.Context, tx *postgres.Tx, b *Broadcast, giv
 			}
 		}
 	}
-	return nil, fault.Invalid("contact_id", "required", "The audience has nobody whose values the test could have.")
+	return nil, fault.Invalid("contact_id", "required", "The audience is empty: name a contact for the values.")
 }

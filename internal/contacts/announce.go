@@ -52,22 +52,22 @@ func (c *Change) Events() []events.Event {
 		}
 		return []events.Event{events.ContactRestored{Contact: c.Contact}}
 	}
-	told := []events.Event{events.ContactUpdated{Contact: c.Contact, Previous: c.Previous}}
+	announced := []events.Event{events.ContactUpdated{Contact: c.Contact, Previous: c.Previous}}
 	added, removed := without(c.Tag, c.before.Tag), without(c.before.Tag, c.Tag)
 	if len(added)+len(removed) > 0 {
-		told = append(told,
+		announced = append(announced,
 			events.ContactTagged{Tagging: events.Tagging{ContactID: c.ID, Added: list(added), Removed: list(removed)}})
 	}
-	return told
+	return announced
 }
 
 // AnnounceAll announces each change. It writes all events with one statement.
 func AnnounceAll(ctx context.Context, tx *postgres.Tx, all []Change) error {
-	var told []events.Event
+	var announced []events.Event
 	for i := range all {
-		told = append(told, all[i].Events()...)
+		announced = append(announced, all[i].Events()...)
 	}
-	if err := events.AnnounceAll(ctx, tx, told); err != nil {
+	if err := events.AnnounceAll(ctx, tx, announced); err != nil {
 		return err
 	}
 	return stopArchived(ctx, tx, all)

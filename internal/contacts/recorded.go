@@ -34,7 +34,7 @@ func RecordScores(tx *postgres.Tx, made []Change) {
 // RecordChanged records the scores of changed contacts with a changed score; their rows hold the new score already.
 // Like Rescore, it returns the changes to announce.
 func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change,
-	moved func(told, now float64) bool,
+	moved func(announced, now float64) bool,
 ) (tell []Change, err error) {
 	var (
 		past, far scoreRows
@@ -61,13 +61,14 @@ func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change,
 		return nil, fmt.Errorf("read announced scores: %w", err)
 	}
 	var (
-		i    id.ID
-		told float64
+		i         id.ID
+		announced float64
 	)
-	if _, err := pgx.ForEachRow(rows, []any{&i, &told}, func() error {
-		if ch := byID[i]; moved(told, ch.LeadScore) {
+	if _, err := pgx.ForEachRow(rows, []any{&i, &announced}, func() error {
+		if ch := byID[i]; moved(announced, ch.LeadScore) {
 			far.add(ch, ch.LeadScore, 0)
-			tell = append(tell, Change{Row: ch.Row, before: ch.before, Previous: map[string]any{"lead_score": told}})
+			previous := map[string]any{"lead_score": announced}
+			tell = append(tell, Change{Row: ch.Row, before: ch.before, Previous: previous})
 		}
 		return nil
 	}); err != nil {
@@ -77,7 +78,7 @@ func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change,
 		tx.Queue(`UPDATE contact_score s SET announced = n.announced
 			FROM unnest($2::uuid[], $3::float8[]) AS n (contact_id, announced) WHERE s.org_id = $1
 			AND s.contact_id = n.contact_id`,
-			tx.Org(), far.ids, far.told)
+			tx.Org(), far.ids, far.announced)
 	}
 	tx.Queue(recordSQL, tx.Org(), version, at, past.ids, past.scores, past.probabilities)
 	return tell, nil

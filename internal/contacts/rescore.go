@@ -56,7 +56,7 @@ ON CONFLICT DO NOTHING`
 // It scores with the engagement of now. fades returns the time until an engagement falls to a lower level; contacts
 // whose engagement has done so are returned by Faded.
 func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Scorer,
-	moved func(told, now float64) bool, fades func(engagement []float64) (time.Duration, bool),
+	moved func(announced, now float64) bool, fades func(engagement []float64) (time.Duration, bool),
 ) (tell []Change, err error) {
 	ByKeys(tx)
 	now := wire.Now()
@@ -106,7 +106,7 @@ func Faded(ctx context.Context, system *postgres.DB, limit int) (map[id.ID][]id.
 // that it read, or the zero id if there are no more. It records only scores that are to be announced, because a new
 // model changes every score slightly.
 func RescoreAfter(ctx context.Context, tx *postgres.Tx, after id.ID, limit int, rate Scorer,
-	moved func(told, now float64) bool,
+	moved func(announced, now float64) bool,
 ) (tell []Change, last id.ID, err error) {
 	Planned(tx)
 	found, err := heldScores(ctx, tx, scoredAfterSQL, tx.Org(), after, limit)
@@ -126,8 +126,8 @@ func RescoreAfter(ctx context.Context, tx *postgres.Tx, after id.ID, limit int, 
 // heldScore is a locked contact, its last announced score and its engagement.
 type heldScore struct {
 	Row
-	told float64
-	sums []float64
+	announced float64
+	sums      []float64
 }
 
 func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]heldScore, error) {
@@ -136,7 +136,7 @@ func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (
 		return nil, fmt.Errorf("read contacts to score: %w", err)
 	}
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h heldScore, err error) {
-		h.Row, err = scanWith(row, &h.told, &h.sums)
+		h.Row, err = scanWith(row, &h.announced, &h.sums)
 		return h, err
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (
 
 // rescore scores locked contacts. It writes their scores with one statement and their history with another. The history
 // gets all scores if all is set, else those that are to be announced.
-func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Scorer, moved func(told, now float64) bool,
+func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Scorer, moved func(announced, now float64) bool,
 	all bool,
 ) (tell []Change, err error) {
 	var (
@@ -161,20 +161,20 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Score
 		ch.LeadScore, ch.Contact.Score = rate(&h.Contact)
 		version, confidence = ch.Contact.Score.ModelVersion, ch.Contact.Score.Confidence
 		changed, tells := ch.Contact.Score != h.Contact.Score || ch.LeadScore != h.LeadScore,
-			moved(h.told, ch.LeadScore)
-		told, step := h.told, 0
+			moved(h.announced, ch.LeadScore)
+		announced, step := h.announced, 0
 		if tells {
-			told, ch.Previous = ch.LeadScore, map[string]any{"lead_score": h.told}
+			announced, ch.Previous = ch.LeadScore, map[string]any{"lead_score": h.announced}
 			tell = append(tell, ch)
 		}
 		if changed {
 			step = 1
 		}
 		if changed || tells {
-			scores.add(&ch, told, step)
+			scores.add(&ch, announced, step)
 		}
 		if all || tells {
-			past.add(&ch, told, step)
+			past.add(&ch, announced, step)
 		}
 	}
 	if len(tell) > 0 {
@@ -188,7 +188,7 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Score
 	}
 	if len(scores.ids) > 0 {
 		tx.Queue(refreshSQL, tx.Org(), version, confidence, now, scores.ids, scores.scores, scores.probabilities,
-			scores.told, scores.steps)
+			scores.announced, scores.steps)
 	}
 	if len(past.ids) > 0 {
 		tx.Queue(recordSQL, tx.Org(), version, now, past.ids, past.scores, past.probabilities)
@@ -198,13 +198,13 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Score
 
 // scoreRows holds scores as parallel columns.
 type scoreRows struct {
-	ids                         []id.ID
-	scores, probabilities, told []float64
-	steps                       []int // increments of the ETag
+	ids                              []id.ID
+	scores, probabilities, announced []float64
+	steps                            []int // increments of the ETag
 }
 
-func (s *scoreRows) add(ch *Change, told float64, step int) {
+func (s *scoreRows) add(ch *Change, announced float64, step int) {
 	s.ids, s.scores, s.probabilities = append(s.ids, ch.ID), append(s.scores, ch.LeadScore),
 		append(s.probabilities, ch.Contact.Score.Probability)
-	s.told, s.steps = append(s.told, told), append(s.steps, step)
+	s.announced, s.steps = append(s.announced, announced), append(s.steps, step)
 }

@@ -47,7 +47,7 @@ func TestAnEnrolmentSendsItsStepsInOrderAndIsFinished(t *testing.T) {
 	if got := o.one(`SELECT count(DISTINCT thread_id) FROM email`); got != "1" {
 		t.Errorf("%s threads", got)
 	}
-	if got := o.told(); got != "enrolled step_completed step_completed finished" {
+	if got := o.announced(); got != "enrolled step_completed step_completed finished" {
 		t.Error(got)
 	}
 	if got := o.one(`SELECT string_agg(from_state || '>' || to_state || ' ' || step || ' ' || cause, ', ' ORDER BY at)
@@ -86,7 +86,7 @@ func TestAReplyEndsTheEnrolmentBeforeTheNextStep(t *testing.T) {
 		"cancelled enrolment_ended" {
 		t.Error(got)
 	}
-	if got := o.told(); got != "enrolled step_completed replied" {
+	if got := o.announced(); got != "enrolled step_completed replied" {
 		t.Error(got)
 	}
 }
@@ -103,7 +103,7 @@ func TestALateReplyToAFinishedEnrolmentCounts(t *testing.T) {
 	if o.reply(ada, &e); o.state(e) != "replied first reply" {
 		t.Error(o.state(e))
 	}
-	if got := o.told(); got != "enrolled step_completed finished replied" {
+	if got := o.announced(); got != "enrolled step_completed finished replied" {
 		t.Error(got)
 	}
 }
@@ -149,7 +149,7 @@ func TestASuppressionEndsEnrolmentsOfTheAddress(t *testing.T) {
 	if o.state(eve) != "bounced first hard_bounce" {
 		t.Error(o.state(eve))
 	}
-	if got := o.told(); got != "enrolled enrolled stopped stopped" {
+	if got := o.announced(); got != "enrolled enrolled stopped stopped" {
 		t.Error(got)
 	}
 }
@@ -160,7 +160,7 @@ func TestContactsAreSkippedForAReason(t *testing.T) {
 	seq, other := o.sequence(nil, mail("first", 0)), o.sequence(nil, mail("first", 0))
 	fine, elsewhere := o.person("fine@example.com"), o.person("elsewhere@example.com")
 	archived, suppressed := o.person("archived@example.com"), o.person("suppressed@example.com")
-	before, nobody, unconfirmed := o.person("before@example.com"), id.New(), o.person("unconfirmed@example.com")
+	before, unknown, unconfirmed := o.person("before@example.com"), id.New(), o.person("unconfirmed@example.com")
 	o.exec(`UPDATE contact SET archived_at = now() WHERE id = $1`, archived)
 	o.exec(`INSERT INTO consent_request (org_id, contact_id) VALUES ($1, $2)`, o.org, unconfirmed)
 	o.must(func(ctx context.Context, tx *postgres.Tx) error {
@@ -173,8 +173,8 @@ func TestContactsAreSkippedForAReason(t *testing.T) {
 	o.put(seq, before)
 	o.exec(`UPDATE enrolment SET state = 'finished', due_at = NULL, ended_at = now() WHERE contact_id = $1`, before)
 	got := map[string]string{}
-	all := []id.ID{fine, fine, elsewhere, archived, suppressed, before, nobody, unconfirmed}
-	names := []string{"fine", "again", "elsewhere", "archived", "suppressed", "before", "nobody", "unconfirmed"}
+	all := []id.ID{fine, fine, elsewhere, archived, suppressed, before, unknown, unconfirmed}
+	names := []string{"fine", "again", "elsewhere", "archived", "suppressed", "before", "unknown", "unconfirmed"}
 	for i, r := range o.put(seq, all...) {
 		got[names[i]] = r.Result
 		if r.Reason != nil {
@@ -184,7 +184,7 @@ func TestContactsAreSkippedForAReason(t *testing.T) {
 	for name, want := range map[string]string{
 		"fine": enrolments.Enrolled, "again": enrolments.AlreadyOpen, "elsewhere": enrolments.ActiveElsewhere,
 		"archived": enrolments.Archived, "suppressed": enrolments.SuppressedOne, "before": enrolments.FinishedBefore,
-		"nobody": enrolments.NotFound, "unconfirmed": enrolments.NoConsent,
+		"unknown": enrolments.NotFound, "unconfirmed": enrolments.NoConsent,
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %s, want %s", name, got[name], want)

@@ -174,18 +174,18 @@ func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]
 	if err != nil {
 		return nil, err
 	}
-	out, told := make(map[id.ID]*Enrolment, len(made)), make([]events.Event, len(made))
+	out, announced := make(map[id.ID]*Enrolment, len(made)), make([]events.Event, len(made))
 	history := make([]states.History, len(made))
 	for i := range made {
 		n := &made[i]
-		out[n.ContactID], told[i] = n, events.SequenceEnrolled{Enrolment: n.Event()}
+		out[n.ContactID], announced[i] = n, events.SequenceEnrolled{Enrolment: n.Event()}
 		history[i] = states.History{Enrolment: n.ID, To: n.State, Step: n.Step, Cause: cause(e.By)}
 	}
 	states.Record(tx, history...)
 	for group, at := range in.due {
 		states.Due(tx, group, at)
 	}
-	return out, events.AnnounceAll(ctx, tx, told)
+	return out, events.AnnounceAll(ctx, tx, announced)
 }
 
 func cause(by string) string {

@@ -201,7 +201,7 @@ func TestABatchEnrolsASegmentInPiecesAndCanBeCancelled(t *testing.T) {
 	if got := o.one(`SELECT count(*) FROM enrolment WHERE batch_id = $1`, b.ID); got != "8999" {
 		t.Error(got)
 	}
-	if got := o.told(); strings.Count(got, "enrolled") != 8999 {
+	if got := o.announced(); strings.Count(got, "enrolled") != 8999 {
 		t.Errorf("%d events", strings.Count(got, "enrolled"))
 	}
 	other := start(o.sequence(func(s *sequences.Settings) { s.Exclusive = false }, mail("first", 0)))

@@ -270,8 +270,8 @@ func (o *office) state(enrolment id.ID) string {
 	return o.one(`SELECT concat_ws(' ', state, step, nullif(reason, '')) FROM enrolment WHERE id = $1`, enrolment)
 }
 
-// told returns the types of the events about sequences, in order.
-func (o *office) told() string {
+// announced returns the types of the events about sequences, in order.
+func (o *office) announced() string {
 	o.Helper()
 	return o.one(`SELECT string_agg(substring(type FROM 10), ' ' ORDER BY id) FROM event WHERE type LIKE 'sequence.%'`)
 }

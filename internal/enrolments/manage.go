@@ -89,7 +89,7 @@ func resumed(ctx context.Context, tx *postgres.Tx, cause, where string, args ...
 					ELSE greatest(coalesce(n.kept_due_at, clock_timestamp()), clock_timestamp()) END
 			FROM found f WHERE n.org_id = $1 AND n.id = f.id
 			RETURNING n.*
-		), told AS (
+		), announced AS (
 			INSERT INTO enrolment_history (org_id, enrolment_id, id, at, from_state, to_state, step, cause)
 			SELECT $1, f.id, uuidv7_at(clock_timestamp()), clock_timestamp(), 'paused',
 				CASE WHEN f.sending THEN 'sending' ELSE 'active' END, f.step, $2 FROM found f

@@ -12,7 +12,7 @@ import (
 const dueSQL = `(SELECT n.due_at FROM enrolment n WHERE n.org_id = $1 AND n.grp = u.id AND n.prio = %d
 	AND n.due_at IS NOT NULL ORDER BY n.due_at LIMIT 1)`
 
-// raiseSQL sets wake_at of groups that are held to the end of the hold, whatever waits in them, and of the others to
+// raiseSQL sets wake_at of groups that are held to the end of the hold, without a look at their enrolments, and of the others to
 // when their first enrolment is due or its pause ends, but not before a floor.
 var raiseSQL = `
 UPDATE send_group g SET wake_at = u.wake FROM (

@@ -56,8 +56,8 @@ func (t *tick) task(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step)
 	if err != nil {
 		return err
 	}
-	for _, told := range activities.TaskEvents(&activities.TaskChange{Row: task}) {
-		if err := events.Announce(ctx, t.tx, told); err != nil {
+	for _, announced := range activities.TaskEvents(&activities.TaskChange{Row: task}) {
+		if err := events.Announce(ctx, t.tx, announced); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ const (
 
 // StepMove moves the next enrolments of a move, and reports what is left. An enrolment goes on at the step with the key
 // of its own, unless the request chose another one, or at the first one behind it that is left. A step that the
-// enrolment has run already, in whatever version, is left out. Enrolments whose email is on its way are moved when it
+// enrolment has run already, in any version, is left out. Enrolments whose email is on its way are moved when it
 // has arrived.
 func StepMove(ctx context.Context, tx *postgres.Tx, move id.ID) (left int, err error) {
 	m, err := oneMove(ctx, tx, move, " FOR UPDATE")

@@ -26,7 +26,7 @@ type Source struct {
 func (Source) Descriptions() map[string]string {
 	return map[string]string{
 		"events_path":   "Path that takes the provider's events; the token at the end of inbound_url follows it",
-		"last_event_at": "When the provider last told of an event; null: never",
+		"last_event_at": "When the provider last posted an event; null: never",
 	}
 }
 

@@ -190,7 +190,7 @@ func (s *Domains) Rotate(ctx context.Context, tx *postgres.Tx, name string, key 
 	return d, true, err
 }
 
-// addKey queues storing a key under a selector that nobody else has.
+// addKey queues storing a key under a selector that is not used yet.
 func (s *Domains) addKey(tx *postgres.Tx, domain id.ID, key *NewKey, now wire.Time) error {
 	i, random := id.New(), make([]byte, 5)
 	_, _ = rand.Read(random) // never fails

@@ -54,7 +54,7 @@ type StopRules struct {
 type TrackingDefaults struct {
 	Opens  bool `json:"opens" doc:"Whether new mailboxes count opens"`
 	Clicks bool `json:"clicks" doc:"Whether new mailboxes count clicks"`
-	Off    bool `json:"off" doc:"Whether nothing is tracked, whatever a mailbox or an email says"`
+	Off    bool `json:"off" doc:"Whether tracking is off for all mail, even if a mailbox or an email turns it on"`
 }
 
 // Defaults returns the settings of an org that has changed none.
@@ -171,7 +171,7 @@ func (s *Settings) store(tx *postgres.Tx) {
 		s.TrackingDomain, s.Tracking.Off)
 }
 
-// TrackingOff reports whether nothing of the mail of tx's org is tracked, whatever a mailbox or an email says.
+// TrackingOff reports whether tracking is off for all mail of tx's org, even if a mailbox or an email turns it on.
 func TrackingOff(ctx context.Context, tx *postgres.Tx) (off bool, err error) {
 	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM org_sending WHERE org_id = $1 AND track_off)`, []any{tx.Org()},
 		&off)

@@ -8,7 +8,7 @@
 // Deliveries of webhooks change without an event. The days with deliveries under way are counted every few seconds
 // after an event, and every minute until the deliveries have ended.
 //
-// While somebody reads the overview, its counts are usually a few seconds old. A count rests three seconds, or twenty
-// times as long as it took, so in a large org they are older. The counts of an org whose overview nobody has read for
+// While the overview is read, its counts are usually a few seconds old. A count rests three seconds, or twenty
+// times as long as it took, so in a large org they are older. The counts of an org whose overview was not read for
 // ten minutes are counted once a minute, and by the first read of it.
 package overview

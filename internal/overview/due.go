@@ -14,7 +14,7 @@ import (
 
 // dueSQL finds the orgs with events that are not counted, deliveries under way, or days that were last counted a day
 // ago, and the zero org if an org has no state. Events lie in partitions by day; the bound on id leaves those of the
-// last days. An overview that nobody looks at is counted once a minute.
+// last days. An overview that is not read is counted once a minute.
 const dueSQL = `
 SELECT s.org_id FROM overview_state s
 WHERE s.rest_until <= now()
@@ -63,7 +63,7 @@ func due(ctx context.Context, system *postgres.DB, dedupe string) (found []id.ID
 // patience bounds the time that the first reader of an overview waits for a count.
 const patience = time.Second
 
-// Refresh is to be called before an overview is read. The first call in a minute records that somebody reads it, which
+// Refresh is to be called before an overview is read. The first call in a minute records that it is read, which
 // keeps its counts a few seconds old for a while, and brings them up to date unless that takes longer than a second.
 func Refresh(ctx context.Context, db *postgres.DB, org id.ID) error {
 	first := false

@@ -206,7 +206,7 @@ func TestPeopleAndMachinesAreToldApart(t *testing.T) {
 		right++
 	}
 	if t.Logf("%d of %d scripts", right, all); right*100 < all*98 {
-		t.Errorf("%d of %d scripts are told apart, want 98 %%", right, all)
+		t.Errorf("%d of %d scripts have the right verdict, want 98 %%", right, all)
 	}
 }
 

@@ -29,7 +29,7 @@ const (
 // Stored is what Store has written.
 type Stored struct{ Blocks, Rows int }
 
-// Store writes the records below the header of a file. It holds one block in memory, whatever the file's size. see, if
+// Store writes the records below the header of a file. It holds one block in memory for a file of any size. see, if
 // not nil, is called with the cells of every record that has as many as the header. A file that cannot be read is a
 // validation fault.
 func (t Tables) Store(ctx context.Context, db *postgres.DB, org, file id.ID, in *sheet.Reader, see func([]string)) (

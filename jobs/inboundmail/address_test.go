@@ -129,7 +129,7 @@ func TestAnAnswerToTheIDThatTheServerHasGivenIsMatched(t *testing.T) {
 // answered takes an answer that refers to a Message-ID, and fails unless it is matched so.
 func (p *post) answered(from, to, want string) {
 	p.Helper()
-	p.exec(`UPDATE contact SET email_folded = 'nobody@example.com'`) // nor is the sender known
+	p.exec(`UPDATE contact SET email_folded = 'other@example.com'`) // nor is the sender known
 	mail := fmt.Appendf(nil, "From: %s\r\nMessage-ID: <%s@x.example>\r\nIn-Reply-To: <%s>\r\n\r\nYes", from, id.New(),
 		to)
 	if err := p.inbound.FromSandbox(p.Context(), p.org, "hello@shop.example", mail); err != nil {

@@ -195,7 +195,7 @@ func TestAnEventThatCommitsLateIsCounted(t *testing.T) {
 	}
 }
 
-func TestAnOverviewThatNobodyReadsIsCountedOnceAMinute(t *testing.T) {
+func TestAnOverviewThatIsNotReadIsCountedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	s.due()
@@ -206,7 +206,7 @@ func TestAnOverviewThatNobodyReadsIsCountedOnceAMinute(t *testing.T) {
 	})
 	s.settled()
 	if s.due() {
-		t.Error("an org is counted again at once although nobody reads its overview")
+		t.Error("an org is counted again at once although its overview is not read")
 	}
 	s.tx(func(_ context.Context, tx *postgres.Tx) error {
 		tx.Queue(`UPDATE overview_state SET counted_at = now() - interval '1 minute' WHERE org_id = $1`, s.org)

@@ -44,7 +44,7 @@ WITH found AS (
 		status_reason = CASE WHEN $2 = 'paused' THEN 'enrolment_paused' ELSE 'enrolment_ended' END
 	FROM found f WHERE f.state = 'sending' AND e.org_id = $1 AND e.enrolment_id = f.id AND e.step = f.step
 		AND e.status = 'planned'
-), told AS (
+), announced AS (
 	INSERT INTO enrolment_history (org_id, enrolment_id, id, at, from_state, to_state, step, cause, email_id,
 		message_id)
 	SELECT $1, f.id, uuidv7_at(clock_timestamp()), clock_timestamp(), f.state, $2, f.step, $4, $5::uuid, $6::uuid
@@ -76,16 +76,16 @@ func Move(ctx context.Context, tx *postgres.Tx, to To, c Cause, where string, ar
 
 // announce writes the events of enrolments that have ended.
 func announce(ctx context.Context, tx *postgres.Tx, all []Enrolment) error {
-	var told []events.Event
+	var announced []events.Event
 	for i := range all {
 		if e := all[i].ended(); e != nil {
-			told = append(told, e)
+			announced = append(announced, e)
 		}
 	}
-	if len(told) == 1 { // its deliveries start at once
-		return events.Announce(ctx, tx, told[0])
+	if len(announced) == 1 { // its deliveries start at once
+		return events.Announce(ctx, tx, announced[0])
 	}
-	return events.AnnounceAll(ctx, tx, told)
+	return events.AnnounceAll(ctx, tx, announced)
 }
 
 // History is a transition to record, beside those of Move.

@@ -20,7 +20,7 @@ type Reply struct {
 	At        time.Time
 }
 
-// message returns the message, or nil if a provider has told of the bounce.
+// message returns the message, or nil if a provider has reported the bounce.
 func (r *Reply) message() *id.ID {
 	if r.Message.IsZero() {
 		return nil

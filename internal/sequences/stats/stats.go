@@ -19,7 +19,7 @@ import (
 type Step struct {
 	StepKey       string   `json:"step_key" doc:"Key of the step"`
 	Variant       *string  `json:"variant" doc:"Key of the variant; null: the step has none"`
-	Planned       int      `json:"planned" doc:"Emails that were written, whatever became of them"`
+	Planned       int      `json:"planned" doc:"Emails that were written, in any status"`
 	Sent          int      `json:"sent" doc:"Emails that a server has accepted"`
 	Unknown       int      `json:"unknown" doc:"Emails of which it is not known whether they were sent"`
 	Delivered     int      `json:"delivered" doc:"Emails whose delivery was confirmed; most servers confirm none"`

@@ -78,7 +78,7 @@ func remember(ctx context.Context, tx *postgres.Tx, mailbox id.ID, identity []by
 
 // applyEvent writes what follows from an event. An event of a mail that the org has not sent has no effect.
 func (s *Service) applyEvent(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Event) error {
-	row, err := told(ctx, tx, mailbox, t)
+	row, err := emailOf(ctx, tx, mailbox, t)
 	if err != nil || row == nil {
 		return err
 	}
@@ -112,9 +112,9 @@ func (s *Service) applyEvent(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	return s.follow(ctx, tx, e)
 }
 
-// told returns the email that an event is about, or nil. It is found by its Message-ID, or among the latest emails to
+// emailOf returns the email that an event is about, or nil. It is found by its Message-ID, or among the latest emails to
 // the recipient by the provider's id in the server's reply.
-func told(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Event) (*emails.Row, error) {
+func emailOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Event) (*emails.Row, error) {
 	if t.MessageID != "" {
 		found, err := emails.ByMessageIDs(ctx, tx, []string{clean(t.MessageID, 998)})
 		if err != nil {
