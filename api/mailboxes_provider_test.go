@@ -86,7 +86,7 @@ func TestAProviderThatReplacesTheMessageIDIsMatchedByItsReply(t *testing.T) {
 	m := correspond(start(t, unlimited))
 	m.provide("postmark")
 	const id = "883953f4-6105-42a2-a16a-77a8eac79483"
-	m.exec(`UPDATE email SET smtp_reply = '250 2.0.0 queued as ' || $2 WHERE id = $1`, m.sent.ID, id)
+	m.exec(`UPDATE email SET server_id = $2 WHERE id = $1`, m.sent.ID, id)
 	delivery := func(id, to string) string {
 		return `{"RecordType":"Delivery","MessageID":"` + id + `","Recipient":"` + to + `",
 			"DeliveredAt":"2026-11-01T10:00:01Z"}`

@@ -54,27 +54,6 @@ func LastTo(ctx context.Context, tx *postgres.Tx, contact, mailbox id.ID, since 
 	return &all[0], nil
 }
 
-// ByReply returns the latest email that a mailbox has sent to a contact with a folded address and whose server replied
-// with an id of its own; nil: none.
-func ByReply(ctx context.Context, tx *postgres.Tx, mailbox id.ID, folded, reference string) (*Row, error) {
-	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND contact_id = ANY (ARRAY(
-			SELECT id FROM contact WHERE org_id = $1 AND email_folded = $3 AND archived_at IS NULL
-			UNION ALL SELECT id FROM contact WHERE org_id = $1 AND email_folded = $3 AND archived_at IS NOT NULL))
-		AND mailbox_id = $2 AND marked_at IS NOT NULL AND strpos(smtp_reply, $4) > 0 ORDER BY id DESC LIMIT 1`,
-		tx.Org(), mailbox, folded, reference)
-	if err != nil {
-		return nil, fmt.Errorf("find email by reply: %w", err)
-	}
-	all, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, fmt.Errorf("find email by reply: %w", err)
-	}
-	if len(all) == 0 {
-		return nil, nil //nolint:nilnil // no email
-	}
-	return &all[0], nil
-}
-
 // OfThread returns the latest emails of a thread that were sent, or may have been, with their content.
 func OfThread(ctx context.Context, tx *postgres.Tx, thread id.ID, limit int) ([]*Full, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND thread_id = $2

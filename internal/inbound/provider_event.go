@@ -112,8 +112,8 @@ func (s *Service) applyEvent(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	return s.follow(ctx, tx, e)
 }
 
-// emailOf returns the email that an event is about, or nil. It is found by its Message-ID, or among the latest emails to
-// the recipient by the provider's id in the server's reply.
+// emailOf returns the email that an event is about, or nil. It is found by its Message-ID, or by the provider's id, which
+// its server returned when it accepted the mail to the recipient.
 func emailOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Event) (*emails.Row, error) {
 	if t.MessageID != "" {
 		found, err := emails.ByMessageIDs(ctx, tx, []string{clean(t.MessageID, 998)})
@@ -127,5 +127,9 @@ func emailOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Ev
 	if t.Reference == "" || t.Recipient == "" {
 		return nil, nil //nolint:nilnil // no email
 	}
-	return emails.ByReply(ctx, tx, mailbox, fold(t.Recipient), clean(t.Reference, 200))
+	row, err := emails.ByServerID(ctx, tx, mailbox, []string{clean(t.Reference, 200)})
+	if err != nil || row == nil || fold(row.To) != fold(t.Recipient) {
+		return nil, err
+	}
+	return row, nil
 }

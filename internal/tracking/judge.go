@@ -98,7 +98,7 @@ func judgeEmail(ctx context.Context, tx *postgres.Tx, m *emails.Row, due, around
 	room := most - m.Facts.Opens - m.Facts.MachineOpens - m.Facts.Clicks - m.Facts.MachineClicks
 	for i := range due {
 		h := &due[i]
-		if h.email != m.ID || room == 0 || h.repeats(around) || m.MarkedAt == nil {
+		if h.email != m.ID || room <= 0 || h.repeats(around) || m.MarkedAt == nil {
 			continue
 		}
 		room--

@@ -24,6 +24,10 @@ type Envelope struct{ From, To string }
 // dotWithin is how long after the mark the final dot may be written.
 const dotWithin = 60 * time.Second
 
+// betweenMails bounds the commands between and after mails: a server that does not reply to them is gone, and no mail is
+// lost with it.
+const betweenMails = 5 * time.Second
+
 var errLate = errors.New("the final dot was not written: too much time has passed since the mark")
 
 // Send sends one mail. It calls mark after the body and before the final dot; see the package's documentation. When ctx
@@ -41,9 +45,11 @@ func (c *Conn) Send(ctx context.Context, e Envelope, body []byte, mark func(cont
 
 func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(context.Context) error) Result {
 	if c.mails++; c.mails > 1 {
+		c.client.CommandTimeout = min(c.limit, betweenMails)
 		if err := c.client.Reset(); err != nil {
 			return failed(Connect, err)
 		}
+		c.client.CommandTimeout = c.limit
 	}
 	if err := c.client.Mail(e.From, nil); err != nil {
 		return failed(Mail, err)
@@ -98,7 +104,7 @@ func (c *Conn) Close() error {
 	if c.broken {
 		return nil
 	}
-	_ = c.raw.SetDeadline(time.Now().Add(5 * time.Second))
+	c.client.CommandTimeout = min(c.limit, betweenMails)
 	if err := c.client.Quit(); err != nil {
 		return c.raw.Close()
 	}
