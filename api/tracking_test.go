@@ -40,7 +40,8 @@ func TestATrackedEmailOpensAndLeadsToItsTargets(t *testing.T) {
 	}
 	link := c.addressIn(mail.HTML, "/t/c/")
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		got := c.do(method, link+"?fbclid=y", nil).want(t, 302, "")
+		got := c.do(method, link+"?fbclid=y&url=https://evil.example/&target=https://evil.example/"+
+			"&redirect=https://evil.example/&u=https://evil.example/&to=//evil.example/", nil).want(t, 302, "")
 		if got.Header.Get("Location") != "https://shop.example/a?b=1&c=2" {
 			t.Errorf("%s leads to %q", method, got.Header.Get("Location"))
 		}

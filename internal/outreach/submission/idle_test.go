@@ -154,6 +154,47 @@ func TestAMailIsSentOnceAlthoughTheServerHasEndedTheIdleConnection(t *testing.T)
 	}
 }
 
+// A server that has taken a mail on a connection that was idle, and dies before it replies, gets the mail once.
+func TestAMailWhoseFateIsUnknownIsNotSentAgainOnAnotherConnection(t *testing.T) {
+	t.Parallel()
+	server, c := smtpd.Start(t, nil), connector()
+	server.Fail(func(to string) smtpd.Fault {
+		switch to {
+		case "dies@example.com":
+			return smtpd.Fault{At: smtpd.Dot, Hang: true, Accept: true}
+		case "later@example.com":
+			return smtpd.Fault{At: smtpd.Rcpt, Code: 450}
+		}
+		return smtpd.Fault{}
+	})
+	box := boxOn(server.Host, server.Port)
+	for _, to := range []string{"dies@example.com", "later@example.com"} {
+		if r := c.mail(t, box, "b@example.com"); r.Outcome != transport.Sent {
+			t.Fatalf("%+v", r)
+		}
+		before, marks := server.Sessions(), 0
+		e := transport.Envelope{From: "a@shop.example", To: to}
+		r := c.Send(t.Context(), id.ID{}, box, e, []byte("Subject: x\r\n\r\nx\r\n"), func(context.Context) error {
+			marks++
+			return nil
+		})
+		if want := map[string]transport.Outcome{
+			"dies@example.com": transport.Unknown, "later@example.com": transport.NotSentTemporary,
+		}[to]; r.Outcome != want || marks > 1 || server.Sessions() != before {
+			t.Errorf("%s: %+v, %d marks, %d further connections", to, r, marks, server.Sessions()-before)
+		}
+	}
+	taken := 0
+	for _, a := range server.Accepted() {
+		if a.To == "dies@example.com" {
+			taken++
+		}
+	}
+	if taken != 1 {
+		t.Errorf("the mail was taken %d times", taken)
+	}
+}
+
 func TestManyMailsAtOnceHaveNoMoreConnectionsThanThereAreSenders(t *testing.T) {
 	t.Parallel()
 	const senders, mails = 10, 20
