@@ -72,14 +72,14 @@ func (s *Service) act(ctx context.Context, tx *postgres.Tx, e *effects) error {
 
 // follow writes what follows for the email and its enrolment.
 func (s *Service) follow(ctx context.Context, tx *postgres.Tx, e *effects) error {
-	if err := s.tell(ctx, tx, e); err != nil {
+	if err := s.recordOutcome(ctx, tx, e); err != nil {
 		return err
 	}
 	return e.stop(ctx, tx)
 }
 
-// tell records in the email what the message tells about it.
-func (s *Service) tell(ctx context.Context, tx *postgres.Tx, e *effects) error {
+// recordOutcome records in the email what the message tells about it.
+func (s *Service) recordOutcome(ctx context.Context, tx *postgres.Tx, e *effects) error {
 	switch e.class {
 	case classify.Bounce:
 		return e.bounced(ctx, tx)

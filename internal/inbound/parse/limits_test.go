@@ -33,6 +33,11 @@ func TestPartsBeyondTheLimitsAreIgnoredAndTheMailSaysSo(t *testing.T) {
 		"199 parts":  {parts(199), 199, false}, // the mail itself is one, too
 		"200 parts":  {parts(200), 199, true},
 		"5000 parts": {parts(5000), 199, true},
+		"25 MiB": {
+			"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/zip\n\n" +
+				strings.Repeat(strings.Repeat("x", 1023)+"\n", parse.MaxBytes>>10) + "--b\n\ninnermost\n--b--\n",
+			0, true,
+		},
 		"500 fields": {strings.Repeat("A: b\n", 500) + "\ninnermost", 1, false},
 	} {
 		m := parse.Parse([]byte(c.mail))
