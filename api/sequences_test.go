@@ -209,7 +209,8 @@ func TestASequenceIsActivatedOnlyWhenItCanBeSent(t *testing.T) {
 			announced = append(announced, e)
 		}
 	}
-	if diff := cmp.Diff([]string{"sequence.activated", "sequence.paused", "sequence.activated"}, announced); diff != "" {
+	want := []string{"sequence.activated", "sequence.paused", "sequence.activated"}
+	if diff := cmp.Diff(want, announced); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }

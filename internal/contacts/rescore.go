@@ -147,8 +147,8 @@ func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (
 
 // rescore scores locked contacts. It writes their scores with one statement and their history with another. The history
 // gets all scores if all is set, else those that are to be announced.
-func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Scorer, moved func(announced, now float64) bool,
-	all bool,
+func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Scorer,
+	moved func(announced, now float64) bool, all bool,
 ) (tell []Change, err error) {
 	var (
 		scores, past        scoreRows

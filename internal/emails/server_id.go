@@ -6,8 +6,8 @@ import (
 )
 
 // serverIDs find the id that a server gives a mail in its last reply. A Message-ID in angle brackets is that of a
-// server which replaces ours, as Exchange does. SES and Postmark replace it, too, by their id and a domain of their own.
-// The events of SES, Postmark and SendGrid name the id, and the reports of other servers name their queue ids.
+// server which replaces ours, as Exchange does. SES and Postmark replace it, too, by their id and a domain of their
+// own. The events of SES, Postmark and SendGrid name the id, and the reports of other servers name their queue ids.
 var serverIDs = []*regexp.Regexp{
 	regexp.MustCompile(`<([^<>@\s]+@[^<>@\s]+)>`),
 	regexp.MustCompile(`(?i)\bqueued as ([0-9A-Za-z_-]{6,})`),

@@ -79,8 +79,8 @@ func TestTheIDThatAServerGivesIsFound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"2.0.0 Ok: queued as 4D5F82A0C1":                             "4D5F82A0C1",
-		"2.0.0 Ok: queued as 883953f4-6105-42a2-a16a-77a8eac79483":   "883953f4-6105-42a2-a16a-77a8eac79483", // Postmark
-		"Ok: queued as LnYzZ9EZT_6e-Xc2f-Ggqg":                       "LnYzZ9EZT_6e-Xc2f-Ggqg",               // SendGrid
+		"2.0.0 Ok: queued as 883953f4-6105-42a2-a16a-77a8eac79483":   "883953f4-6105-42a2-a16a-77a8eac79483",
+		"Ok: queued as LnYzZ9EZT_6e-Xc2f-Ggqg":                       "LnYzZ9EZT_6e-Xc2f-Ggqg",
 		"OK id=1rABCD-000001-AB":                                     "1rABCD-000001-AB",
 		"Ok 0102018c1f2e3d4c-aaaaaaaa-bbbb-cccc-000000":              "0102018c1f2e3d4c-aaaaaaaa-bbbb-cccc-000000",
 		"<VI1@VI1.eurprd05.prod.outlook.com> [Hostname=VI1.eurprd05": "VI1@VI1.eurprd05.prod.outlook.com",

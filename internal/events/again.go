@@ -72,8 +72,8 @@ WITH happened AS (
 	RETURNING id, endpoint_id
 )` + announceJobs
 
-// SendTo writes e and one delivery to the endpoint with its job, even if the endpoint does not subscribe to its type. An endpoint
-// that is disabled or does not exist gets none. It is Announce without timelines otherwise.
+// SendTo writes e and one delivery to the endpoint with its job, even if the endpoint does not subscribe to its type.
+// An endpoint that is disabled or does not exist gets none. It is Announce without timelines otherwise.
 func SendTo(ctx context.Context, tx *postgres.Tx, endpoint id.ID, e Event) error {
 	n := tx.Ordinal()
 	if n >= maxPerTx {

@@ -112,8 +112,8 @@ func (s *Service) applyEvent(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	return s.follow(ctx, tx, e)
 }
 
-// emailOf returns the email that an event is about, or nil. It is found by its Message-ID, or by the provider's id, which
-// its server returned when it accepted the mail to the recipient.
+// emailOf returns the email that an event is about, or nil. It is found by its Message-ID, or by the provider's id,
+// which its server returned when it accepted the mail to the recipient.
 func emailOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Event) (*emails.Row, error) {
 	if t.MessageID != "" {
 		found, err := emails.ByMessageIDs(ctx, tx, []string{clean(t.MessageID, 998)})

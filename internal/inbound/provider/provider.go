@@ -99,7 +99,8 @@ func (r *Reader) Read(ctx context.Context, q *Request) (Batch, error) {
 // Remembered is how long the ids of events must be kept: no genuine request is older.
 const Remembered = 30 * 24 * time.Hour
 
-// Limits on the age of a signature. Providers repeat a request for up to a day; SNS may be configured to repeat it for longer.
+// Limits on the age of a signature. Providers repeat a request for up to a day; SNS may be configured to repeat it for
+// longer.
 const (
 	oldest    = 25 * time.Hour
 	oldestSNS = Remembered - 24*time.Hour

@@ -57,23 +57,34 @@ func another(t *testing.T, conn *transport.Conn) transport.Result {
 		[]byte("Subject: x\r\n\r\nx\r\n"), func(context.Context) error { return nil })
 }
 
+// passes lets time pass in the bubble, and waits until what it began has ended.
+func passes(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the bubble's clock
+	synctest.Wait()
+}
+
+// held returns the number of connections, and of mailboxes that have some.
+func (i *Idle) held() (conns, mailboxes int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.n, len(i.conns)
+}
+
 func TestAConnectionIsIdleForFiveSecondsAtMost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var all Idle
 		k := key{mailbox: id.New()}
 		all.put(k, sent(t))
-		time.Sleep(idleFor - time.Millisecond)
-		synctest.Wait()
-		if all.n != 1 {
+		passes(idleFor - time.Millisecond)
+		if n, _ := all.held(); n != 1 {
 			t.Error("it was closed too early")
 		}
-		time.Sleep(2 * time.Millisecond)
-		synctest.Wait()
-		if all.n != 0 || all.take(k) != nil {
+		passes(2 * time.Millisecond)
+		if n, _ := all.held(); n != 0 || all.take(k) != nil {
 			t.Error("it was not closed")
 		}
-		time.Sleep(time.Minute) // until the server's end is closed, too
+		passes(time.Minute) // until the server's end is closed, too
 	})
 }
 
@@ -84,14 +95,13 @@ func TestATakenConnectionIsNotClosedByItsTimer(t *testing.T) {
 		k := key{mailbox: id.New()}
 		conn := sent(t)
 		all.put(k, conn)
-		time.Sleep(idleFor / 2)
+		passes(idleFor / 2)
 		if all.take(k) != conn || all.take(k) != nil {
 			t.Error("it was not taken, or taken twice")
 		}
-		time.Sleep(idleFor / 2)
+		passes(idleFor / 2)
 		all.put(k, conn)
-		time.Sleep(idleFor / 2) // the timer of the first time would be over
-		synctest.Wait()
+		passes(idleFor / 2) // the timer of the first time would be over
 		if all.take(k) != conn {
 			t.Error("the first timer has closed it")
 		}
@@ -110,14 +120,13 @@ func TestTheIdleConnectionsOfAProcessAreBounded(t *testing.T) {
 		if all.keep(key{mailbox: id.New()}, more) {
 			t.Error("one more was kept")
 		}
-		if all.n != maxIdle || len(all.conns) != maxIdle {
-			t.Errorf("%d connections of %d mailboxes", all.n, len(all.conns))
+		if n, mailboxes := all.held(); n != maxIdle || mailboxes != maxIdle {
+			t.Errorf("%d connections of %d mailboxes", n, mailboxes)
 		}
 		_ = more.Close()
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if all.n != 0 || len(all.conns) != 0 {
-			t.Errorf("%d are left", all.n)
+		passes(time.Minute)
+		if n, mailboxes := all.held(); n != 0 || mailboxes != 0 {
+			t.Errorf("%d are left", n)
 		}
 	})
 }

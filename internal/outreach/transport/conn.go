@@ -24,8 +24,8 @@ type Envelope struct{ From, To string }
 // dotWithin is how long after the mark the final dot may be written.
 const dotWithin = 60 * time.Second
 
-// betweenMails bounds the commands between and after mails: a server that does not reply to them is gone, and no mail is
-// lost with it.
+// betweenMails bounds the commands between and after mails: a server that does not reply to them is gone, and no mail
+// is lost with it.
 const betweenMails = 5 * time.Second
 
 var errLate = errors.New("the final dot was not written: too much time has passed since the mark")
