@@ -22,8 +22,8 @@ const (
 	Unreadable  = "mail_unreadable" // the next mail could not be read; it is tried again
 )
 
-// MaxStuck is how often a mail is tried that cannot be read. Then it is skipped.
-const MaxStuck = 3
+// maxStuck is how often a mail is tried that cannot be read. Then it is skipped.
+const maxStuck = 3
 
 // Folder is how far a folder of a mailbox was read. Its writes take UIDs of the same UIDValidity.
 type Folder struct {
@@ -74,7 +74,7 @@ func (f *Folder) Advance(tx *postgres.Tx, uid uint32, skipped int) {
 		f.Mailbox, f.Name, int64(f.UIDValidity), int64(uid)+1, skipped, int64(uid))
 }
 
-// StuckAt queues that the mail uid could not be read. After MaxStuck times it is skipped.
+// StuckAt queues that the mail uid could not be read. After maxStuck times it is skipped.
 func (f *Folder) StuckAt(tx *postgres.Tx, uid uint32) {
 	tx.Queue(`UPDATE mailbox_folder SET stuck = CASE WHEN stuck_uid = $5 THEN stuck + 1 ELSE 1 END, stuck_uid = $5,
 			uidnext = $5
@@ -82,7 +82,7 @@ func (f *Folder) StuckAt(tx *postgres.Tx, uid uint32) {
 		f.Mailbox, f.Name, int64(f.UIDValidity), int64(uid))
 	tx.Queue(`UPDATE mailbox_folder SET uidnext = stuck_uid + 1, stuck = 0, stuck_uid = 0, skipped = skipped + 1
 		WHERE org_id = $1 AND mailbox_id = $2 AND folder = $3 AND uidvalidity = $4 AND stuck >= $5`, tx.Org(),
-		f.Mailbox, f.Name, int64(f.UIDValidity), MaxStuck)
+		f.Mailbox, f.Name, int64(f.UIDValidity), maxStuck)
 }
 
 // Ended queues the result of a run: why it failed, or "", and when the folder is read next. 0: when it would be anyway,
