@@ -232,6 +232,25 @@ func TestAPauseHoldsWhatIsNotMarkedAndResumeSendsItOnce(t *testing.T) {
 	}
 }
 
+func TestABroadcastEndsAlthoughItsMailboxSendsNoMore(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.people(3)
+	b := h.draft(nil).Value
+	if _, err := h.schedule(b.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(b.ID)
+	h.exec(`UPDATE mailbox SET status = 'disabled'`)
+	if h.settle(b.ID); h.get(b.ID).Status != broadcasts.Sending {
+		t.Errorf("with open emails: %+v", h.get(b.ID))
+	}
+	h.exec(`UPDATE email SET status = 'sent'`)
+	if h.settle(b.ID); h.get(b.ID).Status != broadcasts.Sent {
+		t.Errorf("with every email settled: %+v", h.get(b.ID))
+	}
+}
+
 // TestAPauseThatIsCommittedBeforeTheMarkStopsTheEmail races marks against a pause.
 func TestAPauseThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 	t.Parallel()
