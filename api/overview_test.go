@@ -157,3 +157,18 @@ func TestTheOverviewCountsEmailsAndReplies(t *testing.T) {
 		t.Errorf("emails %+v, today %+v, want %+v", o.Emails, o.Series[29], want)
 	}
 }
+
+func TestTheOverviewIsShownAlthoughTheReadCannotBeRecorded(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup()
+	ada.contact("grace@example.com")
+	ada.counted("")
+	ada.exec(`UPDATE overview_state SET read_at = '-infinity'`)
+	ada.exec(`REVOKE UPDATE ON overview_state FROM funnelwork_app`)
+	var o overview.Overview
+	ada.do(http.MethodGet, "/api/v1/overview", nil).want(ada, 200, "").into(ada, &o)
+	if o.Contacts.Total != 1 {
+		t.Errorf("without the right to record the read: %+v", o.Contacts)
+	}
+}

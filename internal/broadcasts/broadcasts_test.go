@@ -232,6 +232,56 @@ func TestAPauseHoldsWhatIsNotMarkedAndResumeSendsItOnce(t *testing.T) {
 	}
 }
 
+func TestAnAddressThatMovesToAnotherContactGetsABroadcastOnce(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.people(2)
+	b := h.draft(nil).Value
+	if _, err := h.schedule(b.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	h.step(b.ID)
+	h.exec(`UPDATE broadcast_recipient SET due_at = now() + interval '1 hour'
+		WHERE contact_id = (SELECT id FROM contact WHERE email = 'p2@example.com')`)
+	h.settle(b.ID)
+	h.exec(`UPDATE contact SET archived_at = now() WHERE email = 'p1@example.com'`)
+	h.exec(`UPDATE contact SET email = 'p1@example.com', email_folded = 'p1@example.com'
+		WHERE email = 'p2@example.com'`)
+	h.exec(`UPDATE broadcast_recipient SET due_at = now()`)
+	h.settle(b.ID)
+	if n := h.count(`email WHERE to_email = 'p1@example.com'`); n != 1 || len(h.sent) != 1 {
+		t.Errorf("%d emails to one address, %d jobs", n, len(h.sent))
+	}
+	if got := h.get(b.ID); got.Sendable != 1 || got.LeftOut["already_sent"] != 1 {
+		t.Errorf("counted: %+v", got)
+	}
+}
+
+func TestABroadcastEndsAlthoughItsMailboxSendsNoMore(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.people(3)
+	b := h.draft(nil).Value
+	if _, err := h.schedule(b.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	h.step(b.ID)
+	h.exec(`UPDATE mailbox SET status = 'disabled'`)
+	if next := h.settle(b.ID); !next.More || len(h.sent) != 0 {
+		t.Errorf("%d emails of a mailbox that does not send were written; %+v", len(h.sent), next)
+	}
+	h.exec(`UPDATE mailbox SET status = 'active'`)
+	h.settle(b.ID)
+	h.exec(`UPDATE mailbox SET status = 'disabled'`)
+	if h.settle(b.ID); h.get(b.ID).Status != broadcasts.Sending || len(h.sent) != 3 {
+		t.Errorf("with %d open emails: %+v", len(h.sent), h.get(b.ID))
+	}
+	h.exec(`UPDATE email SET status = 'sent'`)
+	if h.settle(b.ID); h.get(b.ID).Status != broadcasts.Sent {
+		t.Errorf("with every email settled: %+v", h.get(b.ID))
+	}
+}
+
 // TestAPauseThatIsCommittedBeforeTheMarkStopsTheEmail races marks against a pause.
 func TestAPauseThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 	t.Parallel()

@@ -122,14 +122,11 @@ func (s *Service) send(ctx context.Context, tx *postgres.Tx, b *Broadcast, idle 
 		return Next{}, err
 	}
 	m, err := s.Emails.Mailboxes.ForSending(ctx, tx, *b.MailboxID)
-	if fault.Is(err, fault.NotFound) || err == nil && !m.MaySend(time.Now()) {
-		return wait(idle), nil
-	}
-	if err != nil {
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Next{}, err
 	}
 	var due []id.ID
-	if room := min(Ahead-open, atMost); room > 0 {
+	if room := min(Ahead-open, atMost); room > 0 && err == nil && m.MaySend(time.Now()) {
 		if due, err = b.waiting(ctx, tx, room); err != nil {
 			return Next{}, err
 		}

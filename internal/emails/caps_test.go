@@ -1,11 +1,15 @@
 package emails_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -157,5 +161,34 @@ func TestTheCapOfADomainHoldsOnlyAutomatedMailToIt(t *testing.T) {
 	o.passes(25 * time.Hour)
 	if err := o.mark(automated("late@acme.example")); err != nil {
 		t.Errorf("a day later: %v", err)
+	}
+}
+
+func TestACapIsNotSetWhileAMarkIsUnderWay(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	o.relay()
+	o.allow(0, 0)
+	first, second := o.begun(o.written(nil)), o.begun(o.written(nil))
+	err := o.emails.Mark(t.Context(), o.App, first, []byte("mime"), func(ctx context.Context, mark *postgres.Tx) (bool,
+		error,
+	) {
+		err := o.App.Tx(ctx, o.org, func(tx *postgres.Tx) error {
+			tx.Queue(`SET LOCAL lock_timeout = '100ms'`)
+			_, _, err := orgsending.Update(ctx, tx, &orgsending.Patch{DailyCap: wire.Some(1)},
+				func(*orgsending.Settings) error { return nil })
+			return err
+		})
+		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "55P03" {
+			t.Errorf("a cap was set while a mark was under way: %v", err)
+		}
+		return true, mark.Flush(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.allow(1, 0)
+	if r := refusal(o.mark(second)); r == nil || r.Reason != orgsending.ByCap {
+		t.Errorf("a mark beyond a new cap: %+v", r)
 	}
 }

@@ -314,3 +314,16 @@ func TestAnAnswerStaysInItsThread(t *testing.T) {
 		t.Errorf("an answer to another contact's email: %v", err)
 	}
 }
+
+func TestAnEmailOfAnEndedEnrolmentDoesNotBeginTheGapOfItsMailbox(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	o.exec(`UPDATE mailbox SET gap_min = 600, gap_max = 600`)
+	ended, next := o.written(nil), o.written(nil)
+	o.exec(`UPDATE email SET automated = true`)
+	o.exec(`UPDATE email SET enrolment_id = gen_random_uuid(), step = 'first' WHERE id = $1`, ended)
+	if r := refusal(o.mark(o.begun(ended))); r == nil || r.Reason != "enrolment_ended" {
+		t.Fatalf("refused: %+v", r)
+	}
+	o.marked(next)
+}

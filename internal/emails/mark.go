@@ -135,6 +135,7 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 			return nil, err
 		}
 		if reason != "" {
+			mailboxes.ReturnSlot(tx, o.MailboxID)
 			return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
 		}
 	}

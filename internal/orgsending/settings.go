@@ -99,6 +99,7 @@ func (s *Settings) Blocks(country *string) bool {
 func Update(ctx context.Context, tx *postgres.Tx, p *Patch, check func(*Settings) error) (*Settings, []string,
 	error,
 ) {
+	tx.Queue(`SELECT pg_advisory_xact_lock(`+lockKey+`)`, tx.Org().String())
 	// The row of the org is locked, because an org without settings has no row here. The lock is a statement of its
 	// own: one that waits for a lock would read the settings as of before the wait.
 	tx.Queue(`SELECT 1 FROM org WHERE id = $1 FOR NO KEY UPDATE`, tx.Org())

@@ -34,10 +34,15 @@ type Caps struct {
 
 const capsSQL = `SELECT daily_cap, domain_daily_cap, cap_room, clock_timestamp() FROM org_sending WHERE org_id = $1`
 
+// The lock under which marks and changes of the settings exclude each other. Otherwise a mark that has found no cap
+// could be committed after the first count for a new one, which would not see it.
+const lockKey = `hashtextextended('org_sending ' || $1::text, 0)`
+
 // ReadCaps queues reading the caps of the org of tx, which are known after the next query of tx. So a mark needs no
-// round trip for them.
+// round trip for them. Update waits until tx ends.
 func ReadCaps(tx *postgres.Tx) *Caps {
 	g := &Caps{}
+	tx.Queue(`SELECT pg_advisory_xact_lock_shared(`+lockKey+`)`, tx.Org().String())
 	tx.Queue(capsSQL, tx.Org()).QueryRow(g.scan)
 	return g
 }

@@ -60,30 +60,38 @@ func due(ctx context.Context, system *postgres.DB, dedupe string) (found []id.ID
 	return found, err
 }
 
-// patience bounds the time that the first reader of an overview waits for a count.
+// patience bounds the time that Refresh takes.
 const patience = time.Second
 
-// Refresh is to be called before an overview is read. The first call in a minute records that it is read, which
-// keeps its counts a few seconds old for a while, and brings them up to date unless that takes longer than a second.
+// readSQL records a read of an overview, once a minute, and returns whether it was not read for ten minutes before. A
+// row that a count holds is left alone.
+const readSQL = `
+UPDATE overview_state s SET read_at = now()
+FROM (
+	SELECT org_id, read_at FROM overview_state WHERE org_id = $1 AND read_at < now() - interval '1 minute'
+	FOR NO KEY UPDATE SKIP LOCKED
+) was
+WHERE s.org_id = was.org_id RETURNING was.read_at < now() - interval '10 minutes'`
+
+// Refresh is to be called before an overview is read. It records the read, which keeps the counts a few seconds old for
+// the next ten minutes, and brings counts that were not kept so up to date. It takes at most a second: if a count takes
+// longer, the job counts, and the reader sees the last counts. The overview can be read after an error, too.
 func Refresh(ctx context.Context, db *postgres.DB, org id.ID) error {
-	first := false
-	err := db.Tx(ctx, org, func(tx *postgres.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE overview_state SET read_at = now()
-			WHERE org_id = $1 AND read_at < now() - interval '1 minute'`, org)
-		first = n > 0
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("record the read of an overview: %w", err)
-	}
-	if !first {
-		return nil
-	}
 	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err = db.Tx(short, org, func(tx *postgres.Tx) error { return Count(short, tx) })
-	if short.Err() != nil && ctx.Err() == nil {
-		return nil // the job counts, and the reader sees the counts of the last one
+	stale := false
+	err := db.Tx(short, org, func(tx *postgres.Tx) error {
+		err := tx.QueryRow(short, readSQL, []any{org}, &stale)
+		if postgres.None(err) {
+			return nil
+		}
+		return err
+	})
+	if err == nil && stale {
+		err = db.Tx(short, org, func(tx *postgres.Tx) error { return Count(short, tx) })
 	}
-	return err
+	if err != nil && short.Err() == nil {
+		return fmt.Errorf("refresh overview: %w", err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -227,5 +228,59 @@ func TestAnOverviewThatIsNotReadIsCountedOnceAMinute(t *testing.T) {
 	}
 	if n := s.total(); n != 1 {
 		t.Errorf("the second reader counts, too: %d contacts", n)
+	}
+}
+
+func TestAReadWaitsForNoCount(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.due()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s.tx(func(_ context.Context, tx *postgres.Tx) error {
+		if err := overview.Count(ctx, tx); err != nil { // it holds the state until tx ends
+			return err
+		}
+		return overview.Refresh(ctx, s.App, s.org)
+	})
+	if s.read() {
+		t.Error("a read changed the state that a count held")
+	}
+	if err := overview.Refresh(ctx, s.App, s.org); err != nil {
+		t.Error(err)
+	}
+	if !s.read() {
+		t.Error("a read after the count is not recorded")
+	}
+}
+
+// read reports whether a read of the overview is recorded.
+func (s *shop) read() (yes bool) {
+	s.Helper()
+	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, `SELECT read_at > '-infinity' FROM overview_state WHERE org_id = $1`, []any{s.org},
+			&yes)
+	})
+	return yes
+}
+
+func TestAnOverviewThatIsReadIsCountedByTheJobAlone(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.due()
+	s.work()
+	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		tx.Queue(`UPDATE overview_state SET read_at = now() - interval '2 minutes' WHERE org_id = $1`, s.org)
+		return s.create(ctx, tx, 1)
+	})
+	s.settled()
+	if err := overview.Refresh(t.Context(), s.App, s.org); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.total(); n != 0 {
+		t.Errorf("a read counts %d contacts beside the job", n)
+	}
+	if !s.due() {
+		t.Error("the job does not count an overview that is read")
 	}
 }
