@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -30,23 +31,25 @@ func (a *App) mountEnrolments() {
 	}, a.getEnrolment)
 	for _, act := range []struct {
 		name, title string
+		feature     string
 		writes      []string
 		act         enrolmentAct
 	}{
-		{"pause", "Pause an enrolment", nil, enrolments.Pause},
-		{"resume", "Resume a paused enrolment", nil, enrolments.Resume},
-		{"stop", "End an enrolment", []string{"sequence.stopped"}, enrolments.Stop},
+		{"pause", "Pause an enrolment", "", nil, enrolments.Pause},
+		{"resume", "Resume a paused enrolment", plans.Sequences, nil, enrolments.Resume},
+		{"stop", "End an enrolment", "", []string{"sequence.stopped"}, enrolments.Stop},
 	} {
 		httpx.Route(a.Server, httpx.Op{
 			ID:     "enrolments." + act.name,
 			Method: http.MethodPost, Path: one + "/" + act.name, Need: httpx.Member, Tag: enrolmentsTag,
-			Title: act.title, Writes: act.writes,
+			Title: act.title, Feature: act.feature, Writes: act.writes,
 		}, a.enrolmentHandler(act.act))
 	}
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "enrolments.skip_step",
 		Method: http.MethodPost, Path: one + "/skip-step", Need: httpx.Member, Tag: enrolmentsTag,
-		Title: "Leave out the step of an enrolment that is next", Writes: []string{"sequence.finished"},
+		Title: "Leave out the step of an enrolment that is next", Feature: plans.Sequences,
+		Writes: []string{"sequence.finished"},
 	}, a.enrolmentHandler(enrolments.SkipStep))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/jobs/sequencemove"
 )
@@ -196,6 +197,35 @@ func TestAnEnrolmentIsHeldSkippedAndEndedByAPerson(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"removed": 1}, sequence.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
+}
+
+func TestAPlanWithoutSequencesStopsThemButStartsNone(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	ada := s.signup().subscribe("solo_pro")
+	at := ada.activeSequence("Welcome")
+	one := `{"contact_ids":["` + ada.contact("one@acme.example").ID + `"]}`
+	var out enrolled
+	ada.do(http.MethodPost, at+"/enroll", one).want(t, 200, "").into(t, &out)
+	enrolment := enrolmentsPath + "/" + *out.Data[0].EnrolmentID
+	ada.state(plans.State{Plan: "solo_pro", Interval: "month", Status: plans.Canceled, Quantity: 1})
+	ada.do(http.MethodPost, enrolment+"/pause", nil).want(t, 200, "")
+	for path, body := range map[string]any{
+		sequencesPath: `{"name":"Another"}`, at + "/activate": nil, at + "/resume": nil, at + "/duplicate": nil,
+		at + "/enroll": one, at + "/move": `{"from":1,"to":2}`, enrolment + "/resume": nil,
+		enrolment + "/skip-step": nil,
+	} {
+		var problem struct{ Feature string }
+		ada.do(http.MethodPost, path, body).want(t, 402, "feature_not_in_plan").into(t, &problem)
+		if problem.Feature != plans.Sequences {
+			t.Errorf("%s names %q", path, problem.Feature)
+		}
+	}
+	ada.do(http.MethodPatch, at, `{"name":"Another"}`).want(t, 402, "feature_not_in_plan")
+	ada.do(http.MethodGet, at, nil).want(t, 200, "")
+	ada.do(http.MethodPost, enrolment+"/stop", nil).want(t, 200, "")
+	ada.do(http.MethodPost, at+"/pause", nil).want(t, 200, "")
+	ada.do(http.MethodPost, at+"/archive", nil).want(t, 200, "")
 }
 
 func TestEnrolmentsAreMovedToANewVersionByAJob(t *testing.T) {

@@ -18,7 +18,7 @@ type BatchID struct {
 
 type batchOut struct{ Body enrolments.Batch }
 
-// batch returns a large enrolment of the sequence in the path.
+// read returns a large enrolment of the sequence in the path.
 func (in *BatchID) read(ctx context.Context, tx *postgres.Tx) (*enrolments.Batch, error) {
 	b, err := enrolments.GetBatch(ctx, tx, in.Batch)
 	if err == nil && b.SequenceID != in.ID {

@@ -1,6 +1,7 @@
 package emails_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -110,6 +111,30 @@ func TestWhatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 				t.Errorf("%v, status %s, want %s", err, got, c.want)
 			}
 		})
+	}
+}
+
+func TestAnEmailWhoseObstacleIsGoneBeforeItIsCancelledWaits(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	email := o.written(nil)
+	out := o.begun(email)
+	o.exec(`UPDATE contact SET archived_at = now()`)
+	err := o.emails.Mark(t.Context(), o.App, out, []byte("mime"), func(ctx context.Context, tx *postgres.Tx) (bool, error) {
+		if err := tx.Flush(ctx); err != nil { // the mark is refused
+			return false, err
+		}
+		o.exec(`UPDATE contact SET archived_at = NULL`)
+		return true, nil
+	})
+	if r, ok := errors.AsType[*emails.RefusedError](err); !ok || r.Settled || r.At.IsZero() {
+		t.Errorf("the mark: %+v", err)
+	}
+	if got := o.status(email); got != emails.Planned {
+		t.Error(got)
+	}
+	if err := o.mark(out); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -189,16 +189,18 @@ func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
 	return r
 }
 
-// stop finds out why the mark was refused, and cancels the email unless another run has it.
+// stop finds out why the mark was refused, and cancels the email unless another run has it. If the reason is gone, the
+// email waits for its next run.
 func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
-	var own, writes, lives, runs bool
+	var own, writes, lives, runs, blocked bool
 	states.LockOf(tx, o.ID)
 	err := tx.QueryRow(ctx, `
 		SELECT e.status = 'planned' AND e.fence IS NOT DISTINCT FROM $3,
 			EXISTS (SELECT FROM org o WHERE o.id = $1 AND `+writable+`),
-			`+live+`, `+broadcastRuns+`
-		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{tx.Org(), o.ID, o.Fence}, &own, &writes,
-		&lives, &runs)
+			`+live+`, `+broadcastRuns+`, `+suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6")+`
+		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{
+		tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing,
+	}, &own, &writes, &lives, &runs, &blocked)
 	if postgres.None(err) || err == nil && !own {
 		return &RefusedError{Settled: true, Reason: "the email is settled, or another run has it"}, nil
 	}
@@ -214,6 +216,8 @@ func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, er
 		reason = OrgReadOnly
 	case !lives:
 		reason = ContactArchived
+	case !blocked:
+		return &RefusedError{Reason: "what stopped the email has ended", At: time.Now()}, nil
 	}
 	return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
 }

@@ -2,6 +2,7 @@ package enrolments_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences/steps"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -327,5 +329,76 @@ func TestAMailOfASequenceThatWasArchivedIsNotSent(t *testing.T) {
 	o.exec(`UPDATE sequence SET status = 'archived'`)
 	if n := o.deliver(); n != 0 || o.state(e) != "removed first archived" {
 		t.Errorf("%d sent, %s", n, o.state(e))
+	}
+}
+
+func TestAnAbsenceThatEndsWhileTheMailFailsDoesNotWaitForTheMail(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	ada := o.person("ada@example.com")
+	e := o.enrolled(o.sequence(nil, mail("first", 0), mail("second", 1)), ada)
+	o.tick()
+	out := o.begun()
+	if err := o.mark(out); err != nil {
+		t.Fatal(err)
+	}
+	o.must(func(ctx context.Context, tx *postgres.Tx) error {
+		return (&states.Reply{Message: id.New(), Enrolment: &e, At: time.Now()}).Away(ctx, tx, nil)
+	})
+	o.passes(7*day + time.Minute)
+	o.must(func(ctx context.Context, tx *postgres.Tx) error {
+		if err := o.emails.Fail(ctx, tx, out, emails.Rejected, &transport.Result{}); err != nil {
+			return err
+		}
+		if err := tx.Flush(ctx); err != nil {
+			return err
+		}
+		return o.tx(func(ctx context.Context, tx *postgres.Tx) error { // the outcome is not committed yet
+			tx.Queue(`SET LOCAL lock_timeout = '2s'`)
+			return o.engine.Tick(ctx, tx)
+		})
+	})
+	o.tick()
+	if o.tick(); o.state(e) != "failed first rejected" {
+		t.Error(o.state(e))
+	}
+}
+
+func TestAMarkThatTheEnrolmentRefusesLeavesTheGapOfTheMailboxFree(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	o.exec(`UPDATE mailbox SET gap_min = 600, gap_max = 600`)
+	ada := o.person("ada@example.com")
+	o.put(o.sequence(nil, mail("first", 0)), ada)
+	o.tick()
+	out := o.begun()
+	o.exec(`UPDATE sequence SET status = 'paused'`)
+	if r := refusal(o.mark(out)); r == nil || r.Reason != states.SequencePaused {
+		t.Fatalf("the mark: %+v", r)
+	}
+	if o.one(`SELECT next_slot_at > now() + interval '1 minute' FROM mailbox`) == "true" {
+		t.Error("a mail that was not sent began a gap")
+	}
+}
+
+func TestAStepThatFailsTakesNoGroupFromTheNextOne(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	send, failed := o.engine.Send, false
+	o.engine.Send = func(ctx context.Context, tx *postgres.Tx, email, mailbox id.ID) error {
+		if !failed {
+			failed = true
+			return errors.New("no job")
+		}
+		return send(ctx, tx, email, mailbox)
+	}
+	o.put(o.sequence(nil, mail("first", 0), steps.Step{
+		Key: "call", Kind: steps.KindTask, Task: &steps.Task{Title: "Call"},
+	}), o.people(2)...)
+	if o.tick(); o.deliver() != 1 {
+		t.Fatal("not one of the two steps failed")
+	}
+	if o.tick(); o.one(`SELECT count(*) FROM task`) != "1" {
+		t.Error("the step after the mail was not executed")
 	}
 }

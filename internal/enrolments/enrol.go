@@ -2,6 +2,8 @@ package enrolments
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
@@ -182,8 +184,8 @@ func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]
 		history[i] = states.History{Enrolment: n.ID, To: n.State, Step: n.Step, Cause: cause(e.By)}
 	}
 	states.Record(tx, history...)
-	for group, at := range in.due {
-		states.Due(tx, group, at)
+	for _, group := range slices.Sorted(maps.Keys(in.due)) { // in one order, since Due locks them
+		states.Due(tx, group, in.due[group])
 	}
 	return out, events.AnnounceAll(ctx, tx, announced)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outreach/schedule"
@@ -51,6 +52,34 @@ func TestAConditionIsDecidedEarlyWhenItBecomesTrue(t *testing.T) {
 	if got := o.one(`SELECT string_agg(step, ' ' ORDER BY step) FROM email WHERE status = 'sent'`); got !=
 		"first first no yes" {
 		t.Error(got)
+	}
+}
+
+func TestATaskThatIsDoneDuringAPauseIsNotWaitedForAfterIt(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	e := o.enrolled(o.sequence(nil, steps.Step{Key: "call", Kind: steps.KindTask, Task: &steps.Task{Title: "Call"}},
+		mail("after", 1)), o.person("ada@example.com"))
+	o.tick()
+	o.must(func(ctx context.Context, tx *postgres.Tx) error {
+		_, err := enrolments.Pause(ctx, tx, e, "user/1")
+		return err
+	})
+	o.exec(`UPDATE task SET status = 'done', completed_at = now()`)
+	task, err := id.Parse(o.one(`SELECT id FROM task`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.must(func(ctx context.Context, tx *postgres.Tx) error { return states.TaskDone(ctx, tx, task) })
+	if o.tick(); o.state(e) != "paused call paused_by_user" {
+		t.Fatal(o.state(e))
+	}
+	o.must(func(ctx context.Context, tx *postgres.Tx) error {
+		_, err := enrolments.Resume(ctx, tx, e, "user/1")
+		return err
+	})
+	if o.tick(); o.state(e) != "active after" {
+		t.Error(o.state(e))
 	}
 }
 

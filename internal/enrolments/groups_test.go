@@ -2,6 +2,7 @@ package enrolments_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,52 @@ func TestAnArchivedSequenceEndsItsEnrolments(t *testing.T) {
 	o.exec(`UPDATE sequence SET status = 'archived'`)
 	if o.tick(); o.state(e) != "removed first archived" {
 		t.Error(o.state(e))
+	}
+}
+
+func TestALargeSequenceThatIsArchivedEndsAllItsEnrolments(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	for i, n := range []int{2100, 2100, 200} {
+		seq := o.sequence(nil, mail("first", 0))
+		e := o.enrolled(seq, o.person(fmt.Sprintf("large%d@example.com", i)))
+		o.exec(`INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, grp, mailbox_id, zone,
+				created_at, state_at)
+			SELECT org_id, gen_random_uuid(), sequence_id, version, gen_random_uuid(), 'paused', step, grp, mailbox_id,
+				zone, created_at, state_at
+			FROM enrolment, generate_series(1, $2) WHERE id = $1`, e, n)
+	}
+	o.exec(`UPDATE sequence SET status = 'archived'`)
+	for range 5 {
+		o.tick()
+	}
+	if got := o.one(`SELECT count(*) FROM enrolment WHERE ended_at IS NULL`); got != "0" {
+		t.Errorf("%s enrolments are open", got)
+	}
+}
+
+func TestASequenceThatIsResumedDuringATickIsLookedAtNow(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	other := o.sequence(nil, mail("first", 0))
+	held := o.enrolled(other, o.person("held@example.com"))
+	o.exec(`UPDATE sequence SET status = 'paused'`)
+	o.put(o.sequence(nil, mail("first", 0)), o.person("ada@example.com"))
+	send := o.engine.Send
+	o.engine.Send = func(ctx context.Context, tx *postgres.Tx, email, mailbox id.ID) error {
+		o.engine.Send = send // once: the next tick holds the status
+		o.exec(`UPDATE sequence SET status = 'active' WHERE id = $1`, other)
+		if err := o.tx(func(_ context.Context, tx *postgres.Tx) error {
+			enrolments.WakeAll(tx, other)
+			return nil
+		}); err != nil {
+			return err
+		}
+		return send(ctx, tx, email, mailbox)
+	}
+	o.tick()
+	if o.tick(); o.state(held) != "sending first" {
+		t.Error(o.state(held))
 	}
 }
 

@@ -74,14 +74,18 @@ func Resume(ctx context.Context, tx *postgres.Tx, enrolment id.ID, by string) (E
 	return all[0], nil
 }
 
-// resumed resumes the paused enrolments n that where selects; its arguments begin with $3. An email that was being
-// transmitted when its enrolment was paused is still on its way.
+// onItsWay is the condition that the email of the current step of an enrolment n is not settled.
+const onItsWay = `EXISTS (SELECT FROM email e WHERE e.org_id = $1 AND e.enrolment_id = n.id AND e.step = n.step
+	AND e.status IN ('planned', 'transmitting', 'unknown'))`
+
+// resumed resumes the paused enrolments n that where selects; its arguments begin with $3. They must be locked: the
+// state of their emails must not change. An email that was being transmitted when its enrolment was paused is still on
+// its way.
 func resumed(ctx context.Context, tx *postgres.Tx, cause, where string, args ...any) ([]Enrolment, error) {
 	all, err := collect(ctx, tx, `
 		WITH found AS (
-			SELECT n.id, n.step, EXISTS (SELECT FROM email e WHERE e.org_id = $1 AND e.enrolment_id = n.id
-				AND e.step = n.step AND e.status IN ('planned', 'transmitting', 'unknown')) AS sending
-			FROM enrolment n WHERE n.org_id = $1 AND n.state = 'paused' AND `+where+` FOR UPDATE
+			SELECT n.id, n.step, `+onItsWay+` AS sending FROM enrolment n
+			WHERE n.org_id = $1 AND n.state = 'paused' AND `+where+`
 		), n AS (
 			UPDATE enrolment n SET state = CASE WHEN f.sending THEN 'sending' ELSE 'active' END, reason = '',
 				resume_at = NULL, kept_due_at = NULL, state_at = clock_timestamp(), edit = n.edit + 1,

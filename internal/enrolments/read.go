@@ -48,6 +48,14 @@ func query(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]E
 	return all, nil
 }
 
+func idsOf(all []Enrolment) []id.ID {
+	ids := make([]id.ID, len(all))
+	for i := range all {
+		ids[i] = all[i].ID
+	}
+	return ids
+}
+
 // Filter selects enrolments; a nil or empty member selects all.
 type Filter struct {
 	Sequence, Contact *id.ID

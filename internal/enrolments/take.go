@@ -45,6 +45,9 @@ func (t *tick) take(ctx context.Context, groups []int64, prio, n int) ([]Enrolme
 
 // flow executes the due steps that send nothing.
 func (t *tick) flow(ctx context.Context) error {
+	if t.ending != nil {
+		return nil
+	}
 	var open []int64
 	for _, g := range t.groups {
 		if g.open && g.mailbox == nil {
@@ -158,6 +161,7 @@ func (t *tick) run(ctx context.Context, all []Enrolment) error {
 		case postgres.Lost(err) || postgres.Away(err) || ctx.Err() != nil:
 			return err
 		default:
+			clear(t.stored) // the rows of groups that the step has written are rolled back
 			t.Log.ErrorContext(ctx, "step failed", "enrolment", e.ID.String(), "step", e.Step, "error", err)
 			at := t.now.Add(retryStep)
 			t.tx.Queue(`UPDATE enrolment SET due_at = $3 WHERE org_id = $1 AND id = $2`, t.tx.Org(), e.ID, at)

@@ -56,6 +56,7 @@ type tick struct {
 	model    *scoring.Model
 	base     *string // of links
 	left     int     // emails
+	ending   *id.ID  // archived sequence whose enrolments this tick has ended
 }
 
 // group is a row of send_group that is looked at.
@@ -68,8 +69,10 @@ type group struct {
 	opens, closes *time.Time
 	body          []byte
 	status        *string // of the sequence; nil: it is gone
+	wake          time.Time
 
-	open bool
+	open  bool
+	stays bool // due, for the next tick
 	// floor is the time before which the group need not be looked at; newFloor is that of first steps.
 	floor, newFloor time.Time
 }
@@ -98,7 +101,8 @@ func (t *tick) read(ctx context.Context) error {
 		return fmt.Errorf("read clock: %w", err)
 	}
 	rows, err := t.tx.Query(ctx, `
-		SELECT g.id, g.sequence_id, g.mailbox_id, g.schedule, g.zone, z.opens_at, z.closes_at, z.body, q.status
+		SELECT g.id, g.sequence_id, g.mailbox_id, g.schedule, g.zone, z.opens_at, z.closes_at, z.body, q.status,
+			g.wake_at
 		FROM send_group g
 			LEFT JOIN schedule_zone z ON z.org_id = $1 AND z.schedule = g.schedule AND z.zone = g.zone
 			LEFT JOIN sequence q ON q.org_id = $1 AND q.id = g.sequence_id
@@ -109,7 +113,7 @@ func (t *tick) read(ctx context.Context) error {
 	t.groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*group, error) {
 		g := &group{}
 		return g, row.Scan(&g.id, &g.sequence, &g.mailbox, &g.schedule, &g.zone, &g.opens, &g.closes, &g.body,
-			&g.status)
+			&g.status, &g.wake)
 	})
 	if err != nil {
 		return fmt.Errorf("read groups: %w", err)
@@ -120,18 +124,12 @@ func (t *tick) read(ctx context.Context) error {
 // admit decides which groups are open: the sequence is active and the window open. It ends the enrolments of archived
 // sequences.
 func (t *tick) admit(ctx context.Context) error {
-	ended := map[id.ID]bool{}
 	for _, g := range t.groups {
 		switch {
 		case g.status == nil || *g.status == sequences.Archived:
-			if _, done := ended[g.sequence]; done {
-				continue
-			}
-			more, err := EndAll(ctx, t.tx, g.sequence, sequences.Archived, "")
-			if err != nil {
+			if err := t.endAll(ctx, g); err != nil {
 				return err
 			}
-			ended[g.sequence] = more
 		case *g.status != sequences.Active:
 			g.floor = t.now.Add(recheck)
 		case g.mailbox == nil:
@@ -143,6 +141,18 @@ func (t *tick) admit(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// endAll ends enrolments of the archived sequence of a group. A tick ends those of one sequence, and executes no steps
+// that send nothing besides: a transaction has at most 4,096 events.
+func (t *tick) endAll(ctx context.Context, g *group) error {
+	if t.ending != nil {
+		g.stays = g.sequence != *t.ending
+		return nil
+	}
+	t.ending = &g.sequence
+	_, err := EndAll(ctx, t.tx, g.sequence, sequences.Archived, "")
+	return err
 }
 
 // window decides whether the window of a group is open. A window that has closed is replaced by the next one.
@@ -181,8 +191,13 @@ func (t *tick) resume(ctx context.Context) error {
 	if len(active) == 0 {
 		return nil
 	}
-	_, err := resumed(ctx, t.tx, "time", `n.id IN (SELECT o.id FROM unnest($3::bigint[]) AS g (id), LATERAL (
-		SELECT p.id FROM enrolment p WHERE p.org_id = $1 AND p.grp = g.id AND p.resume_at <= $4
-		ORDER BY p.resume_at LIMIT $5) o)`, active, t.now, stepsAtOnce)
+	found, err := query(ctx, t.tx, `n.id IN (SELECT o.id FROM unnest($2::bigint[]) AS g (id), LATERAL (
+		SELECT p.id FROM enrolment p WHERE p.org_id = $1 AND p.grp = g.id AND p.resume_at <= $3
+		ORDER BY p.resume_at LIMIT $4) o) AND n.resume_at <= $3 ORDER BY n.id FOR UPDATE SKIP LOCKED`, active, t.now,
+		stepsAtOnce)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	_, err = resumed(ctx, t.tx, "time", `n.id = ANY ($3::uuid[])`, idsOf(found))
 	return err
 }

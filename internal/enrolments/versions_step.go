@@ -3,6 +3,8 @@ package enrolments
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -49,7 +51,7 @@ func StepMove(ctx context.Context, tx *postgres.Tx, move id.ID) (left int, err e
 		return MoveOver, err
 	}
 	found, err := query(ctx, tx, `n.sequence_id = $2 AND n.version = $3 AND n.ended_at IS NULL
-		AND ($6 OR n.state <> 'sending') AND ($4::uuid IS NULL OR n.id > $4) ORDER BY n.id LIMIT $5 FOR UPDATE`,
+		AND ($6 OR n.state <> 'sending' AND (n.state <> 'paused' OR NOT `+onItsWay+`)) AND ($4::uuid IS NULL OR n.id > $4) ORDER BY n.id LIMIT $5 FOR UPDATE`,
 		m.SequenceID, m.From, m.after, movePiece, m.DryRun)
 	if err != nil {
 		return MoveOver, err
@@ -110,11 +112,7 @@ func (m *VersionMove) mover(ctx context.Context, tx *postgres.Tx) (*mover, error
 
 // moveAll moves the locked enrolments.
 func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
-	ids := make([]id.ID, len(all))
-	for i := range all {
-		ids[i] = all[i].ID
-	}
-	ran, err := w.ran(ctx, ids)
+	ran, err := w.ran(ctx, idsOf(all))
 	if err != nil {
 		return err
 	}
@@ -124,7 +122,7 @@ func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
 		history []states.History
 		now     = time.Now()
 	)
-	groups := map[int64]time.Time{}
+	groups := map[int64]struct{}{}
 	for i := range all {
 		e := &all[i]
 		next := w.landing(e.Step, ran[e.ID])
@@ -132,10 +130,7 @@ func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
 		case next == nil:
 			ended = append(ended, e.ID)
 		case !w.DryRun:
-			group := w.move(e, next, now)
-			if at, ok := groups[group]; !ok || now.Before(at) {
-				groups[group] = now
-			}
+			groups[w.move(e, next, now)] = struct{}{}
 			history = append(history, states.History{
 				Enrolment: e.ID, From: e.State, To: e.State, Step: next.Key, Cause: Moved + " by " + w.by,
 			})
@@ -148,8 +143,8 @@ func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
 		return err
 	}
 	states.Record(w.tx, history...)
-	for group, at := range groups {
-		states.Due(w.tx, group, at)
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		states.Due(w.tx, group, now)
 	}
 	if len(ended) == 0 {
 		return nil

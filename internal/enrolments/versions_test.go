@@ -188,3 +188,32 @@ func TestMovesOfManyUnderWayRepeatNoStep(t *testing.T) {
 		t.Error("nothing was sent: the test proves nothing")
 	}
 }
+
+func TestAMoveAwaitsTheMailOfAPausedEnrolment(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	sequence := o.sequence(nil, mail("a", 0), mail("b", 1), mail("d", 1))
+	o.version(sequence, 2, mail("a", 0), mail("c", 1), mail("d", 1))
+	e := o.enrolled(sequence, o.person("ada@example.com"))
+	o.tick()
+	out := o.begun()
+	if err := o.mark(out); err != nil {
+		t.Fatal(err)
+	}
+	o.must(func(ctx context.Context, tx *postgres.Tx) error {
+		_, err := enrolments.Pause(ctx, tx, e, "user/1")
+		return err
+	})
+	m, left := o.moves(&enrolments.MoveRequest{Sequence: sequence, From: 1, To: 2, By: "user/1"})
+	if left != enrolments.MoveWait || m.Moved != 0 {
+		t.Errorf("while the mail is on its way: %+v, left %d", m, left)
+	}
+	o.accept(out)
+	o.must(func(ctx context.Context, tx *postgres.Tx) (err error) {
+		left, err = enrolments.StepMove(ctx, tx, m.ID)
+		return err
+	})
+	if left != enrolments.MoveOver || o.state(e) != "paused d paused_by_user" {
+		t.Errorf("left %d, %s", left, o.state(e))
+	}
+}

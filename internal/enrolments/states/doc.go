@@ -31,4 +31,5 @@
 //
 // A row of send_group has wake_at, the time at which the tick looks at it. Due lowers it. The tick raises it with the
 // lock of TryRaise, which it gets only while no transaction that has called Due is under way; so no due step is missed.
+// It raises no wake_at that Wake has changed since the tick read the status of the sequence.
 package states

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outreach/schedule"
@@ -155,13 +157,14 @@ func (p *progress) goOn(tx *postgres.Tx, m Mail, at time.Time, cause string) err
 
 // get returns an enrolment.
 func get(ctx context.Context, tx *postgres.Tx, enrolment id.ID) (*Enrolment, error) {
-	e := &Enrolment{}
-	err := tx.QueryRow(ctx, `SELECT `+Columns+` FROM enrolment n WHERE n.org_id = $1 AND n.id = $2`,
-		[]any{tx.Org(), enrolment}, &e.ID, &e.SequenceID, &e.Version, &e.ContactID, &e.MailboxID, &e.State, &e.Reason,
-		&e.Step, &e.TimeZone, &e.DueAt, &e.ResumeAt, &e.TaskID, &e.CreatedAt, &e.StartedAt, &e.StateAt, &e.EndedAt,
-		&e.Number, &e.By, &e.Edit, &e.Group, &e.LastEmail, &e.Until)
+	rows, err := tx.Query(ctx, `SELECT `+Columns+` FROM enrolment n WHERE n.org_id = $1 AND n.id = $2`, tx.Org(),
+		enrolment)
 	if err != nil {
 		return nil, fmt.Errorf("read enrolment: %w", err)
 	}
-	return e, nil
+	e, err := pgx.CollectExactlyOneRow(rows, Scan)
+	if err != nil {
+		return nil, fmt.Errorf("read enrolment: %w", err)
+	}
+	return &e, nil
 }

@@ -147,9 +147,10 @@ func DealWon(ctx context.Context, tx *postgres.Tx, contact id.ID) error {
 	return err
 }
 
-// TaskDone lets the enrolments that wait for a task go on.
+// TaskDone lets the enrolments that wait for a task go on. A paused one goes on when it is resumed.
 func TaskDone(ctx context.Context, tx *postgres.Tx, task id.ID) error {
-	return dueNow(ctx, tx, `task_id = $2 AND state = 'active' AND due_at IS NULL`, task)
+	return dueNow(ctx, tx, `task_id = $2 AND state IN ('active', 'paused') AND due_at IS NULL AND kept_due_at IS NULL`,
+		task)
 }
 
 // Noticed lets a condition that waits be decided again: a fact about an email of the enrolment is new.
@@ -158,10 +159,12 @@ func Noticed(ctx context.Context, tx *postgres.Tx, enrolment id.ID) error {
 		enrolment)
 }
 
-// dueNow makes the enrolments that where selects due. Its argument is $2.
+// dueNow makes the enrolments that where selects due, the paused ones once they are resumed. Its argument is $2.
 func dueNow(ctx context.Context, tx *postgres.Tx, where string, arg id.ID) error {
-	rows, err := tx.Query(ctx, `UPDATE enrolment SET due_at = clock_timestamp() WHERE org_id = $1 AND `+where+`
-		RETURNING grp`, tx.Org(), arg)
+	rows, err := tx.Query(ctx, `UPDATE enrolment SET
+			due_at = CASE WHEN state <> 'paused' THEN clock_timestamp() END,
+			kept_due_at = CASE WHEN state = 'paused' THEN clock_timestamp() END
+		WHERE org_id = $1 AND `+where+` RETURNING grp`, tx.Org(), arg)
 	if err != nil {
 		return fmt.Errorf("make step due: %w", err)
 	}

@@ -50,10 +50,11 @@ func TryRaise(ctx context.Context, tx *postgres.Tx, groups []int64) ([]int64, er
 	return out, nil
 }
 
-// Wake queues that all groups of a sequence are looked at now: it was resumed, or archived.
+// Wake queues that all groups of a sequence are looked at now: it was resumed, or archived. It also changes wake_at of
+// groups that are due: a tick that read the status of the sequence before does not raise a wake_at that has changed.
 func Wake(tx *postgres.Tx, sequence id.ID) {
-	tx.Queue(`UPDATE send_group SET wake_at = clock_timestamp() WHERE org_id = $1 AND sequence_id = $2
-		AND (wake_at IS NULL OR wake_at > clock_timestamp())`, tx.Org(), sequence)
+	tx.Queue(`UPDATE send_group SET wake_at = clock_timestamp() WHERE org_id = $1 AND id IN (SELECT id FROM send_group
+		WHERE org_id = $1 AND sequence_id = $2 ORDER BY id FOR UPDATE)`, tx.Org(), sequence)
 }
 
 // Group is a row of send_group.
