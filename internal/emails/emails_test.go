@@ -120,13 +120,14 @@ func TestAnEmailWhoseObstacleIsGoneBeforeItIsCancelledWaits(t *testing.T) {
 	email := o.written(nil)
 	out := o.begun(email)
 	o.exec(`UPDATE contact SET archived_at = now()`)
-	err := o.emails.Mark(t.Context(), o.App, out, []byte("mime"), func(ctx context.Context, tx *postgres.Tx) (bool, error) {
+	again := func(ctx context.Context, tx *postgres.Tx) (bool, error) {
 		if err := tx.Flush(ctx); err != nil { // the mark is refused
 			return false, err
 		}
 		o.exec(`UPDATE contact SET archived_at = NULL`)
 		return true, nil
-	})
+	}
+	err := o.emails.Mark(t.Context(), o.App, out, []byte("mime"), again)
 	if r, ok := errors.AsType[*emails.RefusedError](err); !ok || r.Settled || r.At.IsZero() {
 		t.Errorf("the mark: %+v", err)
 	}

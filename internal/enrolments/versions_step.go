@@ -51,7 +51,8 @@ func StepMove(ctx context.Context, tx *postgres.Tx, move id.ID) (left int, err e
 		return MoveOver, err
 	}
 	found, err := query(ctx, tx, `n.sequence_id = $2 AND n.version = $3 AND n.ended_at IS NULL
-		AND ($6 OR n.state <> 'sending' AND (n.state <> 'paused' OR NOT `+onItsWay+`)) AND ($4::uuid IS NULL OR n.id > $4) ORDER BY n.id LIMIT $5 FOR UPDATE`,
+		AND ($6 OR n.state <> 'sending' AND (n.state <> 'paused' OR NOT `+onItsWay+`))
+		AND ($4::uuid IS NULL OR n.id > $4) ORDER BY n.id LIMIT $5 FOR UPDATE`,
 		m.SequenceID, m.From, m.after, movePiece, m.DryRun)
 	if err != nil {
 		return MoveOver, err
