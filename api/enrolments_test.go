@@ -155,7 +155,8 @@ func TestAnEnrolmentIsHeldSkippedAndEndedByAPerson(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup()
 	at := ada.activeSequence("Welcome")
-	one := ada.enrolment(at, ada.contact("one@acme.example").ID)
+	contact := ada.contact("one@acme.example").ID
+	one := ada.enrolment(at, contact)
 	do := func(act string) (e shownEnrolment) {
 		ada.do(http.MethodPost, one+"/"+act, nil).want(t, 200, "").into(t, &e)
 		return e

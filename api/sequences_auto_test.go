@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/sequenceenter"
 )
 
-// enter does the work of the job that enrols the contacts that have entered segments.
-func (c *caller) enter(t *testing.T) {
+// enterSegments does the work of the job that enrols the contacts that have entered segments.
+func (c *caller) enterSegments(t *testing.T) {
 	t.Helper()
 	settleSegments(t, c.service)
 	if err := sequenceenter.Watch(c.DB.App, c.DB.System)(c.Context()); err != nil {
@@ -56,7 +56,7 @@ func TestASequenceEnrolsTheContactsThatEnterItsSegment(t *testing.T) {
 	settleSegments(t, s)
 	customer := func(contact string) {
 		ada.do(http.MethodPatch, contactsPath+"/"+contact, `{"stage":"customer"}`).want(t, 200, "")
-		ada.enter(t)
+		ada.enterSegments(t)
 	}
 	enrolled := func() (all []shownEnrolment) {
 		var list struct{ Data []shownEnrolment }
@@ -78,7 +78,7 @@ func TestASequenceEnrolsTheContactsThatEnterItsSegment(t *testing.T) {
 	three := ada.contact("three@acme.example").ID
 	ada.state(plans.State{Plan: "solo_pro", Interval: "month", Status: plans.Canceled, Quantity: 1})
 	ada.exec(`UPDATE contact SET stage = 'customer' WHERE id = $1`, three)
-	if ada.enter(t); len(enrolled()) != 1 || ada.count(`segment_entry WHERE org_id = $1`, ada.Org) != 0 {
+	if ada.enterSegments(t); len(enrolled()) != 1 || ada.count(`segment_entry WHERE org_id = $1`, ada.Org) != 0 {
 		t.Errorf("a plan without sequences has enrolled %+v", enrolled())
 	}
 	ada.subscribe("solo_pro")
