@@ -1,7 +1,6 @@
 package emails_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
