@@ -573,7 +573,6 @@ CREATE INDEX email_hit_open ON public.email_hit USING btree (org_id, at) WHERE (
 CREATE INDEX email_marked ON public.email USING btree (org_id, mailbox_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_month_age ON public.email_month USING btree (period)
 CREATE INDEX email_open ON public.email USING btree (org_id, status, id) WHERE (status <> ALL (ARRAY['sent'::text, 'cancelled'::text]))
-CREATE INDEX email_org_marked ON public.email USING btree (org_id, marked_at) WHERE (marked_at IS NOT NULL)
 CREATE INDEX email_refused ON public.email USING btree (org_id, mailbox_id, refused_at) WHERE (refused_at IS NOT NULL)
 CREATE INDEX email_server_id ON public.email USING btree (org_id, mailbox_id, server_id) WHERE (server_id <> ''::text)
 CREATE INDEX email_thread ON public.email USING btree (org_id, thread_id, id)

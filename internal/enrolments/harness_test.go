@@ -229,7 +229,7 @@ func (o *office) begun() *emails.Outgoing {
 }
 
 func (o *office) mark(out *emails.Outgoing) error {
-	return o.emails.Mark(o.Context(), o.App, out, []byte("mime"), nil)
+	return o.emails.Mark(o.Context(), o.App, out, []byte("mime"), "true")
 }
 
 // deliver sends the mails that are enqueued, and returns how many were sent.

@@ -1,21 +1,29 @@
+import { accountsRoute } from '@/screens/accounts/routes';
+import { aiRoute } from '@/screens/ai/routes';
 import { auditRoute } from '@/screens/audit/routes';
 import { authRoutes } from '@/screens/auth/routes';
+import { clientsRoute } from '@/screens/clients/routes';
 import { companiesRoute, companyRoute } from '@/screens/companies/routes';
 import { contactRoute, contactScoreRoute, contactsRoute } from '@/screens/contacts/routes';
 import { billingRoute } from '@/screens/billing/routes';
+import { duplicatesRoute } from '@/screens/duplicates/routes';
 import { eventRoute, eventsRoute } from '@/screens/events/routes';
 import { fieldsRoute } from '@/screens/fields/routes';
 import { keysRoute } from '@/screens/keys/routes';
 import { dealRoute, dealsRoute } from '@/screens/deals/routes';
 import { homeRoute } from '@/screens/home/routes';
+import { importRoutes } from '@/screens/imports/routes';
 import { jobsRoute } from '@/screens/jobs/routes';
 import { kitRoute } from '@/screens/kit/routes';
 import { membersRoute } from '@/screens/members/routes';
 import { orgRoute } from '@/screens/org/routes';
 import { pipelinesRoute } from '@/screens/pipelines/routes';
 import { profileRoute } from '@/screens/profile/routes';
+import { segmentRoutes } from '@/screens/segments/routes';
+import { tagsRoute } from '@/screens/tags/routes';
 import { tasksRoute } from '@/screens/tasks/routes';
 import { webhookRoutes } from '@/screens/webhooks/routes';
+import { whiteLabelRoutes } from '@/screens/whitelabel/routes';
 import { appIndexRoute, appRoute, rootRoute, settingsIndexRoute, settingsRoute } from './layout';
 
 // Every screen has one line here: routes below /app in the first list, sections of the settings in the second.
@@ -29,6 +37,12 @@ const screens = [
   companyRoute,
   dealsRoute.addChildren([dealRoute]),
   tasksRoute,
+  ...segmentRoutes,
+  ...importRoutes,
+  duplicatesRoute,
+  accountsRoute,
+  clientsRoute,
+  aiRoute,
 ] as const;
 const integrations = [...webhookRoutes, eventsRoute.addChildren([eventRoute]), keysRoute] as const;
 const sections = [
@@ -38,10 +52,12 @@ const sections = [
   membersRoute,
   billingRoute,
   fieldsRoute,
+  tagsRoute,
   pipelinesRoute,
   jobsRoute,
   auditRoute,
   ...integrations,
+  ...whiteLabelRoutes,
 ] as const;
 
 export const routeTree = rootRoute.addChildren([
