@@ -1,5 +1,6 @@
 import { auditRoute } from '@/screens/audit/routes';
 import { authRoutes } from '@/screens/auth/routes';
+import { broadcastRoute, broadcastsRoute } from '@/screens/broadcasts/routes';
 import { companiesRoute, companyRoute } from '@/screens/companies/routes';
 import { contactRoute, contactScoreRoute, contactsRoute } from '@/screens/contacts/routes';
 import { billingRoute } from '@/screens/billing/routes';
@@ -8,13 +9,20 @@ import { fieldsRoute } from '@/screens/fields/routes';
 import { keysRoute } from '@/screens/keys/routes';
 import { dealRoute, dealsRoute } from '@/screens/deals/routes';
 import { homeRoute } from '@/screens/home/routes';
+import { inboxRoute, threadRoute } from '@/screens/inbox/routes';
 import { jobsRoute } from '@/screens/jobs/routes';
 import { kitRoute } from '@/screens/kit/routes';
+import { mailboxRoutes } from '@/screens/mailboxes/routes';
 import { membersRoute } from '@/screens/members/routes';
 import { orgRoute } from '@/screens/org/routes';
 import { pipelinesRoute } from '@/screens/pipelines/routes';
 import { profileRoute } from '@/screens/profile/routes';
+import { sequenceRoutes } from '@/screens/sequences/routes';
+import { sendingRoute } from '@/screens/sending/routes';
+import { suppressionsRoute } from '@/screens/suppressions/routes';
 import { tasksRoute } from '@/screens/tasks/routes';
+import { templateRoute, templatesRoute } from '@/screens/templates/routes';
+import { unknownRoute } from '@/screens/unknown/routes';
 import { webhookRoutes } from '@/screens/webhooks/routes';
 import { appIndexRoute, appRoute, rootRoute, settingsIndexRoute, settingsRoute } from './layout';
 
@@ -29,6 +37,12 @@ const screens = [
   companyRoute,
   dealsRoute.addChildren([dealRoute]),
   tasksRoute,
+  inboxRoute.addChildren([threadRoute]),
+  ...sequenceRoutes,
+  broadcastsRoute,
+  broadcastRoute,
+  templatesRoute,
+  templateRoute,
 ] as const;
 const integrations = [...webhookRoutes, eventsRoute.addChildren([eventRoute]), keysRoute] as const;
 const sections = [
@@ -37,6 +51,10 @@ const sections = [
   orgRoute,
   membersRoute,
   billingRoute,
+  ...mailboxRoutes,
+  sendingRoute,
+  suppressionsRoute,
+  unknownRoute,
   fieldsRoute,
   pipelinesRoute,
   jobsRoute,
