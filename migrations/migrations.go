@@ -17,8 +17,10 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
+// Files are the migrations.
+//
 //go:embed *.sql
-var files embed.FS
+var Files embed.FS
 
 // Up migrates the database at url to the newest version. It is safe to call from any number of processes at once: they
 // queue behind goose's table lock, which, unlike a session lock, also works behind a transaction pooler.
@@ -84,7 +86,7 @@ func with(url string, do func(*goose.Provider) error) error {
 	if err != nil {
 		return fmt.Errorf("migration lock: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(locker),
+	p, err := goose.NewProvider(goose.DialectPostgres, db, Files, goose.WithLocker(locker),
 		goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)

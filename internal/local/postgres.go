@@ -34,11 +34,13 @@ type PostgresOptions struct {
 	// Fast gives up durability, for tests. Without a Home the files are in memory if there is room: each test creates
 	// and drops a database of a thousand files, and ext4 spends a third of two processors on allocating them.
 	Fast bool
-	// Template, if not empty, is a directory that caches one new cluster for copying.
-	Template string
+	// Template, if not nil, is copied where there is no cluster yet.
+	Template *Template
 	// TCP uses a loopback port with a password even if sockets would work.
 	TCP bool
 	Log *slog.Logger
+
+	clean bool // Fast, but stopped with a shutdown checkpoint
 }
 
 // Postgres is a running private server. Its superuser owns the one database, at URL.
@@ -81,6 +83,10 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 		made, _ = strconv.Atoi(strings.TrimSpace(string(v)))
 	}
 	bin, err := o.find(ctx, s.dir, made)
+	template := ""
+	if err == nil && made == 0 && o.Template != nil {
+		template, err = o.Template.make(ctx, o, bin)
+	}
 	if err != nil {
 		s.discard()
 		return nil, err
@@ -102,7 +108,7 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	query := url.Values{"sslmode": {"disable"}}
 	address := &url.URL{Scheme: "postgres", User: url.User(superuser), Path: "/" + superuser}
 	signal := "INT"
-	if o.Fast {
+	if o.Fast && !o.clean {
 		signal = "QUIT"
 	}
 	if o.TCP || sock == "" {
@@ -124,7 +130,7 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 			argv: args, dir: s.dir, name: "postgres", user: s.user, signal: signal, remove: s.remove, libs: bin.libs,
 		},
 		func() error {
-			if err := o.cluster(ctx, bin, s, data); err != nil {
+			if err := o.cluster(ctx, bin, s, data, template); err != nil {
 				return err
 			}
 			_ = os.Remove(filepath.Join(data, "postmaster.pid")) // no server holds the lock, so it is stale
@@ -156,8 +162,9 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 // quoted returns an entry for a list of directories in a Postgres setting.
 func quoted(dir string) string { return `"` + strings.ReplaceAll(dir, `"`, `""`) + `"` }
 
-// cluster creates the data directory if there is none. It appears complete or not at all.
-func (o PostgresOptions) cluster(ctx context.Context, bin binaries, s site, data string) error {
+// cluster creates the data directory if there is none, as a copy of template if that is not empty. It appears complete
+// or not at all.
+func (o PostgresOptions) cluster(ctx context.Context, bin binaries, s site, data, template string) error {
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -168,31 +175,13 @@ func (o PostgresOptions) cluster(ctx context.Context, bin binaries, s site, data
 		_ = os.RemoveAll(dir)
 	}
 	part := data + ".part-" + rand.Text()[:8]
-	if o.Template == "" {
-		if err := initdb(ctx, bin, s, part, o.Fast); err != nil {
-			return err
-		}
-		return os.Rename(part, data)
+	var err error
+	if template == "" {
+		err = initdb(ctx, bin, s, part, o.Fast)
+	} else {
+		err = copyTree(template, part, s.user)
 	}
-	kept := filepath.Join(o.Template, "cluster-"+bin.version)
-	lock, err := await(ctx, kept+".lock")
 	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Close() }()
-	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
-		if err := initdb(ctx, bin, s, part, true); err != nil {
-			return err
-		}
-		if err := copyTree(part, kept+".part", nil); err != nil {
-			return err
-		}
-		if err := os.Rename(kept+".part", kept); err != nil {
-			return err
-		}
-		return os.Rename(part, data)
-	}
-	if err := copyTree(kept, part, s.user); err != nil {
 		return err
 	}
 	return os.Rename(part, data)
@@ -251,29 +240,4 @@ func ensureDatabase(ctx context.Context, address string) error {
 	}
 	_, err = conn.Exec(ctx, "CREATE DATABASE "+superuser)
 	return err
-}
-
-// copyTree copies a directory of plain files and makes u the owner of the copy.
-func copyTree(from, to string, u *owner) error {
-	if err := os.RemoveAll(to); err != nil {
-		return err
-	}
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		target := to + strings.TrimPrefix(path, from)
-		if d.IsDir() {
-			err = os.Mkdir(target, 0o700) //nolint:gosec // nobody else may enter either directory
-		} else {
-			var b []byte
-			if b, err = os.ReadFile(path); err == nil { //nolint:gosec // as above
-				err = os.WriteFile(target, b, 0o600) //nolint:gosec // as above
-			}
-		}
-		if err != nil || u == nil {
-			return err
-		}
-		return os.Chown(target, u.uid, u.gid) //nolint:gosec // as above
-	})
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/funnelwork/funnelwork/internal/local"
-	"github.com/funnelwork/funnelwork/migrations"
 )
 
 // PostgresServer is a migrated private server that the test may stop and crash.
@@ -32,7 +31,11 @@ func RealPostgres(t testing.TB) *PostgresServer {
 	if err := os.Chmod(home, 0o755); err != nil { //nolint:gosec // the server's user passes through
 		t.Fatal(err)
 	}
-	p := &PostgresServer{t: t, opt: local.PostgresOptions{Home: home, Fast: true, Log: Log(t)}}
+	template, err := migrated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &PostgresServer{t: t, opt: local.PostgresOptions{Home: home, Fast: true, Template: template, Log: fetchLog()}}
 	if p.server, err = local.StartPostgres(t.Context(), p.opt); err != nil {
 		_ = os.RemoveAll(home)
 		unavailable(t, err)
@@ -42,9 +45,6 @@ func RealPostgres(t testing.TB) *PostgresServer {
 		_ = os.RemoveAll(home)
 	})
 	p.URL = p.server.URL
-	if err := migrations.Up(t.Context(), p.URL, Log(t)); err != nil {
-		t.Fatal(err)
-	}
 	sql := Pgx(t, p.URL)
 	// A commit must survive a crash of the processes, though not of the machine.
 	if _, err := sql.Exec(t.Context(), "ALTER DATABASE funnelwork SET synchronous_commit = on"); err != nil {

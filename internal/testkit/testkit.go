@@ -8,7 +8,10 @@ package testkit
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,6 +19,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -81,23 +85,12 @@ func Open(t testing.TB, url, role string) *postgres.DB {
 }
 
 func startCluster(ctx context.Context) (*cluster, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
-	}
-	template := filepath.Join(cache, "funnelwork-test")
-	if err := os.MkdirAll(template, 0o700); err != nil {
-		return nil, err
-	}
-	if err := findPostgres(); err != nil {
-		return nil, err
-	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	p, err := local.StartPostgres(ctx, local.PostgresOptions{Fast: true, Template: template, Log: log})
+	template, err := migrated()
 	if err != nil {
 		return nil, err
 	}
-	if err := migrations.Up(ctx, p.URL, log); err != nil {
+	p, err := local.StartPostgres(ctx, local.PostgresOptions{Fast: true, Template: template, Log: fetchLog()})
+	if err != nil {
 		return nil, err
 	}
 	cfg, err := pgxpool.ParseConfig(strings.Replace(p.URL, "/funnelwork?", "/postgres?", 1))
@@ -109,26 +102,42 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	return &cluster{url: p.URL, admin: admin}, err
 }
 
-// findPostgres starts and stops a server once in each test binary, and returns the error. The first start may fetch
-// Postgres, which takes minutes and is logged.
-var findPostgres = sync.OnceValue(func() error {
-	p, err := local.StartPostgres(context.Background(), local.PostgresOptions{Fast: true, Log: fetchLog()})
+// migrated returns the template of a migrated database. The test binaries of one version of the schema share it for a
+// day: the migrations make the partitions of the days around it.
+func migrated() (*local.Template, error) {
+	cache, err := os.UserCacheDir()
 	if err != nil {
-		return err
+		cache = os.TempDir()
 	}
-	return p.Stop(context.Background())
-})
+	dir := filepath.Join(cache, "funnelwork-test")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, time.Now().UTC().Format(time.DateOnly))
+	err = fs.WalkDir(migrations.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := migrations.Files.ReadFile(path)
+		fmt.Fprintf(sum, "%s %d\n%s", path, len(b), b)
+		return err
+	})
+	return &local.Template{
+		Dir: dir, Key: hex.EncodeToString(sum.Sum(nil)[:8]),
+		Prepare: func(ctx context.Context, url string) error {
+			return migrations.Up(ctx, url, slog.New(slog.DiscardHandler))
+		},
+	}, err
+}
 
-// fetchLog returns the log of a look-up, which may take minutes.
+// fetchLog returns the log of a look-up: fetching a server may take minutes.
 func fetchLog() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
 // NewPostgres starts a server for one test, for stops, floods and restarts that a shared server cannot take.
 func NewPostgres(t testing.TB) string {
 	t.Helper()
-	if err := findPostgres(); err != nil {
-		unavailable(t, err)
-	}
-	p, err := local.StartPostgres(t.Context(), local.PostgresOptions{Fast: true, Log: Log(t)})
+	p, err := local.StartPostgres(t.Context(), local.PostgresOptions{Fast: true, Log: fetchLog()})
 	if err != nil {
 		unavailable(t, err)
 	}

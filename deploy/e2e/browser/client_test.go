@@ -49,19 +49,25 @@ func (c *client) into(out any, method, path string, body any) {
 // try makes a request and returns its status and body.
 func (c *client) try(method, path string, body any) (status int, answer []byte) {
 	c.Helper()
-	var sent []byte
-	if body != nil {
-		var err error
-		if sent, err = json.Marshal(body); err != nil {
-			c.Fatal(err)
-		}
+	if body == nil {
+		return c.send(method, path, "", nil)
 	}
+	sent, err := json.Marshal(body)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return c.send(method, path, "application/json", sent)
+}
+
+// send makes a request with a body of a media type, and returns its status and body.
+func (c *client) send(method, path, mediaType string, sent []byte) (status int, answer []byte) {
+	c.Helper()
 	req, err := http.NewRequestWithContext(c.Context(), method, c.api+path, bytes.NewReader(sent))
 	if err != nil {
 		c.Fatal(err)
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	if mediaType != "" {
+		req.Header.Set("Content-Type", mediaType)
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)

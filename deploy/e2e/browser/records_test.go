@@ -1,6 +1,9 @@
 package browser
 
 import (
+	"bytes"
+	"encoding/json"
+	"mime/multipart"
 	"net/http"
 	"testing"
 	"time"
@@ -23,6 +26,15 @@ func (s *server) records(t *testing.T) []screen {
 		"name": "Quill licence", "amount": 120000, "currency": "EUR", "contact_id": contact, "company_id": company,
 	})
 	c.into(nil, http.MethodPost, "/api/v1/crm/contacts/exports", map[string]any{"format": "csv"})
+	segment := c.id("/api/v1/crm/segments", map[string]any{"name": "Fair", "filter": map[string]any{"all": []any{
+		map[string]any{"field": "tag", "op": "eq", "value": "fair"},
+		map[string]any{"not": map[string]any{"any": []any{
+			map[string]any{"field": "company_id", "op": "eq", "value": company},
+			map[string]any{"field": "created_at", "op": "lt", "value": "2026-01-01T00:00:00Z"},
+		}}},
+	}}})
+	static := c.id("/api/v1/crm/segments", map[string]any{"name": "Board"})
+	imported := c.imported("email,first_name,plan\nbea@quill.example,Bea,pro\nnobody,No,\n")
 	delivery, event := c.delivery(hook)
 	webhook := settings + "/integrations/webhooks/" + hook
 	return []screen{
@@ -34,11 +46,39 @@ func (s *server) records(t *testing.T) []screen {
 		{"/app/deals?view=list", "#main tbody tr"},
 		{"/app/deals/" + deal, "#main [data-deal]"},
 		{"/app/tasks?show=everyone", "#main [data-task]"},
+		{"/app/segments/" + segment, "#main section ul li, #main section p"},
+		{"/app/segments/" + static, "#main section p"},
+		{"/app/imports/" + imported, "#main dl"},
 		{webhook, "#main tbody tr"},
 		{webhook + "/settings", "#main h1"},
 		{webhook + "/deliveries/" + delivery, "#main button[aria-expanded]"},
 		{settings + "/integrations/events/" + event, "#main button[aria-expanded]"},
 	}
+}
+
+// imported imports a file and returns the import's id.
+func (c *client) imported(csv string) string {
+	c.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", "people.csv")
+	if err != nil {
+		c.Fatal(err)
+	}
+	if _, err := part.Write([]byte(csv)); err != nil {
+		c.Fatal(err)
+	}
+	if err := form.Close(); err != nil {
+		c.Fatal(err)
+	}
+	status, answer := c.send(http.MethodPost, "/api/v1/crm/contacts/imports", form.FormDataContentType(), body.Bytes())
+	var got struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(answer, &got); err != nil || status != http.StatusAccepted || got.ID == "" {
+		c.Fatalf("import: %d %s %v", status, answer, err)
+	}
+	return got.ID
 }
 
 // delivery waits until a webhook has received a new contact's event, and returns the delivery and its event.

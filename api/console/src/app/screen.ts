@@ -36,5 +36,7 @@ declare module '@tanstack/react-router' {
     nav?: Nav;
     /** The screen is a section of the settings. */
     section?: Section;
+    /** The guide that the question mark in the page's head opens: its name below /docs/guides/. */
+    guide?: string;
   }
 }

@@ -8,7 +8,9 @@ import { type Scope, ScopeContext, followEvents, useScope } from '@/lib/scope';
 import { useStore } from '@/lib/store';
 import { Skeleton } from '@/ui/feedback';
 import { later } from '@/ui/later';
+import { HeadEnd } from '@/ui/page';
 import { commands } from './commands';
+import { GuideButton } from './guide';
 import { listenForKeys } from './keys';
 import { openScope } from './openscope';
 import { PhoneBar, Sidebar } from './sidebar';
@@ -53,6 +55,8 @@ function useSignInPage(out: boolean): void {
   }, [out, router]);
 }
 
+const guideButton = <GuideButton />;
+
 function Frame() {
   const scope = useScope();
   const { preferences } = useServices();
@@ -79,7 +83,9 @@ function Frame() {
       <div className={styles.body}>
         <Sidebar nav={nav} collapsed={collapsed} openPalette={() => setPalette(true)} />
         <main className={styles.main} id="main" tabIndex={-1}>
-          <Outlet />
+          <HeadEnd value={guideButton}>
+            <Outlet />
+          </HeadEnd>
         </main>
       </div>
       <PhoneBar nav={nav} />

@@ -1,5 +1,8 @@
-import type { ReactNode } from 'react';
+import { createContext, useContext, type ReactNode } from 'react';
 import styles from './page.module.css';
+
+/** HeadEnd holds what stands at the end of every PageHead, such as the button of the guide. */
+export const HeadEnd = createContext<ReactNode>(null);
 
 /** PageHead is the first line of a page: title, count, and at the right one primary button after the others. */
 export function PageHead({ title, count, before, children }: {
@@ -10,6 +13,7 @@ export function PageHead({ title, count, before, children }: {
   before?: ReactNode;
   children?: ReactNode;
 }) {
+  const end = useContext(HeadEnd);
   return (
     <header className={styles.head}>
       {before}
@@ -19,6 +23,7 @@ export function PageHead({ title, count, before, children }: {
       {count !== undefined && <span className={styles.count}>{count}</span>}
       <span className={styles.grow} />
       {children}
+      {end}
     </header>
   );
 }

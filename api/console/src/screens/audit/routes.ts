@@ -18,5 +18,5 @@ export const auditRoute = createRoute({
     return found;
   },
   component: lazyRouteComponent(() => import('./audit'), 'Audit'),
-  staticData: { title: 'Audit log', section: { group: 'Organization', order: 5, role: 'admin' } },
+  staticData: { title: 'Audit log', guide: 'members', section: { group: 'Organization', order: 5, role: 'admin' } },
 });

@@ -8,5 +8,5 @@ export const billingRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): { plan?: string } =>
     typeof search['plan'] === 'string' && search['plan'] !== '' ? { plan: search['plan'] } : {},
   component: lazyRouteComponent(() => import('./billing'), 'Billing'),
-  staticData: { title: 'Billing', section: { group: 'Organization', order: 4, area: 'billing' } },
+  staticData: { title: 'Billing', guide: 'billing', section: { group: 'Organization', order: 4, area: 'billing' } },
 });

@@ -89,6 +89,7 @@ export const t = messages({
   results: 'Results',
   variant: 'Variant',
   allOfIt: 'Mail',
+  best: 'Best with {share}',
   planned: 'Written',
   delivered: 'Confirmed',
   opened: 'Opened',

@@ -16,12 +16,12 @@ export const broadcastsRoute = createRoute({
     return status === undefined ? {} : { status };
   },
   component: lazyRouteComponent(() => import('./broadcasts'), 'Broadcasts'),
-  staticData: { title: 'Broadcasts', nav: { group: 'outreach', order: 3, icon: 'broadcasts', keys: 'g b' } },
+  staticData: { title: 'Broadcasts', guide: 'email', nav: { group: 'outreach', order: 3, icon: 'broadcasts', keys: 'g b' } },
 });
 
 export const broadcastRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'broadcasts/$id',
   component: lazyRouteComponent(() => import('./broadcast'), 'BroadcastPage'),
-  staticData: { title: 'Broadcast' },
+  staticData: { title: 'Broadcast', guide: 'email' },
 });

@@ -12,6 +12,7 @@ test('a time is one on the clock of the person', () => {
 });
 
 test('what became of all variants is added up', () => {
+  const none = { value: 0, low: 0, high: 0 };
   const row: Stats = {
     variant: 'a',
     planned: 10,
@@ -26,6 +27,10 @@ test('what became of all variants is added up', () => {
     complained: 0,
     machine_opens: 0,
     machine_clicks: 0,
+    reply_rate: none,
+    click_rate: none,
+    bounce_rate: none,
+    p_best: null,
   };
   expect(totalOf([row, { ...row, variant: 'b', sent: 10 }])).toEqual({ planned: 20, sent: 18, failed: 2, unknown: 2 });
   expect(totalOf([])).toEqual({ planned: 0, sent: 0, failed: 0, unknown: 0 });

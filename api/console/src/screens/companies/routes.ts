@@ -7,12 +7,16 @@ export const companiesRoute = createRoute({
   path: 'companies',
   validateSearch: readSearch,
   component: lazyRouteComponent(() => import('./companies'), 'Companies'),
-  staticData: { title: 'Companies', nav: { group: 'crm', order: 2, icon: 'companies', keys: 'g o' } },
+  staticData: {
+    title: 'Companies',
+    guide: 'segments',
+    nav: { group: 'crm', order: 2, icon: 'companies', keys: 'g o' },
+  },
 });
 
 export const companyRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'companies/$id',
   component: lazyRouteComponent(() => import('./company'), 'CompanyPage'),
-  staticData: { title: 'Company' },
+  staticData: { title: 'Company', guide: 'segments' },
 });

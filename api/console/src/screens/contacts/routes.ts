@@ -7,19 +7,23 @@ export const contactsRoute = createRoute({
   path: 'contacts',
   validateSearch: readSearch,
   component: lazyRouteComponent(() => import('./contacts'), 'Contacts'),
-  staticData: { title: 'Contacts', nav: { group: 'crm', order: 1, icon: 'contacts', keys: 'g c', phone: true } },
+  staticData: {
+    title: 'Contacts',
+    guide: 'segments',
+    nav: { group: 'crm', order: 1, icon: 'contacts', keys: 'g c', phone: true },
+  },
 });
 
 export const contactRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'contacts/$id',
   component: lazyRouteComponent(() => import('./contact'), 'ContactPage'),
-  staticData: { title: 'Contact' },
+  staticData: { title: 'Contact', guide: 'scoring' },
 });
 
 export const contactScoreRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'contacts/$id/score',
   component: lazyRouteComponent(() => import('./score'), 'ScorePage'),
-  staticData: { title: 'Lead score' },
+  staticData: { title: 'Lead score', guide: 'scoring' },
 });

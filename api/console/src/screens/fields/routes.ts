@@ -5,5 +5,5 @@ export const fieldsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'fields',
   component: lazyRouteComponent(() => import('./fields'), 'Fields'),
-  staticData: { title: 'Contact fields', section: { group: 'Data', order: 1 } },
+  staticData: { title: 'Contact fields', guide: 'segments', section: { group: 'Data', order: 1 } },
 });

@@ -12,5 +12,9 @@ export const homeRoute = createRoute({
     return days === undefined ? {} : { days };
   },
   component: lazyRouteComponent(() => import('./home'), 'Home'),
-  staticData: { title: 'Home', nav: { group: 'home', order: 1, icon: 'home', keys: 'g h', phone: true } },
+  staticData: {
+    title: 'Home',
+    guide: 'index',
+    nav: { group: 'home', order: 1, icon: 'home', keys: 'g h', phone: true },
+  },
 });

@@ -15,7 +15,7 @@ export const inboxRoute = createRoute({
     ...(typeof search['mailbox'] === 'string' && { mailbox: search['mailbox'] }),
   }),
   component: lazyRouteComponent(() => import('./inbox'), 'Inbox'),
-  staticData: { title: 'Inbox', nav: { group: 'outreach', order: 1, icon: 'inbox', keys: 'g i' } },
+  staticData: { title: 'Inbox', guide: 'email', nav: { group: 'outreach', order: 1, icon: 'inbox', keys: 'g i' } },
 });
 
 export const threadRoute = createRoute({

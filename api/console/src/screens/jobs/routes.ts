@@ -5,5 +5,5 @@ export const jobsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'jobs',
   component: lazyRouteComponent(() => import('./jobs'), 'Jobs'),
-  staticData: { title: 'Jobs under way', section: { group: 'Data', order: 9 } },
+  staticData: { title: 'Jobs under way', guide: 'import', section: { group: 'Data', order: 9 } },
 });

@@ -7,6 +7,10 @@ test('a replay leads to its webhook', () => {
   );
 });
 
+test('an import leads to its page', () => {
+  expect(pageOf({ kind: 'import', href: '/api/v1/crm/contacts/imports/i1' })?.href).toBe('/app/imports/i1');
+});
+
 test('an export has a file and no page', () => {
   expect(pageOf({ kind: 'export', href: '/api/v1/crm/contacts/exports/e1' })).toBeNull();
 });

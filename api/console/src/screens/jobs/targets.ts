@@ -14,8 +14,10 @@ export function isActive(job: Pick<Job, 'status'>): boolean {
 export function pageOf(job: Pick<Job, 'kind' | 'href'>): { route: string; href: string } | null {
   const webhook = /^\/api\/v1\/webhooks\/([^/]+)\//.exec(job.href)?.[1];
   switch (job.kind) {
-    case 'import':
-      return { route: '/app/contacts/import', href: '/app/contacts/import' };
+    case 'import': {
+      const id = /\/imports\/([^/]+)$/.exec(job.href)?.[1];
+      return id === undefined ? null : { route: '/app/imports/$id', href: `/app/imports/${id}` };
+    }
     case 'bulk':
     case 'merge':
       return { route: '/app/contacts', href: '/app/contacts' };

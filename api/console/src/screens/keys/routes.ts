@@ -5,5 +5,9 @@ export const keysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'integrations/keys',
   component: lazyRouteComponent(() => import('./keys'), 'Keys'),
-  staticData: { title: 'API keys', section: { group: 'Integrations', order: 4, role: 'admin', area: 'keys' } },
+  staticData: {
+    title: 'API keys',
+    guide: 'members',
+    section: { group: 'Integrations', order: 4, role: 'admin', area: 'keys' },
+  },
 });

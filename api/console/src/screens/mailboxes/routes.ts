@@ -22,7 +22,7 @@ export const mailboxesRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'mailboxes',
   component: lazyRouteComponent(() => import('./mailboxes'), 'Mailboxes'),
-  staticData: { title: 'Mailboxes', section: { group: 'Email', order: 1 } },
+  staticData: { title: 'Mailboxes', guide: 'email', section: { group: 'Email', order: 1 } },
 });
 
 export const newMailboxRoute = createRoute({
@@ -30,14 +30,14 @@ export const newMailboxRoute = createRoute({
   path: 'mailboxes/new',
   validateSearch: readSearch,
   component: lazyRouteComponent(() => import('./new'), 'NewMailbox'),
-  staticData: { title: 'Connect a mailbox' },
+  staticData: { title: 'Connect a mailbox', guide: 'email' },
 });
 
 export const mailboxRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'mailboxes/$id',
   component: lazyRouteComponent(() => import('./mailbox'), 'MailboxPage'),
-  staticData: { title: 'Mailbox' },
+  staticData: { title: 'Mailbox', guide: 'email' },
 });
 
 export const mailboxRoutes = [mailboxesRoute, newMailboxRoute, mailboxRoute] as const;

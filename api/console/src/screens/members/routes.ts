@@ -5,5 +5,9 @@ export const membersRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'members',
   component: lazyRouteComponent(() => import('./members'), 'Members'),
-  staticData: { title: 'Members', section: { group: 'Organization', order: 2, role: 'admin', area: 'members' } },
+  staticData: {
+    title: 'Members',
+    guide: 'members',
+    section: { group: 'Organization', order: 2, role: 'admin', area: 'members' },
+  },
 });

@@ -5,5 +5,5 @@ export const orgRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'org',
   component: lazyRouteComponent(() => import('./org'), 'Organization'),
-  staticData: { title: 'Organization', section: { group: 'Organization', order: 1 } },
+  staticData: { title: 'Organization', guide: 'index', section: { group: 'Organization', order: 1 } },
 });

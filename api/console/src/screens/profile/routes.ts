@@ -5,5 +5,5 @@ export const profileRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'profile',
   component: lazyRouteComponent(() => import('./profile'), 'Profile'),
-  staticData: { title: 'Profile', section: { group: 'You', order: 1, area: 'password' } },
+  staticData: { title: 'Profile', guide: 'members', section: { group: 'You', order: 1, area: 'password' } },
 });

@@ -5,5 +5,5 @@ export const sendingRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'sending',
   component: lazyRouteComponent(() => import('./sending'), 'Sending'),
-  staticData: { title: 'Sending', section: { group: 'Email', order: 2 } },
+  staticData: { title: 'Sending', guide: 'email', section: { group: 'Email', order: 2 } },
 });

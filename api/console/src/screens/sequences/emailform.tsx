@@ -1,7 +1,9 @@
 import { useState } from 'react';
 import { Button, IconButton } from '@/ui/button';
+import { Checkbox } from '@/ui/checkbox';
 import { Field, Input } from '@/ui/field';
 import { Select } from '@/ui/select';
+import { Badge } from '@/ui/status';
 import mail from '../mail/mail.module.css';
 import { MergeText } from '../mail/mergetext';
 import { PreviewDialog } from '../mail/preview';
@@ -60,6 +62,7 @@ export function EmailForm({ step, mailbox, at, onChange, disabled }: PartProps) 
                   }
                 />
               </Field>
+              {variant.stopped_at !== undefined && <Badge>{t('variantStopped')}</Badge>}
               {!disabled && (
                 <IconButton
                   icon="trash"
@@ -87,6 +90,15 @@ export function EmailForm({ step, mailbox, at, onChange, disabled }: PartProps) 
             />
           </fieldset>
         ))
+      )}
+      {email.variants.length > 0 && (
+        <Checkbox
+          label={t('auto')}
+          help={t('autoHelp')}
+          checked={email.auto}
+          disabled={disabled}
+          onChange={(auto) => set({ auto })}
+        />
       )}
       {!disabled && email.variants.length < 5 && (
         <div className={mail.buttons}>

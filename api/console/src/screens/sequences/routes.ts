@@ -17,7 +17,7 @@ export const sequencesRoute = createRoute({
     return status === undefined ? {} : { status };
   },
   component: lazyRouteComponent(() => import('./sequences'), 'Sequences'),
-  staticData: { title: 'Sequences', nav: { group: 'outreach', order: 2, icon: 'sequences', keys: 'g q' } },
+  staticData: { title: 'Sequences', guide: 'sequences', nav: { group: 'outreach', order: 2, icon: 'sequences', keys: 'g q' } },
 });
 
 /** One sequence: its steps. */
@@ -25,7 +25,7 @@ export const sequenceRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'sequences/$id',
   component: lazyRouteComponent(() => import('./builder'), 'SequenceSteps'),
-  staticData: { title: 'Sequence' },
+  staticData: { title: 'Sequence', guide: 'sequences' },
 });
 
 /** What the address of the contacts in a sequence says: their state, and the enrolment that the panel shows. */
@@ -43,28 +43,28 @@ export const sequenceContactsRoute = createRoute({
     return { ...(state !== undefined && { state }), ...(typeof open === 'string' && { open }) };
   },
   component: lazyRouteComponent(() => import('./enrolments'), 'SequenceContacts'),
-  staticData: { title: 'Contacts in a sequence' },
+  staticData: { title: 'Contacts in a sequence', guide: 'sequences' },
 });
 
 export const sequenceNumbersRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'sequences/$id/numbers',
   component: lazyRouteComponent(() => import('./numbers'), 'SequenceNumbers'),
-  staticData: { title: 'Numbers of a sequence' },
+  staticData: { title: 'Numbers of a sequence', guide: 'sequences' },
 });
 
 export const sequenceSettingsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'sequences/$id/settings',
   component: lazyRouteComponent(() => import('./settings'), 'SequenceSettings'),
-  staticData: { title: 'Settings of a sequence' },
+  staticData: { title: 'Settings of a sequence', guide: 'sequences' },
 });
 
 export const sequenceVersionsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'sequences/$id/versions',
   component: lazyRouteComponent(() => import('./versions'), 'SequenceVersions'),
-  staticData: { title: 'Versions of a sequence' },
+  staticData: { title: 'Versions of a sequence', guide: 'sequences' },
 });
 
 export const sequenceRoutes = [

@@ -65,10 +65,11 @@ test('what is empty is not sent', () => {
 });
 
 test('of two variants the one that stays becomes the mail', () => {
-  const mail = { html: '', subject: 'Hello', text: 'Text', thread: 'new' as const, variants: [] };
+  const mail = { html: '', subject: 'Hello', text: 'Text', thread: 'new' as const, auto: true, variants: [] };
   const two = addVariant(mail);
   expect(two.variants.map((one) => one.key)).toEqual(['a', 'b']);
   expect(addVariant(two).variants).toHaveLength(3);
+  expect(toInput({ ...newStep('email', [], 0), email: two }).email).toMatchObject({ auto: true });
   const changed = { ...two, variants: two.variants.map((one) => ({ ...one, subject: one.key })) };
   expect(removeVariant(changed, 'a')).toMatchObject({ variants: [], subject: 'b', text: 'Text' });
 });

@@ -23,7 +23,7 @@ export function newStep(kind: Kind, steps: readonly Step[], place: number): Step
     case 'email':
       return {
         ...base,
-        email: { html: '', subject: '', text: firstText, thread: before ? 'reply' : 'new', variants: [] },
+        email: { html: '', subject: '', text: firstText, thread: before ? 'reply' : 'new', auto: false, variants: [] },
       };
     case 'task':
       return { ...base, task: { assignee: null, title: '', type: 'todo' } };
@@ -114,13 +114,14 @@ function toDelay(delay: Delay): { value: number; unit: Unit } {
   return { value: delay.value, unit: unitOf(delay) };
 }
 
-function mailOf({ html, subject, text, thread, variants }: Email): NonNullable<StepInput['email']> {
+function mailOf({ html, subject, text, thread, auto, variants }: Email): NonNullable<StepInput['email']> {
   return {
     thread,
     ...(html !== '' && { html }),
     ...(subject !== '' && { subject }),
     ...(text !== '' && { text }),
     ...(variants.length > 0 && {
+      auto,
       variants: variants.map((one) => ({
         key: one.key,
         weight: one.weight,

@@ -5,5 +5,5 @@ export const suppressionsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'suppressions',
   component: lazyRouteComponent(() => import('./suppressions'), 'Suppressions'),
-  staticData: { title: 'Suppressions', section: { group: 'Email', order: 3 } },
+  staticData: { title: 'Suppressions', guide: 'email', section: { group: 'Email', order: 3 } },
 });

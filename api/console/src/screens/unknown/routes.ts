@@ -5,5 +5,5 @@ export const unknownRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: 'unknown',
   component: lazyRouteComponent(() => import('./unknown'), 'UnknownSends'),
-  staticData: { title: 'Unknown sends', section: { group: 'Email', order: 4 } },
+  staticData: { title: 'Unknown sends', guide: 'email', section: { group: 'Email', order: 4 } },
 });
