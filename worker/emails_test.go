@@ -202,7 +202,7 @@ END $$;
 CREATE CONSTRAINT TRIGGER hold_mark AFTER UPDATE ON email DEFERRABLE INITIALLY DEFERRED
 	FOR EACH ROW EXECUTE FUNCTION hold_mark();`
 
-// TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone kills a worker with SIGKILL at each of 12 points.
+// TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone kills a worker with SIGKILL at each of 13 points.
 func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -213,6 +213,8 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 		greet  bool   // the server waits before it answers the greeting
 		marked bool   // the mark's commit waits for the lock, and succeeds while the worker is stopped
 		want   string // status afterwards
+
+		uncapped bool // no cap counts the mail
 	}{
 		"before the job is claimed": {want: "sent"},
 		"before the email is taken": {
@@ -228,8 +230,13 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 		},
 		"before the mark is committed": {
 			locked: `LOCK TABLE email_month IN SHARE MODE`,
-			until:  waiting("emails_take"),
+			until:  waiting("WITH marked AS"),
 			want:   "sent",
+		},
+		"when the mark of an uncapped mail was sent to Postgres": { // which commits it although the worker is gone
+			uncapped: true, locked: `LOCK TABLE email_month IN SHARE MODE`,
+			until: waiting("WITH marked AS"),
+			want:  "unknown",
 		},
 		"after the mark, before the dot": {
 			marked: true, locked: `SELECT pg_advisory_xact_lock(7)`,
@@ -278,7 +285,9 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 			if c.marked {
 				p.exec(holdMarks)
 			}
-			p.exec(`UPDATE mailbox SET daily_cap = 10000`) // with a cap, the mark locks the mailbox
+			if !c.uncapped {
+				p.exec(`UPDATE mailbox SET daily_cap = 10000`) // with a cap, the mark locks the mailbox
+			}
 			p.send("a", 1)
 			if c.locked != "" {
 				tx, err := testkit.Pgx(t, p.db.URL).Begin(t.Context())

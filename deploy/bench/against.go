@@ -29,6 +29,7 @@ type figures map[string]float64
 const (
 	rate          = "per second"
 	processorTime = "processor, us" // of one operation, in all processes
+	walBytes      = "WAL, bytes"    // of one operation
 )
 
 // turner starts a bench and returns its turns.
@@ -51,6 +52,13 @@ func turners() map[string]turner {
 				return nil, nil, err
 			}
 			return x.figures, x.close, nil
+		},
+		"mail": func(ctx context.Context, log *slog.Logger) (turn, func(), error) {
+			p, err := openPost(ctx, log, mailsCompared)
+			if err != nil {
+				return nil, nil, err
+			}
+			return p.figures, p.close, nil
 		},
 		"queue": func(ctx context.Context, log *slog.Logger) (turn, func(), error) {
 			b, err := newBenchQueue(ctx, log)

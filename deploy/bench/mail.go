@@ -24,6 +24,8 @@ const (
 	mailOrgs    = 200
 	mailRounds  = 3
 	mailsARound = 6000
+	// mailsCompared is the emails of a turn beside another commit.
+	mailsCompared = 2000
 	// mailContacts is how many contacts an org writes to.
 	mailContacts = 3
 	// mailsAConnection is how many mails the worker sends over one connection at most.
@@ -39,36 +41,27 @@ type post struct {
 	contacts [][]string
 	boxes    []id.ID
 	posted   atomic.Int64
+	api      *process
+	n        int // emails of a round
 }
 
 // mails measures how many emails a worker sends through one server that takes everything at once, beside a floor that
 // only speaks SMTP over as many connections, and how long POST /crm/emails takes.
 func mails(ctx context.Context, log *slog.Logger) error {
-	w, err := newWorld(ctx, log, mailOrgs)
+	p, err := openPost(ctx, log, mailsARound)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	p := &post{exchange: &exchange{world: w}}
-	if p.sink, err = w.startSink(ctx); err != nil {
+	defer p.close()
+	if err := p.steady(ctx); err != nil {
 		return err
 	}
-	api, err := w.start(ctx, "api", mailSetting)
-	if err != nil {
-		return err
-	}
-	if err := p.furnish(ctx, api); err != nil {
-		return err
-	}
-	if err := p.steady(ctx, api); err != nil {
-		return err
-	}
-	var service, floor, cpu, floorCPU, shares, single, singleCPU []float64
+	var service, floor, cpu, wal, floorCPU, shares, single, singleCPU []float64
 	for round := range mailRounds + 1 {
-		if err := p.write(ctx, api); err != nil {
+		if err := p.write(ctx); err != nil {
 			return err
 		}
-		rate, used, err := p.send(ctx)
+		sent, err := p.send(ctx)
 		if err != nil {
 			return err
 		}
@@ -81,26 +74,56 @@ func mails(ctx context.Context, log *slog.Logger) error {
 			return err
 		}
 		if round > 0 { // the first one warms up
-			service, floor, shares = append(service, rate), append(floor, bare), append(shares, rate/bare)
-			cpu, floorCPU = append(cpu, used), append(floorCPU, bareUsed)
+			service, floor = append(service, sent[rate]), append(floor, bare)
+			shares, cpu = append(shares, sent[rate]/bare), append(cpu, sent[processorTime])
+			wal, floorCPU = append(wal, sent[walBytes]), append(floorCPU, bareUsed)
 			single, singleCPU = append(single, one), append(singleCPU, oneUsed)
 		}
 	}
 	fmt.Printf("\n%d emails a round, %d at once; median [quartiles] of %d rounds\n", mailsARound, mailJobs, mailRounds)
 	fmt.Printf("only SMTP             per second %s, processor us a mail %s\n", spreadOf(floor), spreadOf(floorCPU))
 	fmt.Printf("a connection a mail   per second %s, processor us a mail %s\n", spreadOf(single), spreadOf(singleCPU))
-	fmt.Printf("the service           per second %s, of the floor %s, processor us a mail %s\n", spreadOf(service),
-		spreadOf(shares), spreadOf(cpu))
+	fmt.Printf("the service           per second %s, of the floor %s, processor us a mail %s, WAL bytes %s\n",
+		spreadOf(service), spreadOf(shares), spreadOf(cpu), spreadOf(wal))
 	verdict(os.Stdout, "at least 600 emails per second", spreadOf(service).mid >= 600,
 		fmt.Sprintf("%.0f", spreadOf(service).mid))
 	return nil
 }
 
+// openPost starts the service for rounds of n emails. The caller must call close.
+func openPost(ctx context.Context, log *slog.Logger, n int) (p *post, err error) {
+	w, err := newWorld(ctx, log, mailOrgs)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	p = &post{exchange: &exchange{world: w}, n: n}
+	if p.sink, err = w.startSink(ctx); err != nil {
+		return nil, err
+	}
+	if p.api, err = w.start(ctx, "api", mailSetting); err != nil {
+		return nil, err
+	}
+	return p, p.furnish(ctx)
+}
+
+// figures is one turn beside another commit.
+func (p *post) figures(ctx context.Context) (figures, error) {
+	if err := p.write(ctx); err != nil {
+		return nil, err
+	}
+	return p.send(ctx)
+}
+
 const mailSetting = "FUNNELWORK_MAIL_ALLOW_PRIVATE=true"
 
 // furnish gives each org a mailbox on the sink, and contacts.
-func (p *post) furnish(ctx context.Context, api *process) error {
-	cl := newClients(api.addr, 1)
+func (p *post) furnish(ctx context.Context) error {
+	cl := newClients(p.api.addr, 1)
 	host, port, err := net.SplitHostPort(p.sink)
 	if err != nil {
 		return err
@@ -148,13 +171,13 @@ func (p *post) one(cl clients, worker int) error {
 }
 
 // steady measures POSTs at a steady rate while a worker sends the emails.
-func (p *post) steady(ctx context.Context, api *process) error {
+func (p *post) steady(ctx context.Context) error {
 	worker, err := p.world.start(ctx, "worker", mailSetting)
 	if err != nil {
 		return err
 	}
 	defer worker.stop()
-	cl := newClients(api.addr, mailClients)
+	cl := newClients(p.api.addr, mailClients)
 	if err := p.one(cl, 0); err != nil { // so that a fault is named once
 		return err
 	}
@@ -173,15 +196,15 @@ func (p *post) steady(ctx context.Context, api *process) error {
 }
 
 // write posts the emails of a round while no worker runs.
-func (p *post) write(ctx context.Context, api *process) error {
-	cl := newClients(api.addr, mailClients)
+func (p *post) write(ctx context.Context) error {
+	cl := newClients(p.api.addr, mailClients)
 	var (
 		all  sync.WaitGroup
 		errs = make([]error, mailClients)
 	)
 	for w := range mailClients {
 		all.Go(func() {
-			for range mailsARound / mailClients {
+			for range p.n / mailClients {
 				if errs[w] = errors.Join(p.one(cl, w), ctx.Err()); errs[w] != nil {
 					return
 				}
@@ -213,33 +236,43 @@ func (p *post) sent(ctx context.Context) error {
 	}
 }
 
-// send has a worker send the emails of a round. It returns the rate between the first and the last mark, and the
-// processor time of worker and servers, in microseconds an email.
-func (p *post) send(ctx context.Context) (rate, used float64, err error) {
+// send has a worker send the emails of a round. It returns the rate between the first and the last mark, and of an
+// email the processor time of worker and servers, and the WAL.
+func (p *post) send(ctx context.Context) (f figures, err error) {
 	began := time.Now()
 	if p.worker, err = p.world.start(ctx, "worker", mailSetting,
 		"FUNNELWORK_CONCURRENCY="+strconv.Itoa(mailJobs)); err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	defer p.worker.stop()
 	if err := p.know(ctx); err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	before := p.usage(ctx)
+	wrote, err := p.wal(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := p.sent(ctx); err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	all := p.usage(ctx).minus(before)
+	written, err := p.wal(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var (
 		n    int
 		took float64
 	)
 	if err := p.admin.QueryRow(ctx, `SELECT count(*), extract(epoch FROM max(marked_at) - min(marked_at)) FROM email
 		WHERE marked_at > $1`, began).Scan(&n, &took); err != nil {
-		return 0, 0, err
+		return nil, err
 	}
-	fmt.Printf("%.0f per second, processor time an email: %s\n", float64(n)/took, all.of(n))
-	return float64(n) / took, all.Seconds() * 1e6 / float64(n), nil
+	fmt.Fprintf(os.Stderr, "%.0f per second, processor time an email: %s\n", float64(n)/took, all.of(n))
+	return figures{
+		rate: float64(n) / took, processorTime: all.Seconds() * 1e6 / float64(n), walBytes: (written - wrote) / float64(n),
+	}, nil
 }
 
 // bare speaks SMTP only: as many connections at once as the worker has, each for the given number of mails.

@@ -39,7 +39,7 @@ func (w *world) startSink(ctx context.Context) (address string, err error) {
 	for {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		if err == nil {
-			fmt.Println("sink:", name)
+			fmt.Fprintln(os.Stderr, "sink:", name)
 			return address, conn.Close()
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {

@@ -28,8 +28,8 @@
 //	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
 //
-// way, webhooks and queue take -against REV: then the working tree and that commit, built in a temporary git worktree
-// and measured by this bench, take turns, each on servers of its own, and the figures are ratios.
+// way, mail, webhooks and queue take -against REV: then the working tree and that commit, built in a temporary git
+// worktree and measured by this bench, take turns, each on servers of its own, and the figures are ratios.
 //
 // It is a module of its own, so that the peers it measures against are no dependencies of the product.
 //
@@ -72,7 +72,7 @@ const toBuild = time.Hour
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
 	"idle|inbound|mail|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], " +
-	"or way|webhooks|queue -against REV"
+	"or way|mail|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 

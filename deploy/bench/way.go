@@ -91,7 +91,7 @@ func openWay(ctx context.Context, log *slog.Logger, n int) (s *way, err error) {
 func (s *way) figures(ctx context.Context) (figures, error) {
 	p, err := s.measured(ctx, s.through)
 	return figures{
-		rate: p.perSecond, processorTime: p.cpu.Seconds() * 1e6 / float64(s.n), "WAL, bytes": p.wal,
+		rate: p.perSecond, processorTime: p.cpu.Seconds() * 1e6 / float64(s.n), walBytes: p.wal,
 	}, errors.Join(err, s.clear(ctx))
 }
 

@@ -26,8 +26,8 @@ func (s *way) settled(ctx context.Context) error {
 }
 
 // wal returns how many bytes the WAL has had so far.
-func (s *way) wal(ctx context.Context) (bytes float64, err error) {
-	err = s.admin.QueryRow(ctx, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8").Scan(&bytes)
+func (w *world) wal(ctx context.Context) (bytes float64, err error) {
+	err = w.admin.QueryRow(ctx, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8").Scan(&bytes)
 	return bytes, err
 }
 

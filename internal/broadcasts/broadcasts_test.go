@@ -114,7 +114,7 @@ func (h *house) one(email id.ID) bool {
 	if out == nil {
 		return false
 	}
-	if err := h.service.Emails.Mark(h.Context(), h.App, out, []byte("mime"), nil); err != nil {
+	if err := h.service.Emails.Mark(h.Context(), h.App, out, []byte("mime"), "true"); err != nil {
 		return false
 	}
 	h.must(func(tx *postgres.Tx) error {
@@ -313,7 +313,7 @@ func TestAPauseThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 				mu.Lock()
 				after := paused
 				mu.Unlock()
-				err := h.service.Emails.Mark(t.Context(), h.App, out, []byte("mime"), nil)
+				err := h.service.Emails.Mark(t.Context(), h.App, out, []byte("mime"), "true")
 				mu.Lock()
 				if err == nil {
 					if marked++; after {

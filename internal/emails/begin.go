@@ -17,50 +17,41 @@ import (
 // what a restored backup or a long outage brings back must not go out days later.
 const usualLateHours = 24
 
-// Outgoing is an email that a run has taken.
+// Outgoing is an email that a run sends.
 type Outgoing struct {
 	Row
-	Org     id.ID
-	Fence   id.ID
+	Org   id.ID
+	Fence id.ID
+	// Job, if it is set, must still be held by the run when the email is marked.
+	Job     *id.ID
 	Mailbox *mailboxes.Sending
 	// Lost reports that an earlier run marked the email and did not come to record its outcome.
 	Lost bool
 
 	keys    suppression.Keys
+	hasKeys bool
 	content *content
 	due     time.Time
 	late    time.Duration // after due
 }
 
-// Begin takes an email for the run with the fence. It returns nil if there is nothing to send: the email was sent,
-// cancelled or resolved meanwhile, or cannot be sent any more, which Begin records.
+// Begin reads an email for the run with the fence, which becomes the email's at its mark. It returns nil if there is
+// nothing to send: the email was sent, cancelled or resolved meanwhile, or cannot be sent any more, which Begin
+// records.
 func (s *Service) Begin(ctx context.Context, db *postgres.DB, org, email, fence id.ID) (*Outgoing, error) {
-	var o *Outgoing
-	err := db.Tx(ctx, org, func(tx *postgres.Tx) (err error) {
-		o, err = s.begin(ctx, tx, email, fence)
-		return err
-	})
+	o, err := s.begin(ctx, db, org, email, fence)
 	if err != nil {
 		return nil, fmt.Errorf("begin email: %w", err)
 	}
 	return o, nil
 }
 
-// beginSQL also makes the commit asynchronous: what a crash of Postgres loses is the fence, without which there is no
-// mark, and whose commit is not lost before this one's.
-const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours),
-	set_config('synchronous_commit', 'off', true), ` + broadcastRuns + `
-FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`
-
-func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID) (*Outgoing, error) {
-	o := &Outgoing{Org: tx.Org(), Fence: fence}
-	queueContent(tx, email, &o.content)
+func (s *Service) begin(ctx context.Context, db *postgres.DB, org, email, fence id.ID) (*Outgoing, error) {
 	var (
-		setting string
-		runs    bool
+		o    = &Outgoing{Org: org, Fence: fence}
+		runs bool
 	)
-	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &o.late,
-		&setting, &runs)...)
+	err := db.ReadTx(ctx, org, func(tx *postgres.Tx) error { return s.read(ctx, tx, email, o, &runs) })
 	switch {
 	case postgres.None(err):
 		return nil, nil //nolint:nilnil // nothing to send
@@ -78,20 +69,53 @@ func (s *Service) begin(ctx context.Context, tx *postgres.Tx, email, fence id.ID
 	if !runs {
 		return nil, nil //nolint:nilnil // it waits until its broadcast is resumed, which adds a job
 	}
-	if reason := o.unsendable(time.Now()); reason != "" {
-		return nil, o.cancel(ctx, tx, reason)
+	reason := o.unsendable(time.Now())
+	if reason == "" && o.Mailbox == nil {
+		return nil, mailboxes.Absent()
 	}
-	mailbox := s.Mailboxes.QueueForSending(tx, o.MailboxID)
-	if o.keys, err = s.Suppressions.Keys(ctx, tx, o.To); err != nil {
-		return nil, err
+	if reason == "" && o.Status == Planned && o.hasKeys {
+		return o, nil
 	}
-	if o.Mailbox, err = mailbox(); err != nil {
+	return o.prepare(ctx, db, s, reason)
+}
+
+// prepare writes what few emails need: it cancels the email for a reason, or plans one that was scheduled, and creates
+// the key of an org without one.
+func (o *Outgoing) prepare(ctx context.Context, db *postgres.DB, s *Service, reason string) (*Outgoing, error) {
+	err := db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
+		if reason != "" {
+			return o.cancel(ctx, tx, reason)
+		}
+		tx.Queue(`UPDATE email SET status = 'planned' WHERE org_id = $1 AND id = $2 AND status = 'scheduled'`, tx.Org(),
+			o.ID)
+		o.keys, err = s.Suppressions.Keys(ctx, tx, o.To)
+		return err
+	})
+	if err != nil || reason != "" {
 		return nil, err
 	}
 	o.Status = Planned
-	tx.Queue(`UPDATE email SET status = 'planned', fence = $3, attempt = attempt + 1 WHERE org_id = $1 AND id = $2`,
-		tx.Org(), email, fence)
 	return o, nil
+}
+
+const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours), ` + broadcastRuns + `
+FROM email e WHERE org_id = $1 AND id = $2`
+
+// read reads all that sending an email needs, in one round trip. It does not lock the email: Mark checks again what
+// may change until then.
+func (s *Service) read(ctx context.Context, tx *postgres.Tx, email id.ID, o *Outgoing, runs *bool) error {
+	queueContent(tx, email, &o.content)
+	mailbox := s.Mailboxes.QueueForEmail(tx, email)
+	keys := s.Suppressions.QueueKeys(tx)
+	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &o.late, runs)...)
+	if err != nil {
+		return err
+	}
+	if o.Mailbox, err = mailbox(); err != nil {
+		return err
+	}
+	o.keys, o.hasKeys, err = keys(o.To)
+	return err
 }
 
 // unsendable returns why the email cannot be sent any more, or "".

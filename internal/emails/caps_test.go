@@ -1,7 +1,6 @@
 package emails_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -170,22 +169,27 @@ func TestACapIsNotSetWhileAMarkIsUnderWay(t *testing.T) {
 	o.relay()
 	o.allow(0, 0)
 	first, second := o.begun(o.written(nil)), o.begun(o.written(nil))
-	err := o.emails.Mark(t.Context(), o.App, first, []byte("mime"), func(ctx context.Context, mark *postgres.Tx) (bool,
-		error,
-	) {
-		err := o.App.Tx(ctx, o.org, func(tx *postgres.Tx) error {
-			tx.Queue(`SET LOCAL lock_timeout = '100ms'`)
-			_, _, err := orgsending.Update(ctx, tx, &orgsending.Patch{DailyCap: wire.Some(1)},
-				func(*orgsending.Settings) error { return nil })
-			return err
-		})
-		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "55P03" {
-			t.Errorf("a cap was set while a mark was under way: %v", err)
-		}
-		return true, mark.Flush(ctx)
+	o.exec(`SELECT pg_advisory_lock(99)`)
+	// The mark has been set, and its commit waits.
+	var marking sync.WaitGroup
+	var failed error
+	marking.Go(func() {
+		failed = o.emails.Mark(t.Context(), o.App, first, []byte("mime"),
+			`pg_advisory_lock_shared(99) IS NOT NULL AND pg_advisory_unlock_shared(99)`)
 	})
-	if err != nil {
-		t.Fatal(err)
+	o.until(`SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 99 AND NOT granted)`)
+	err := o.tx(func(tx *postgres.Tx) error {
+		tx.Queue(`SET LOCAL lock_timeout = '100ms'`)
+		_, _, err := orgsending.Update(t.Context(), tx, &orgsending.Patch{DailyCap: wire.Some(1)},
+			func(*orgsending.Settings) error { return nil })
+		return err
+	})
+	if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "55P03" {
+		t.Errorf("a cap was set while a mark was under way: %v", err)
+	}
+	o.exec(`SELECT pg_advisory_unlock(99)`)
+	if marking.Wait(); failed != nil {
+		t.Fatal(failed)
 	}
 	o.allow(1, 0)
 	if r := refusal(o.mark(second)); r == nil || r.Reason != orgsending.ByCap {

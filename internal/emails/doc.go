@@ -21,12 +21,15 @@
 //
 // A server may have accepted a mail as soon as the final dot was written. So the body is written first, then Mark
 // commits the status transmitting, and then the dot is written (internal/outreach/transport). Mark is a compare-and-set
-// on the fence of the run that took the email with Begin. In the same transaction it re-checks what may have changed
-// since: suppressions of the address and its domain, the contact, the org, the state of the mailbox, its cap of any 24
-// hours and those of the org (internal/orgsending), and the emails of the month. Suppressions are serialised with marks
-// by advisory locks, so the order of the commits decides: a suppression that is committed before the mark stops the
-// mail. The email of a sequence also locks its enrolment, which must still be sending it (internal/enrolments/states):
-// a reply that is committed before the mark stops the mail, and the outcome of the mail moves the enrolment on.
+// on the status planned, by a run that still holds its job: of the runs that have read an email with Begin, one marks
+// it, and its fence is the email's from then on. In the same transaction it re-checks what may have changed since:
+// suppressions of the address and its domain, the contact, the org, the state of the mailbox, its cap of any 24 hours
+// and those of the org (internal/orgsending), and the emails of the month. Suppressions are serialised with marks by
+// advisory locks, so the order of the commits decides: a suppression that is committed before the mark stops the mail.
+// The email of a sequence also locks its enrolment, which must still be sending it (internal/enrolments/states): a
+// reply that is committed before the mark stops the mail, and the outcome of the mail moves the enrolment on. A
+// one-to-one email that no cap counts is marked in one round trip; if that finds an obstacle, a second transaction
+// finds out which.
 //
 // Nothing that has the status transmitting is sent again without evidence. The Message-ID, an HMAC of the email's id by
 // the org's key, is fixed at the insert, and so is all that the bytes depend on: a second attempt sends the same mail.

@@ -1,7 +1,6 @@
 package emails_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -43,16 +42,22 @@ func refusal(err error) *emails.RefusedError {
 	return r
 }
 
-func TestARunThatLostItsEmailCannotMarkIt(t *testing.T) {
+func TestOneOfTwoRunsMarksAnEmail(t *testing.T) {
 	t.Parallel()
 	o := open(t)
 	email := o.written(nil)
 	first, second := o.begun(email), o.begun(email)
-	if err := o.mark(first); refusal(err) == nil || !refusal(err).Settled {
-		t.Errorf("the first run marked the email that the second has taken: %v", err)
-	}
-	if err := o.mark(second); err != nil {
+	if err := o.mark(first); err != nil {
 		t.Error(err)
+	}
+	// The first run has no job that would record what becomes of its mail, so the second must go on.
+	if r := refusal(o.mark(second)); r == nil || r.Settled || r.At.IsZero() {
+		t.Errorf("the second run: %+v", r)
+	}
+	o.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, owner) VALUES ($1, $2, 'email.send', '{}',
+		'default', 1, $3)`, o.org, id.New(), first.Fence)
+	if r := refusal(o.mark(second)); r == nil || !r.Settled {
+		t.Errorf("the second run while the first holds a job: %+v", r)
 	}
 	third := o.begun(email)
 	if third == nil || !third.Lost {
@@ -61,6 +66,28 @@ func TestARunThatLostItsEmailCannotMarkIt(t *testing.T) {
 	o.must(func(tx *postgres.Tx) error { return third.Doubt(t.Context(), tx, emails.Interrupted) })
 	if got := o.status(email); got != "unknown interrupted" || o.events("email.unknown") != 1 {
 		t.Errorf("status %s", got)
+	}
+}
+
+func TestARunThatLostItsJobCannotMark(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]any{"without a cap": nil, "with a cap": 100} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := open(t)
+			o.exec(`UPDATE mailbox SET daily_cap = $1`, limit)
+			first, second := o.begun(o.written(nil)), o.begun(o.written(nil))
+			job := id.New()
+			o.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, owner) VALUES ($1, $2, 'email.send',
+				'{}', 'default', 1, $3)`, o.org, job, second.Fence)
+			first.Job, second.Job = &job, &job
+			if err := o.mark(first); refusal(err) == nil || o.status(first.ID) != emails.Planned {
+				t.Errorf("the run that lost its job: %v, %s", err, o.status(first.ID))
+			}
+			if err := o.mark(second); err != nil {
+				t.Errorf("the run that holds the job: %v", err)
+			}
+		})
 	}
 }
 
@@ -118,19 +145,14 @@ func TestAnEmailWhoseObstacleIsGoneBeforeItIsCancelledWaits(t *testing.T) {
 	t.Parallel()
 	o := open(t)
 	email := o.written(nil)
-	out := o.begun(email)
-	o.exec(`UPDATE contact SET archived_at = now()`)
-	again := func(ctx context.Context, tx *postgres.Tx) (bool, error) {
-		if err := tx.Flush(ctx); err != nil { // the mark is refused
-			return false, err
+	out := o.begun(email) // its contact was archived at the mark, and is not any more when the reason is looked for
+	o.must(func(tx *postgres.Tx) error {
+		r, err := out.Stop(t.Context(), tx)
+		if err == nil && (r == nil || r.Settled || r.At.IsZero()) {
+			t.Errorf("the mark: %+v", r)
 		}
-		o.exec(`UPDATE contact SET archived_at = NULL`)
-		return true, nil
-	}
-	err := o.emails.Mark(t.Context(), o.App, out, []byte("mime"), again)
-	if r, ok := errors.AsType[*emails.RefusedError](err); !ok || r.Settled || r.At.IsZero() {
-		t.Errorf("the mark: %+v", err)
-	}
+		return err
+	})
 	if got := o.status(email); got != emails.Planned {
 		t.Error(got)
 	}

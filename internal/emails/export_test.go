@@ -1,6 +1,16 @@
 package emails
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Stop is stop for tests.
+func (o *Outgoing) Stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
+	return o.stop(ctx, tx)
+}
 
 // CountsAsHard is countsAsHard for tests.
 func CountsAsHard(bounced, delivered []time.Time) bool { return countsAsHard(bounced, delivered) }

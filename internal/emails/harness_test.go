@@ -116,7 +116,7 @@ func (o *office) begun(email id.ID) *emails.Outgoing {
 }
 
 func (o *office) mark(out *emails.Outgoing) error {
-	return o.emails.Mark(o.Context(), o.App, out, []byte("mime"), nil)
+	return o.emails.Mark(o.Context(), o.App, out, []byte("mime"), "true")
 }
 
 func (o *office) marked(email id.ID) *emails.Outgoing {
@@ -158,4 +158,18 @@ func (o *office) passes(d time.Duration) {
 	o.Helper()
 	o.exec(`UPDATE email SET marked_at = marked_at - $2::interval, due_at = due_at - $2::interval,
 		scheduled_at = scheduled_at - $2::interval WHERE org_id = $1`, o.org, d)
+}
+
+// until waits until a query is true. Postgres waits between two looks.
+func (o *office) until(sql string) {
+	o.Helper()
+	for {
+		var ok bool
+		if err := o.sql.QueryRow(o.Context(), `SELECT (`+sql+`) FROM pg_sleep(0.01)`).Scan(&ok); err != nil {
+			o.Fatal(err)
+		}
+		if ok {
+			return
+		}
+	}
 }

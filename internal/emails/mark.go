@@ -29,14 +29,29 @@ type RefusedError struct {
 
 func (r *RefusedError) Error() string { return "email not marked: " + r.Reason }
 
-// markSQL is the compare-and-set of the mark, with what may have stopped the email since it was taken.
-var markSQL = `
-UPDATE email e SET status = 'transmitting', status_reason = '', marked_at = clock_timestamp(), computed = computed + 1,
-	mime_sha256 = $7
-WHERE org_id = $1 AND id = $2 AND status = 'planned' AND fence = $3
-	AND NOT ` + suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6") + `
-	AND ` + live + ` AND ` + broadcastRuns + `
-	AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)`
+// markSQL returns the compare-and-set of the mark, with what may have stopped the email since it was read, and more
+// conditions. It returns one row with the result of count if it has set the mark.
+func markSQL(more, count string) string {
+	return `
+WITH marked AS (
+	UPDATE email e SET status = 'transmitting', status_reason = '', fence = $3, attempt = attempt + 1,
+		marked_at = clock_timestamp(), computed = computed + 1, mime_sha256 = $8
+	WHERE org_id = $1 AND id = $2 AND status = 'planned'
+		AND ` + held + `
+		AND NOT ` + suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6") + `
+		AND ` + live + ` AND ` + broadcastRuns + `
+		AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)` + more + `
+	RETURNING true
+)
+SELECT ` + count + ` FROM marked`
+}
+
+// uncapped is the condition that the mailbox of an email e sends, and that no cap counts its one-to-one mails.
+const uncapped = ` AND EXISTS (SELECT FROM mailbox m WHERE m.org_id = $1 AND m.id = e.mailbox_id AND ` +
+	mailboxes.SendsUncapped + `) AND ` + orgsending.Uncapped
+
+// held is the condition that the run holds its job.
+const held = `($7::uuid IS NULL OR EXISTS (SELECT FROM job j WHERE j.org_id = $1 AND j.id = $7 AND j.owner = $3))`
 
 // live is the condition that the contact of an email e is not archived. A test mail has no contact. The emails of a
 // purged contact, which have none either, are cancelled.
@@ -52,22 +67,29 @@ var (
 	errStopped = errors.New("the mark is refused")
 )
 
+// refusedCode is the SQLSTATE of the SQL function refuse.
+const refusedCode = "FW001"
+
 // Mark commits that the email is being transmitted. After a nil error the final dot may be written, and must be within
 // a minute. A *RefusedError says why the mark was not given. After any other error the dot must not be written either:
 // whether the mark was committed is not known, and the outcome Unmarked takes it back.
 //
-// take counts the email in the quota of its org, in the same transaction; nil counts nothing.
-func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime []byte,
-	take func(context.Context, *postgres.Tx) (bool, error),
-) error {
+// count is an SQL expression that counts the email in the quota of the org $1, in the same transaction, and is false if
+// the quota is used up; "true" counts nothing.
+func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime []byte, count string) error {
 	refused, err := o.awaitRate(ctx, db)
 	if err != nil {
 		return err
 	} else if refused != nil {
 		return refused
 	}
+	sum := sha256.Sum256(mime)
+	marked, err := o.markAtOnce(ctx, db, sum[:], count)
+	if marked || err != nil {
+		return err
+	}
 	err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
-		refused, err = o.mark(ctx, tx, mime, take)
+		refused, err = o.mark(ctx, tx, sum[:], count)
 		return err
 	})
 	if errors.Is(err, errTaken) {
@@ -86,6 +108,36 @@ func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime [
 		return refused
 	}
 	return nil
+}
+
+// markAtOnce sets the mark of an email that no cap counts, in one round trip. It returns false, and has changed
+// nothing, for any other email and for one that may not be marked.
+func (o *Outgoing) markAtOnce(ctx context.Context, db *postgres.DB, sum []byte, count string) (marked bool, err error) {
+	if o.automated || o.Mailbox.DailyCap != nil {
+		return false, nil
+	}
+	err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) error {
+		o.keys.Guard(tx)
+		orgsending.Guard(tx)
+		sql := markSQL(uncapped, `CASE WHEN `+count+` THEN true ELSE refuse('emails_month', '') END`)
+		tx.Queue(sql, o.args(sum)...).Exec(func(tag pgconn.CommandTag) error {
+			marked = tag.RowsAffected() == 1
+			return nil
+		})
+		return nil
+	})
+	if postgres.Code(err) == refusedCode {
+		return false, nil // mark refuses it, too
+	}
+	if err != nil {
+		return false, fmt.Errorf("mark email: %w", err)
+	}
+	return marked, nil
+}
+
+// args returns the arguments of the conditions of a mark, and others.
+func (o *Outgoing) args(others ...any) []any {
+	return append([]any{o.Org, o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing, o.Job}, others...)
 }
 
 // awaitRate waits for the next moment of a mailbox with a rate.
@@ -110,9 +162,7 @@ func (o *Outgoing) awaitRate(ctx context.Context, db *postgres.DB) (*RefusedErro
 	}
 }
 
-func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
-	take func(context.Context, *postgres.Tx) (bool, error),
-) (*RefusedError, error) {
+func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, sum []byte, count string) (*RefusedError, error) {
 	o.keys.Guard(tx)
 	caps := orgsending.ReadCaps(tx)
 	slot, err := mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
@@ -143,23 +193,12 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, mime []byte,
 	if o.BroadcastID != nil {
 		guardBroadcast(tx, *o.BroadcastID)
 	}
-	sum := sha256.Sum256(mime)
-	marked, allowed := false, true
-	tx.Queue(markSQL, tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing, sum[:]).
-		Exec(func(tag pgconn.CommandTag) error {
-			marked = tag.RowsAffected() == 1
-			return nil
-		})
-	if take != nil { // sent together with the mark
-		allowed, err = take(ctx, tx)
-	} else {
-		err = tx.Flush(ctx)
-	}
-	switch {
+	var allowed bool
+	switch err := tx.QueryRow(ctx, markSQL("", count), o.args(sum), &allowed); {
+	case postgres.None(err):
+		return nil, errStopped
 	case err != nil:
 		return nil, fmt.Errorf("set mark: %w", err)
-	case !marked:
-		return nil, errStopped
 	case !allowed:
 		return nil, errTaken
 	}
@@ -192,15 +231,18 @@ func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
 // stop finds out why the mark was refused, and cancels the email unless another run has it. If the reason is gone, the
 // email waits for its next run.
 func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
-	var own, writes, lives, runs, blocked bool
+	var own, lost, writes, lives, runs, blocked bool
 	states.LockOf(tx, o.ID)
 	err := tx.QueryRow(ctx, `
-		SELECT e.status = 'planned' AND e.fence IS NOT DISTINCT FROM $3,
+		SELECT e.status = 'planned' AND `+held+`, e.status = 'transmitting' AND e.fence IS DISTINCT FROM $3 AND NOT
+			EXISTS (SELECT FROM job j WHERE j.org_id = $1 AND j.owner = e.fence),
 			EXISTS (SELECT FROM org o WHERE o.id = $1 AND `+writable+`),
 			`+live+`, `+broadcastRuns+`, `+suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6")+`
-		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, []any{
-		tx.Org(), o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing,
-	}, &own, &writes, &lives, &runs, &blocked)
+		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, o.args(), &own, &lost, &writes, &lives, &runs,
+		&blocked)
+	if err == nil && lost { // its next run finds that it is marked
+		return &RefusedError{Reason: "a run that is gone has marked the email", At: time.Now()}, nil
+	}
 	if postgres.None(err) || err == nil && !own {
 		return &RefusedError{Settled: true, Reason: "the email is settled, or another run has it"}, nil
 	}

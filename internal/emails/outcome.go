@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 )
 
@@ -34,11 +35,36 @@ func (o *Outgoing) Accept(ctx context.Context, tx *postgres.Tx, reply transport.
 	return o.goOn(ctx, tx, time.Now(), Sent)
 }
 
+// Accepted is an email without an enrolment that the server accepted. Its outcome is written together with those of
+// other runs.
+type Accepted struct {
+	*Outgoing
+	Reply transport.Reply
+}
+
+// Write implements queue.Writer for items of type Accepted.
+func (s *Service) Write(tx *postgres.Tx, items []any) error {
+	ctx := context.Background() // its origin is the platform
+	for _, item := range items {
+		a, ok := item.(Accepted)
+		if !ok || a.EnrolmentID != nil {
+			return fmt.Errorf("write accepted emails: unexpected item %T", item)
+		}
+		queue.CloseCircuit(tx, a.MailboxID)
+		mailboxes.SignInAccepted(tx, a.Mailbox)
+		if err := a.Accept(ctx, tx, a.Reply); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Unmarked records that the mail was certainly not sent: the email is planned again. reply may be zero.
 func (o *Outgoing) Unmarked(tx *postgres.Tx, reply transport.Reply) {
 	tx.Queue(`UPDATE email SET status = 'planned', marked_at = NULL, smtp_reply = coalesce(nullif($4, ''), smtp_reply),
-		computed = computed + 1 WHERE org_id = $1 AND id = $2 AND fence = $3 AND status IN ('planned', 'transmitting')`,
-		tx.Org(), o.ID, o.Fence, reply.String())
+			computed = computed + 1
+		WHERE org_id = $1 AND id = $2 AND (status = 'planned' OR status = 'transmitting' AND fence = $3)`, tx.Org(),
+		o.ID, o.Fence, reply.String())
 }
 
 // Fail records that the mail was certainly not sent and will not be. A refusal of the recipient's address suppresses
@@ -80,8 +106,8 @@ func (o *Outgoing) failed(tx *postgres.Tx, reason string, reply transport.Reply,
 	tx.Queue(`UPDATE email SET status = 'failed', status_reason = $4, smtp_reply = coalesce(nullif($5, ''), smtp_reply),
 			bounced = $6, marked_at = NULL, computed = computed + 1,
 			refused_at = CASE WHEN $6 = 'hard' THEN clock_timestamp() END
-		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status IN ('planned', 'transmitting')`, tx.Org(), o.ID,
-		o.Fence, reason, reply.String(), bounced)
+		WHERE org_id = $1 AND id = $2 AND (status = 'planned' OR status = 'transmitting' AND fence = $3)`, tx.Org(),
+		o.ID, o.Fence, reason, reply.String(), bounced)
 }
 
 // isHard reports whether an enhanced status code means that the address does not exist (RFC 3463, RFC 7505).

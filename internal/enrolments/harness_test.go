@@ -229,7 +229,7 @@ func (o *office) begun() *emails.Outgoing {
 }
 
 func (o *office) mark(out *emails.Outgoing) error {
-	return o.emails.Mark(o.Context(), o.App, out, []byte("mime"), nil)
+	return o.emails.Mark(o.Context(), o.App, out, []byte("mime"), "true")
 }
 
 // deliver sends the mails that are enqueued, and returns how many were sent.
@@ -250,6 +250,20 @@ func (o *office) deliver() (sent int) {
 		sent++
 	}
 	return sent
+}
+
+// transmitting enrols a contact in a sequence of two mails, the second one some days after the first one, which is
+// marked.
+func (o *office) transmitting(days int) (contact, enrolment id.ID, out *emails.Outgoing) {
+	o.Helper()
+	contact = o.person("ada@example.com")
+	enrolment = o.enrolled(o.sequence(nil, mail("first", 0), mail("second", days)), contact)
+	o.tick()
+	out = o.begun()
+	if err := o.mark(out); err != nil {
+		o.Fatal(err)
+	}
+	return contact, enrolment, out
 }
 
 func (o *office) accept(out *emails.Outgoing) {

@@ -58,17 +58,37 @@ func (s *Service) ForSending(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 // QueueForSending queues what ForSending reads, so that it costs the caller no round trip of its own. Once the
 // statements of tx were sent, the function that it returns gives ForSending's results.
 func (s *Service) QueueForSending(tx *postgres.Tx, mailbox id.ID) func() (*Sending, error) {
-	m, found := &Sending{ID: mailbox}, false
+	read := s.queue(tx, `= $2`, mailbox)
+	return func() (*Sending, error) {
+		m, err := read()
+		if m == nil && err == nil {
+			err = Absent()
+		}
+		return m, err
+	}
+}
+
+// QueueForEmail is QueueForSending for the mailbox of an email. The mailbox is nil if there is none.
+func (s *Service) QueueForEmail(tx *postgres.Tx, email id.ID) func() (*Sending, error) {
+	return s.queue(tx, `= (SELECT e.mailbox_id FROM email e WHERE e.org_id = $1 AND e.id = $2)`, email)
+}
+
+// Absent returns the fault of a mailbox that does not exist.
+func Absent() error { return fault.New(fault.NotFound, absent) }
+
+// queue queues reading the live mailbox of which a condition on its id is true, whose argument is $2.
+func (s *Service) queue(tx *postgres.Tx, where string, arg id.ID) func() (*Sending, error) {
+	m, found, org := &Sending{}, false, tx.Org()
 	var sealed []byte
 	tx.Queue(`
-		SELECT kind, smtp_host, smtp_port, smtp_tls, smtp_username, smtp_password, social_account_id, from_email,
+		SELECT id, kind, smtp_host, smtp_port, smtp_tls, smtp_username, smtp_password, social_account_id, from_email,
 			from_name, from_domain, reply_to, signature_html, time_zone, track_opens, track_clicks, status,
 			status_reason, held_until, daily_cap, rate_per_second, sent_proof, auth_refusals > 0
-		FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`, tx.Org(), mailbox).
+		FROM mailbox WHERE org_id = $1 AND archived_at IS NULL AND id `+where, org, arg).
 		QueryRow(func(row pgx.Row) error {
-			err := row.Scan(&m.Kind, &m.Host, &m.Port, &m.TLS, &m.Username, &sealed, &m.SocialAccountID, &m.FromEmail,
-				&m.FromName, &m.FromDomain, &m.ReplyTo, &m.SignatureHTML, &m.TimeZone, &m.TrackOpens, &m.TrackClicks,
-				&m.Status, &m.StatusReason, &m.HeldUntil, &m.DailyCap, &m.RatePerSecond, &m.SentProof,
+			err := row.Scan(&m.ID, &m.Kind, &m.Host, &m.Port, &m.TLS, &m.Username, &sealed, &m.SocialAccountID,
+				&m.FromEmail, &m.FromName, &m.FromDomain, &m.ReplyTo, &m.SignatureHTML, &m.TimeZone, &m.TrackOpens,
+				&m.TrackClicks, &m.Status, &m.StatusReason, &m.HeldUntil, &m.DailyCap, &m.RatePerSecond, &m.SentProof,
 				&m.refused)
 			found = err == nil
 			if postgres.None(err) {
@@ -78,9 +98,9 @@ func (s *Service) QueueForSending(tx *postgres.Tx, mailbox id.ID) func() (*Sendi
 		})
 	return func() (_ *Sending, err error) {
 		if !found {
-			return nil, fault.New(fault.NotFound, absent)
+			return nil, nil //nolint:nilnil // there is none
 		}
-		if m.Password, err = s.open(tx.Org(), mailbox, smtpPassword, sealed); err != nil {
+		if m.Password, err = s.open(org, m.ID, smtpPassword, sealed); err != nil {
 			return nil, err
 		}
 		if own, ok := s.own(m.Kind); ok {

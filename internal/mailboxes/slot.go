@@ -70,6 +70,11 @@ func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated boo
 	return Slot{Free: true}, nil
 }
 
+// SendsUncapped is the SQL condition that the mailbox m sends and has no cap: TakeSlot would give a one-to-one mail a
+// slot, and lock nothing.
+const SendsUncapped = `m.archived_at IS NULL AND m.daily_cap IS NULL AND (m.status = 'active'
+	OR m.status = 'held' AND m.held_until <= clock_timestamp())`
+
 // ReturnSlot queues that a slot which TakeSlot gave to an automated mail in the same transaction is not used: the gap
 // does not begin.
 func ReturnSlot(tx *postgres.Tx, mailbox id.ID) {

@@ -42,10 +42,18 @@ const lockKey = `hashtextextended('org_sending ' || $1::text, 0)`
 // round trip for them. Update waits until tx ends.
 func ReadCaps(tx *postgres.Tx) *Caps {
 	g := &Caps{}
-	tx.Queue(`SELECT pg_advisory_xact_lock_shared(`+lockKey+`)`, tx.Org().String())
+	Guard(tx)
 	tx.Queue(capsSQL, tx.Org()).QueryRow(g.scan)
 	return g
 }
+
+// Guard queues the lock that ReadCaps takes. Statements that follow may rely on Uncapped until tx ends.
+func Guard(tx *postgres.Tx) {
+	tx.Queue(`SELECT pg_advisory_xact_lock_shared(`+lockKey+`)`, tx.Org().String())
+}
+
+// Uncapped is the SQL condition that no cap counts a one-to-one mail of the org $1.
+const Uncapped = `NOT EXISTS (SELECT FROM org_sending s WHERE s.org_id = $1 AND s.daily_cap IS NOT NULL)`
 
 func (g *Caps) scan(row pgx.Row) error {
 	err := row.Scan(&g.daily, &g.domain, &g.room, &g.now)
@@ -83,11 +91,14 @@ func (g *Caps) Take(ctx context.Context, tx *postgres.Tx, m *Mail) (slot mailbox
 	return mailboxes.Slot{Free: true}, taken, nil
 }
 
-// countSQL counts the newest marks of the window, at most as many as the cap has. It is a statement after the lock,
-// whose snapshot is later.
+// countSQL counts the newest marks of the window, at most as many as the cap has, from those of each mailbox. Archived
+// mailboxes count, too. It is a statement after the lock, whose snapshot is later.
 const countSQL = `
 SELECT count(*), min(marked_at) FROM (
-	SELECT marked_at FROM email WHERE org_id = $1 AND marked_at > $2 ORDER BY marked_at DESC LIMIT $3
+	SELECT e.marked_at FROM mailbox m CROSS JOIN LATERAL (
+		SELECT marked_at FROM email WHERE org_id = $1 AND mailbox_id = m.id AND marked_at > $2
+		ORDER BY marked_at DESC LIMIT $3
+	) e WHERE m.org_id = $1 ORDER BY e.marked_at DESC LIMIT $3
 ) newest`
 
 // takeOrg decides by the cap of all mailboxes. It counts only if the last count does not allow one more.

@@ -44,6 +44,19 @@ func (s *Service) Keys(ctx context.Context, tx *postgres.Tx, address string) (Ke
 	return keysOf(tx.Org(), pair, address), nil
 }
 
+// QueueKeys queues what Keys reads. Once the statements of tx were sent, the function that it returns gives the hashes
+// of an address. found is false if the org has no key yet, which Keys creates.
+func (s *Service) QueueKeys(tx *postgres.Tx) func(address string) (k Keys, found bool, err error) {
+	org, read := tx.Org(), orgkey.QueueFind(tx, s.Box)
+	return func(address string) (Keys, bool, error) {
+		pair, err := read()
+		if err != nil || pair.Org.IsZero() {
+			return Keys{}, false, err
+		}
+		return keysOf(org, pair, address), true, nil
+	}
+}
+
 func keysOf(org id.ID, pair orgkey.Pair, address string) Keys {
 	email, domain := Fold(address)
 	k := Keys{Org: [][]byte{pair.Org.Hash(emailHash, email), pair.Org.Hash(domainHash, domain)}, Platform: [][]byte{}}

@@ -88,7 +88,7 @@ func open(t *testing.T, proof bool, password string) *doubt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.emails.Mark(t.Context(), d.db.App, out, []byte("mime"), nil); err != nil {
+	if err := d.emails.Mark(t.Context(), d.db.App, out, []byte("mime"), "true"); err != nil {
 		t.Fatal(err)
 	}
 	d.tx(func(tx *postgres.Tx) error { return out.Doubt(t.Context(), tx, emails.NoReply) })

@@ -49,6 +49,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil || o == nil {
 		return err
 	}
+	o.Job = &run.ID
 	if o.Lost {
 		doubt(run, o, emails.Interrupted)
 		return nil
@@ -72,7 +73,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	c := submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token, Idle: j.Idle}
 	r := c.Send(ctx, o.Org, o.Mailbox, transport.Envelope{From: o.From(), To: o.To}, signed,
-		func(ctx context.Context) error { return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmail) })
+		func(ctx context.Context) error { return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmailSQL) })
 	return j.settle(ctx, run, o, &r)
 }
 
@@ -80,6 +81,10 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, r *transport.Result) error {
 	switch r.Outcome {
 	case transport.Sent:
+		if o.EnrolmentID == nil {
+			run.EffectBatch(j.Emails, emails.Accepted{Outgoing: o, Reply: r.Reply})
+			return nil
+		}
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 			queue.CloseCircuit(tx, o.MailboxID)
 			mailboxes.SignInAccepted(tx, o.Mailbox)

@@ -133,7 +133,7 @@ func TestAnEmailOfARunThatIsGoneIsUnknownAndNotSentAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.emails.Mark(t.Context(), p.App, out, nil, nil); err != nil {
+	if err := p.emails.Mark(t.Context(), p.App, out, nil, "true"); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.run(t.Context(), email); err != nil {

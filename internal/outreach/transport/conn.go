@@ -28,6 +28,9 @@ const dotWithin = 60 * time.Second
 // is lost with it.
 const betweenMails = 5 * time.Second
 
+// endOfSession is the code of a server that closes the connection.
+const endOfSession = 421
+
 var errLate = errors.New("the final dot was not written: too much time has passed since the mark")
 
 // Send sends one mail. It calls mark after the body and before the final dot; see the package's documentation. When ctx
@@ -44,15 +47,8 @@ func (c *Conn) Send(ctx context.Context, e Envelope, body []byte, mark func(cont
 }
 
 func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(context.Context) error) Result {
-	if c.mails++; c.mails > 1 {
-		c.client.CommandTimeout = min(c.limit, betweenMails)
-		if err := c.client.Reset(); err != nil {
-			return failed(Connect, err)
-		}
-		c.client.CommandTimeout = c.limit
-	}
-	if err := c.client.Mail(e.From, nil); err != nil {
-		return failed(Mail, err)
+	if err := c.begin(e.From); err != nil {
+		return *err
 	}
 	if err := c.client.Rcpt(e.To, nil); err != nil {
 		return failed(Rcpt, err)
@@ -71,6 +67,26 @@ func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(cont
 		return Result{Outcome: MarkRefused, Stage: Data, Err: err}
 	}
 	return c.dot(w, time.Now())
+}
+
+// begin names the sender. After the first mail of a connection, a server that does not reply, or that ends the session,
+// has not begun the mail: the result is that of a connection that could not be used.
+func (c *Conn) begin(from string) *Result {
+	c.mails++
+	stage := Mail
+	if c.mails > 1 {
+		c.client.CommandTimeout = min(c.limit, betweenMails)
+	}
+	err := c.client.Mail(from, nil)
+	c.client.CommandTimeout = c.limit
+	if err == nil {
+		return nil
+	}
+	if code := replyOf(err).Code; c.mails > 1 && (code == 0 || code == endOfSession) {
+		stage = Connect
+	}
+	r := failed(stage, err)
+	return &r
 }
 
 // Mails returns how many mails the connection was used for.

@@ -85,7 +85,7 @@ func (r *Result) refuse() {
 	if r.Reply.Code >= 500 {
 		r.Outcome = NotSentPermanent
 	}
-	r.Hold = r.Reply.Code == 421 || r.Reply.Code < 500 && strings.HasPrefix(r.Reply.Enhanced, "4.7.")
+	r.Hold = r.Reply.Code == endOfSession || r.Reply.Code < 500 && strings.HasPrefix(r.Reply.Enhanced, "4.7.")
 }
 
 // maxText bounds the text of a reply, which the org sees.
