@@ -69,7 +69,8 @@ func TestAKeyIsReadOnceInATransaction(t *testing.T) {
 				return err
 			}
 			after, err := orgkey.Find(t.Context(), tx, box)
-			if err == nil && (after.Org.IsZero() || string(after.Org.Hash("t", "a")) != string(before.Org.Hash("t", "a"))) {
+			if err == nil && (after.Org.IsZero() ||
+				string(after.Org.Hash("t", "a")) != string(before.Org.Hash("t", "a"))) {
 				t.Error("the key is read again")
 			}
 			return err
