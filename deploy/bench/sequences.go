@@ -35,7 +35,7 @@ type outreach struct {
 	boxes    [2]id.ID
 	api      *process
 	box      *secret.Sealer // of the worker's keyset
-	whole    bool // the contacts of both orgs are enrolled
+	whole    bool           // the contacts of both orgs are enrolled
 }
 
 // sequencesParts are the sections at many contacts, in their order.
