@@ -183,7 +183,8 @@ func (b *broadcasting) killed(ctx context.Context) error {
 		return err
 	}
 	all, doubled := b.recorder.count()
-	fmt.Printf("\nkilled %d times, paused and resumed: %.1f s; %d sent, %d unknown, %d neither; the server has %d mails\n",
+	fmt.Printf("\nkilled %d times, paused and resumed: %.1f s; %d sent, %d unknown, %d neither; the server has %d "+
+		"mails\n",
 		kills, time.Since(began).Seconds(), sent, unknown, other, all)
 	verdict(os.Stdout, "no address twice", doubled == 0, fmt.Sprint(doubled))
 	verdict(os.Stdout, "each address sent or unknown, and the server has each sent one",

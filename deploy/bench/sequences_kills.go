@@ -152,7 +152,8 @@ func (k *killing) once(ctx context.Context, s *sender, at point) error {
 		killed <- k.kill(ctx, p)
 	}
 	k.sink.delay = 0
-	k.sink.await(&stop{at: at, after: after, kill: kill, hold: func() func() { return k.hold(ctx, s, running, killed) }})
+	hold := func() func() { return k.hold(ctx, s, running, killed) }
+	k.sink.await(&stop{at: at, after: after, kill: kill, hold: hold})
 	p, err := s.start(ctx)
 	if err != nil {
 		return err

@@ -76,7 +76,8 @@ func listmonk(ctx context.Context, db *pgx.Conn, sink string) error {
 				WHERE id > (SELECT last_subscriber_id FROM model.campaign WHERE status = 'running')
 				ORDER BY id LIMIT $1
 			), u AS (
-				UPDATE model.campaign SET last_subscriber_id = (SELECT max(id) FROM subs) WHERE EXISTS (SELECT FROM subs)
+				UPDATE model.campaign SET last_subscriber_id = (SELECT max(id) FROM subs)
+				WHERE EXISTS (SELECT FROM subs)
 			) SELECT email FROM subs`, listmonkBatch)
 		batch, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {

@@ -81,7 +81,8 @@ func (k *killing) ours(ctx context.Context) (*sender, error) {
 			'3 minutes', run_at = run_at - interval '3 minutes'`,
 		over: `SELECT NOT EXISTS (SELECT FROM enrolment WHERE state IN ('pending', 'active'))
 			AND NOT EXISTS (SELECT FROM email WHERE status IN ('planned', 'transmitting'))`,
-		state: `SELECT concat_ws('; ', (SELECT string_agg(DISTINCT concat_ws(' ', status, status_reason), ', ') FROM email),
+		state: `SELECT concat_ws('; ', (SELECT string_agg(DISTINCT concat_ws(' ', status, status_reason), ', ')
+				FROM email),
 			(SELECT string_agg(DISTINCT state, ', ') FROM enrolment),
 			(SELECT string_agg(concat_ws(' ', kind, state, attempt, owner IS NULL, due, wake_at - now(), run_at - now(),
 				lease_until - now(), last_error), ', ') FROM (SELECT * FROM job LIMIT 5) j))`,
