@@ -88,6 +88,7 @@ export const t = messages({
   removeTags: 'Remove tag',
   setStage: 'Stage',
   setOwner: 'Owner',
+  enrol: 'Enrol',
   bulkTag: 'Add tags to contacts',
   bulkUntag: 'Remove tags from contacts',
   bulkStage: 'Move contacts to a stage',
