@@ -162,6 +162,9 @@ export function Contacts() {
           <Button kind="quiet" size="small" onClick={() => setBulk('untag')}>
             {t('removeTags')}
           </Button>
+          <Button kind="quiet" size="small" onClick={() => setBulk('segment')}>
+            {t('setSegment')}
+          </Button>
           <Button kind="quiet" size="small" onClick={() => setBulk('stage')}>
             {t('setStage')}
           </Button>
