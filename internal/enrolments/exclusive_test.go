@@ -2,18 +2,22 @@ package enrolments_test
 
 import (
 	"context"
+	"flag"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/enrolments"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
+
+var racing = flag.Duration("racing", time.Second, "how long two sequences race for contacts")
 
 func notExclusive(s *sequences.Settings) { s.Exclusive = false }
 
@@ -36,13 +40,12 @@ func (o *office) crowd(n int) []id.ID {
 	return all
 }
 
-// both enrols contacts in two sequences at the same time, in opposite orders, and returns the results by contact.
-func (o *office) both(one, other id.ID, all []id.ID) (a, b map[id.ID]string) {
+// both enrols contacts in two sequences at the same time, in opposite orders, and returns the results by contact. The
+// sequence that begins depends on n.
+func (o *office) both(n int, one, other id.ID, all []id.ID) (a, b map[id.ID]string) {
 	o.Helper()
 	a, b = map[id.ID]string{}, map[id.ID]string{}
-	begin := make(chan struct{})
 	enrol := func(sequence id.ID, all []id.ID, into map[id.ID]string) {
-		<-begin
 		if err := o.tx(func(ctx context.Context, tx *postgres.Tx) error {
 			results, err := o.enrol.Enrol(ctx, tx, &enrolments.Request{Sequence: sequence}, all)
 			for _, r := range results {
@@ -57,11 +60,7 @@ func (o *office) both(one, other id.ID, all []id.ID) (a, b map[id.ID]string) {
 	}
 	turned := slices.Clone(all)
 	slices.Reverse(turned)
-	var done sync.WaitGroup
-	done.Go(func() { enrol(one, all, a) })
-	done.Go(func() { enrol(other, turned, b) })
-	close(begin)
-	done.Wait()
+	testkit.Race(n, time.Millisecond, func() { enrol(one, all, a) }, func() { enrol(other, turned, b) })
 	return a, b
 }
 
@@ -72,10 +71,10 @@ func TestOfTwoSequencesThatExcludeEachOtherOneEnrolsAContact(t *testing.T) {
 	o := open(t)
 	one, other := o.sequence(nil, mail("first", 0)), o.sequence(nil, mail("first", 0))
 	first, pairs := 0, 0
-	for until := time.Now().Add(time.Second); pairs == 0 || pairs < 10_000 && time.Now().Before(until); {
+	for until := time.Now().Add(*racing); pairs == 0 || pairs < 10_000 && time.Now().Before(until); {
 		for _, contact := range o.crowd(50) {
 			pairs++
-			a, b := o.both(one, other, []id.ID{contact})
+			a, b := o.both(pairs, one, other, []id.ID{contact})
 			switch {
 			case a[contact] == enrolments.Enrolled && b[contact] == enrolments.ActiveElsewhere:
 				first++
@@ -97,7 +96,7 @@ func TestLargeEnrolmentsThatExcludeEachOtherShareTheContacts(t *testing.T) {
 	one, other := o.sequence(nil, mail("first", 0)), o.sequence(nil, mail("first", 0))
 	for round := range 3 {
 		all := o.crowd(500)
-		a, b := o.both(one, other, all)
+		a, b := o.both(round, one, other, all)
 		for _, contact := range all {
 			pair := []string{a[contact], b[contact]}
 			if slices.Sort(pair); pair[0] != enrolments.ActiveElsewhere || pair[1] != enrolments.Enrolled {
@@ -122,5 +121,43 @@ func TestAContactIsInOneExcludingSequenceAndInOthersThatDoNotExclude(t *testing.
 	o.enrolled(another, ada)
 	if o.state(e) != "finished first" {
 		t.Error(o.state(e))
+	}
+}
+
+func TestAnEmailThatIsSentAgainOpensNoSecondEnrolmentThatExcludesTheFirst(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	ada, eve := o.person("ada@example.com"), o.person("eve@example.com")
+	one, other := o.sequence(nil, mail("first", 0)), o.sequence(nil, mail("first", 0))
+	failed := func(sequence, contact id.ID) (enrolment, email id.ID) {
+		enrolment = o.enrolled(sequence, contact)
+		o.tick()
+		o.exec(`UPDATE enrolment SET state = 'failed', reason = 'job_stopped', ended_at = now() WHERE id = $1`,
+			enrolment)
+		o.exec(`UPDATE email SET status = 'failed', status_reason = 'job_stopped' WHERE enrolment_id = $1`, enrolment)
+		email, err := id.Parse(o.one(`SELECT id FROM email WHERE enrolment_id = $1`, enrolment))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return enrolment, email
+	}
+	first, firstMail := failed(one, ada)
+	isOpen := o.enrolled(other, ada)
+	older, olderMail := failed(one, eve)
+	newer, newerMail := failed(other, eve)
+	o.must(func(_ context.Context, tx *postgres.Tx) error {
+		states.Revived(tx, []id.ID{firstMail, olderMail, newerMail})
+		return nil
+	})
+	for what, c := range map[string]struct {
+		enrolment id.ID
+		want      string
+	}{
+		"another one is open": {first, "failed first job_stopped"}, "the open one": {isOpen, "sending first"},
+		"the older one": {older, "failed first job_stopped"}, "the newer one": {newer, "sending first"},
+	} {
+		if got := o.state(c.enrolment); got != c.want {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
 	}
 }
