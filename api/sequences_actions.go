@@ -22,7 +22,7 @@ func (a *App) mountSequenceActions(one string) {
 		Title: "Freeze the draft of a sequence and activate it", Feature: plans.Sequences,
 		Writes: []string{"sequence.activated"},
 	}, a.activateSequence)
-	for _, m := range []sequenceMove{
+	for _, m := range []sequenceStatusChange{
 		{"pause", "Pause a sequence", "", sequences.Pause, func(s *sequences.Sequence) events.Event {
 			return events.SequencePaused{Sequence: s.Event()}
 		}},
@@ -35,7 +35,9 @@ func (a *App) mountSequenceActions(one string) {
 			ID:     "sequences." + m.name,
 			Method: http.MethodPost, Path: one + "/" + m.name, Need: httpx.Member, Tag: sequencesTag, Title: m.title,
 			Feature: m.feature, Writes: []string{m.event(&sequences.Sequence{}).Type()},
-		}, func(ctx context.Context, in *SequenceID) (*sequenceOut, error) { return a.moveSequence(ctx, in.ID, m) })
+		}, func(ctx context.Context, in *SequenceID) (*sequenceOut, error) {
+			return a.changeSequenceStatus(ctx, in.ID, m)
+		})
 	}
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "sequences.archive",
@@ -84,15 +86,15 @@ func (a *App) activateSequence(ctx context.Context, in *activateSequenceIn) (*se
 	})
 }
 
-// sequenceMove is a change of the status of a sequence.
-type sequenceMove struct {
+// sequenceStatusChange is a change of the status of a sequence.
+type sequenceStatusChange struct {
 	name, title, feature string
 	act                  func(context.Context, *postgres.Tx, id.ID) (sequences.Row, bool, error)
 	event                func(*sequences.Sequence) events.Event
 }
 
-// moveSequence changes the status of a sequence, and announces the change if there is one.
-func (a *App) moveSequence(ctx context.Context, i id.ID, m sequenceMove) (*sequenceOut, error) {
+// changeSequenceStatus changes the status of a sequence, and announces the change if there is one.
+func (a *App) changeSequenceStatus(ctx context.Context, i id.ID, m sequenceStatusChange) (*sequenceOut, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
 		r, changed, err := m.act(ctx, tx, i)
 		if err == nil && changed {

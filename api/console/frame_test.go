@@ -22,7 +22,9 @@ func TestThePolicyOfTheFramePermitsItsScriptAndNoRequest(t *testing.T) {
 			}
 		}
 	}
-	for _, needed := range []string{"default-src 'none'", "base-uri 'none'", "form-action 'none'", "sandbox allow-scripts "} {
+	for _, needed := range []string{
+		"default-src 'none'", "base-uri 'none'", "form-action 'none'", "sandbox allow-scripts ",
+	} {
 		if !strings.Contains(f.policy, needed) {
 			t.Errorf("the policy %s lacks %s", f.policy, needed)
 		}

@@ -43,8 +43,9 @@ func TestAnOrgWithoutASandboxMailboxGetsNoOutreach(t *testing.T) {
 	t.Parallel()
 	p := open(t)
 	p.fill(t.Context())
-	if n := p.count(`SELECT (SELECT count(*) FROM mailbox WHERE org_id = $1) +
-		(SELECT count(*) FROM sequence WHERE org_id = $1) + (SELECT count(*) FROM broadcast WHERE org_id = $1)`); n != 0 {
+	n := p.count(`SELECT (SELECT count(*) FROM mailbox WHERE org_id = $1) +
+		(SELECT count(*) FROM sequence WHERE org_id = $1) + (SELECT count(*) FROM broadcast WHERE org_id = $1)`)
+	if n != 0 {
 		t.Errorf("the org has %d mailboxes, sequences and broadcasts", n)
 	}
 }
