@@ -2,20 +2,22 @@ package api
 
 import (
 	"context"
+	"strings"
 
-	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/ai"
-	"github.com/funnelwork/funnelwork/internal/contacts"
-	"github.com/funnelwork/funnelwork/internal/contacts/merge"
-	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // draftSource is a record from which an answer was generated.
 type draftSource struct {
-	Type string `json:"type" enum:"contact,event" doc:"Kind of the record: contact, or event of its timeline"`
-	ID   id.ID  `json:"id" format:"uuid" doc:"ID of the contact or event"`
+	Type string `json:"type" enum:"contact,event,sequence,enrolment,email,message"`
+	ID   id.ID  `json:"id" format:"uuid" doc:"ID of the record"`
+}
+
+// Descriptions implements wire.Describer.
+func (draftSource) Descriptions() map[string]string {
+	return map[string]string{"type": "Kind of the record; an event is one of the timeline, a message an incoming mail"}
 }
 
 type emailDraftOut struct {
@@ -30,32 +32,63 @@ type emailDraftOut struct {
 // Descriptions implements wire.Describer.
 func (emailDraftOut) Descriptions() map[string]string {
 	return map[string]string{
-		"sources": "The records that the model was given: the contact and up to 20 of its latest events",
+		"sources": "The records that the model was given: the contact and up to 20 of its latest events; with a step " +
+			"also the sequence, the contact's enrolment in it, and up to 5 messages of the thread",
 	}
 }
 
-func (a *App) draftEmail(ctx context.Context, in *struct {
-	Body struct {
-		ContactID id.ID  `json:"contact_id" format:"uuid" doc:"The live contact to write to"`
-		Goal      string `json:"goal" minLength:"1" maxLength:"1000" doc:"The mail's purpose and only source of links"`
-		Tone      string `json:"tone,omitempty" enum:"friendly,formal,brief" default:"friendly" doc:"Style of the mail"`
-		Language  string `json:"language,omitempty" maxLength:"40" default:"English" doc:"Of the mail, in any words"`
-	} `nameHint:"DraftEmailRequest"`
-},
-) (*emailDraftOut, error) {
-	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
+type draftEmailRequest struct {
+	ContactID  id.ID  `json:"contact_id" format:"uuid" doc:"The live contact to write to"`
+	Goal       string `json:"goal,omitempty" maxLength:"1000"`
+	SequenceID *id.ID `json:"sequence_id,omitempty" format:"uuid" doc:"Sequence of step"`
+	Step       string `json:"step,omitempty" maxLength:"40"`
+	Tone       string `json:"tone,omitempty" enum:"friendly,formal,brief" default:"friendly" doc:"Style of the mail"`
+	Language   string `json:"language,omitempty" maxLength:"40" default:"English" doc:"Of the mail, in any words"`
+}
+
+// Descriptions implements wire.Describer.
+func (draftEmailRequest) Descriptions() map[string]string {
+	return map[string]string{
+		"goal": "The mail's purpose and only source of links; required unless there is a step, whose mail is drafted " +
+			"by default",
+		"step": "Key of a step of sequence_id that sends an email: its mail is drafted for the contact. Nothing is " +
+			"sent, and the sequence stays as it is",
+	}
+}
+
+// task returns what the model is to do, and the part of its context that a step adds.
+func (r *draftEmailRequest) task() (task string, parts []contextPart, err error) {
+	switch {
+	case r.SequenceID != nil && r.Step == "":
+		return "", nil, fault.Invalid("step", "required", "A sequence needs the key of a step.")
+	case r.SequenceID == nil && r.Step != "":
+		return "", nil, fault.Invalid("sequence_id", "required", "A step needs its sequence.")
+	case r.SequenceID == nil && r.Goal == "":
+		return "", nil, fault.Invalid("goal", "required", "A draft needs a goal, or a step of a sequence.")
+	}
+	goal := r.Goal
+	if r.SequenceID != nil {
+		parts = []contextPart{stepPart(*r.SequenceID, r.Step)}
+		goal = strings.TrimSpace("Write the mail of the step in the record for this contact. " + goal)
+	}
+	return "Goal: " + goal + "\nTone: " + r.Tone + "\nLanguage: " + r.Language, parts, nil
+}
+
+func (a *App) draftEmail(ctx context.Context, in *struct{ Body draftEmailRequest }) (*emailDraftOut, error) {
+	task, parts, err := in.Body.task()
 	if err != nil {
 		return nil, err
 	}
-	ask := ai.Ask{
-		Task:   "Goal: " + in.Body.Goal + "\nTone: " + in.Body.Tone + "\nLanguage: " + in.Body.Language,
-		Record: record,
+	told, err := a.contextOf(ctx, in.Body.ContactID, parts...)
+	if err != nil {
+		return nil, err
 	}
-	return consult(ctx, a, ai.DraftEmail, ask, func(c *consulted[ai.Draft]) *emailDraftOut {
-		out := &emailDraftOut{Spending: c.spent}
-		out.Body.Draft, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
-		return out
-	})
+	return consult(ctx, a, ai.DraftEmail, ai.Ask{Task: task, Record: told.record},
+		func(c *consulted[ai.Draft]) *emailDraftOut {
+			out := &emailDraftOut{Spending: c.spent}
+			out.Body.Draft, out.Body.Sources, out.Body.Usage = *c.answer, told.sources, c.usage
+			return out
+		})
 }
 
 // aboutContactIn is the request body of an operation on one contact.
@@ -82,14 +115,14 @@ func (contactSummaryOut) Descriptions() map[string]string {
 }
 
 func (a *App) summarizeContact(ctx context.Context, in *aboutContactIn) (*contactSummaryOut, error) {
-	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
+	told, err := a.contextOf(ctx, in.Body.ContactID)
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: record},
+	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: told.record},
 		func(c *consulted[ai.Summary]) *contactSummaryOut {
 			out := &contactSummaryOut{Spending: c.spent}
-			out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
+			out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, told.sources, c.usage
 			return out
 		})
 }
@@ -106,19 +139,20 @@ type nextActionOut struct {
 // Descriptions implements wire.Describer.
 func (nextActionOut) Descriptions() map[string]string {
 	return map[string]string{
-		"sources": "The records that the model was given: the contact and up to 20 of its latest events",
+		"sources": "The records that the model was given: the contact, up to 20 of its latest events, and up to 3 of " +
+			"its latest enrolments with their last emails",
 	}
 }
 
 func (a *App) nextAction(ctx context.Context, in *aboutContactIn) (*nextActionOut, error) {
-	record, sources, err := a.recordOf(ctx, in.Body.ContactID)
+	told, err := a.contextOf(ctx, in.Body.ContactID, addEnrolments)
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: record},
+	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: told.record},
 		func(c *consulted[ai.NextAction]) *nextActionOut {
 			out := &nextActionOut{Spending: c.spent}
-			out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, sources, c.usage
+			out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, told.sources, c.usage
 			return out
 		})
 }
@@ -144,45 +178,4 @@ func (a *App) classifyReply(ctx context.Context, in *struct {
 		out.Body.Classified, out.Body.Usage = *c.answer, c.usage
 		return out
 	})
-}
-
-// lately is the number of timeline entries which a model sees.
-const lately = 20
-
-// recordOf returns the data of a contact which a model sees, and the records it comes from.
-func (a *App) recordOf(ctx context.Context, contact id.ID) (map[string]any, []draftSource, error) {
-	var (
-		row     contacts.Row
-		entries []events.TimelineEntry
-	)
-	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) (err error) {
-		if row, err = contacts.Get(ctx, tx, contact, false); err != nil {
-			return err
-		}
-		within, err := merge.Within(ctx, tx, contact)
-		if err != nil {
-			return err
-		}
-		entries, err = events.Timeline(ctx, tx, append([]id.ID{contact}, within...), nil, nil, lately)
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	sources := []draftSource{{"contact", contact}}
-	timeline := make([]map[string]any, len(entries))
-	for i, e := range entries {
-		timeline[i] = map[string]any{"type": e.Type, "at": e.At, "changes": e.Changes}
-		sources = append(sources, draftSource{"event", e.ID})
-	}
-	c := &row.Contact
-	return map[string]any{
-		"contact": map[string]any{
-			"email": c.Email, "first_name": c.FirstName, "last_name": c.LastName, "job_title": c.JobTitle,
-			"source": c.Source, "time_zone": c.TimeZone,
-			"stage": c.Stage, "tag": c.Tag, "attributes": c.Attributes, "lead_score": c.LeadScore,
-			"created_at": c.CreatedAt,
-		},
-		"timeline": timeline,
-	}, sources, nil
 }

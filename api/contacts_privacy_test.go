@@ -20,7 +20,7 @@ var holding = map[string]string{
 	"event": erased, "timeline": erased, "idempotency_key": erased, "contact_merge": erased, "contact_merged": erased,
 	"deal": erased, "note": erased, "task": erased, "email": erased, "email_fact": erased,
 	"enrolment": erased, "enrolment_result": erased, "broadcast_recipient": erased, "message": erased,
-	"thread":       erased,
+	"thread": erased, "segment_entry": erased,
 	"contact_bulk": erased, "contact_bulk_part": erased, "score_history": erased, "score_snapshot": erased,
 	"contact_duplicate":     erased,
 	"contact_import_effect": erased, "word_index_mark": erased,
@@ -145,6 +145,9 @@ func TestAPurgeLeavesOnlyTheNewsOfIt(t *testing.T) {
 		SELECT org_id, gen_random_uuid(), contact_id, now(), now() FROM enrolment WHERE org_id = $1`, ada.Org)
 	ada.exec(`INSERT INTO enrolment_result (org_id, batch_id, contact_id, reason, created_at)
 		SELECT org_id, gen_random_uuid(), id, 'suppressed', now() FROM contact WHERE id = $1`, c.ID)
+	ada.exec(`INSERT INTO segment_entry (org_id, id, sequence_id, segment_id, contact_id, due_at, created_at)
+		SELECT org_id, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), id, now(), now() FROM contact
+		WHERE id = $1`, c.ID)
 	ada.exec(`INSERT INTO email_fact (org_id, id, email_id, contact_id, kind, machine, why, at)
 		SELECT org_id, gen_random_uuid(), id, contact_id, 'opened', false, '{}', now() FROM email
 		WHERE contact_id = $1`, c.ID)

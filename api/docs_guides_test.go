@@ -70,6 +70,11 @@ func TestEveryGuideIsAPage(t *testing.T) {
 			"default-src 'none'; style-src 'sha256-") || got.Header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %v", path, got.Header)
 		}
+		text := s.do("GET", path, nil, "Accept", "text/markdown").want(t, 200, "")
+		if string(text.Body) != source || text.Header.Get("Content-Type") != "text/markdown; charset=utf-8" ||
+			!strings.Contains(strings.Join(text.Header.Values("Vary"), ", "), "Accept,") {
+			t.Errorf("%s as Markdown: %v %.80s", path, text.Header, text.Body)
+		}
 		s.do("HEAD", path, nil).want(t, 200, "")
 		s.do("POST", path, "{}").want(t, 405, "method_not_allowed")
 		s.do("GET", path+"?x=1", nil).want(t, 200, "")
@@ -107,7 +112,12 @@ func TestAGuideAtACustomDomainDoesNotNameThePlatform(t *testing.T) {
 		s.do("GET", path, nil, "Host", "other.test").want(t, 421, "misdirected_request")
 		if path == "/docs/guides/queue" || path == "/docs/guides/parts" {
 			s.do("GET", path, nil, "Host", acmeHost).want(t, 404, "not_found")
+			s.do("GET", path, nil, "Host", acmeHost, "Accept", "text/markdown").want(t, 404, "not_found")
 			continue
+		}
+		text := s.do("GET", path, nil, "Host", acmeHost, "Accept", "text/markdown").want(t, 200, "")
+		if named(text.Body) || bytes.Contains(text.Body, []byte("For operators")) {
+			t.Errorf("%s as Markdown names the platform: %s", path, text.Body)
 		}
 		got := s.do("GET", path, nil, "Host", acmeHost).want(t, 200, "")
 		if named(got.Body) || !bytes.Contains(got.Body, []byte("Acme")) ||

@@ -50,6 +50,14 @@ func (c *caller) activeSequence(name string) string {
 	return at
 }
 
+// enrolment enrols a contact in the sequence at an address and returns the address of the enrolment.
+func (c *caller) enrolment(at, contact string) string {
+	c.Helper()
+	var out enrolled
+	c.do(http.MethodPost, at+"/enroll", `{"contact_ids":["`+contact+`"]}`).want(c, 200, "").into(c, &out)
+	return enrolmentsPath + "/" + *out.Data[0].EnrolmentID
+}
+
 // knowSequence adds an active sequence with an enrolment and a batch to the addresses of a walk.
 func (c *caller) knowSequence(known found, contact string) {
 	c.Helper()
@@ -58,9 +66,8 @@ func (c *caller) knowSequence(known found, contact string) {
 	for _, suffix := range []string{"", "/versions", "/stats", "/enrolments"} {
 		known[of+suffix] = at + suffix
 	}
-	var ids, many enrolled
-	c.do(http.MethodPost, at+"/enroll", `{"contact_ids":["`+contact+`"]}`).want(c, 200, "").into(c, &ids)
-	known[enrolmentsPath+"/{id}"] = enrolmentsPath + "/" + *ids.Data[0].EnrolmentID
+	var many enrolled
+	known[enrolmentsPath+"/{id}"] = c.enrolment(at, contact)
 	c.do(http.MethodPost, at+"/enroll", `{"filter":{"field":"stage","op":"eq","value":"lead"}}`).want(c, 202, "").
 		into(c, &many)
 	c.do(http.MethodPatch, at, `{"exclusive":false}`).want(c, 200, "")
@@ -149,9 +156,7 @@ func TestAnEnrolmentIsHeldSkippedAndEndedByAPerson(t *testing.T) {
 	ada := s.signup()
 	at := ada.activeSequence("Welcome")
 	contact := ada.contact("one@acme.example").ID
-	var out enrolled
-	ada.do(http.MethodPost, at+"/enroll", `{"contact_ids":["`+contact+`"]}`).want(t, 200, "").into(t, &out)
-	one := enrolmentsPath + "/" + *out.Data[0].EnrolmentID
+	one := ada.enrolment(at, contact)
 	do := func(act string) (e shownEnrolment) {
 		ada.do(http.MethodPost, one+"/"+act, nil).want(t, 200, "").into(t, &e)
 		return e
@@ -204,15 +209,12 @@ func TestAPlanWithoutSequencesStopsThemButStartsNone(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup().subscribe("solo_pro")
 	at := ada.activeSequence("Welcome")
-	one := `{"contact_ids":["` + ada.contact("one@acme.example").ID + `"]}`
-	var out enrolled
-	ada.do(http.MethodPost, at+"/enroll", one).want(t, 200, "").into(t, &out)
-	enrolment := enrolmentsPath + "/" + *out.Data[0].EnrolmentID
+	enrolment := ada.enrolment(at, ada.contact("one@acme.example").ID)
 	ada.state(plans.State{Plan: "solo_pro", Interval: "month", Status: plans.Canceled, Quantity: 1})
 	ada.do(http.MethodPost, enrolment+"/pause", nil).want(t, 200, "")
 	for path, body := range map[string]any{
 		sequencesPath: `{"name":"Another"}`, at + "/activate": nil, at + "/resume": nil, at + "/duplicate": nil,
-		at + "/enroll": one, at + "/move": `{"from":1,"to":2}`, enrolment + "/resume": nil,
+		at + "/enroll": `{"contact_ids":[]}`, at + "/move": `{"from":1,"to":2}`, enrolment + "/resume": nil,
 		enrolment + "/skip-step": nil,
 	} {
 		var problem struct{ Feature string }
@@ -233,9 +235,7 @@ func TestEnrolmentsAreMovedToANewVersionByAJob(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup()
 	at := ada.activeSequence("Welcome")
-	contact := ada.contact("one@acme.example").ID
-	var out enrolled
-	ada.do(http.MethodPost, at+"/enroll", `{"contact_ids":["`+contact+`"]}`).want(t, 200, "").into(t, &out)
+	enrolment := ada.enrolment(at, ada.contact("one@acme.example").ID)
 	ada.do(http.MethodPost, at+"/move", `{"from":1,"to":2}`).want(t, 422, "validation_failed")
 	ada.do(http.MethodPatch, at, `{"steps":[{"key":"other","kind":"email","email":{"subject":"Hi","text":`+
 		`"{{ unsubscribe_url }}"}}]}`).want(t, 200, "")
@@ -250,7 +250,7 @@ func TestEnrolmentsAreMovedToANewVersionByAJob(t *testing.T) {
 	var move struct{ Moved, Finished int }
 	ada.do(http.MethodGet, job.Href, nil).want(t, 200, "").into(t, &move)
 	var e shownEnrolment
-	ada.do(http.MethodGet, enrolmentsPath+"/"+*out.Data[0].EnrolmentID, nil).want(t, 200, "").into(t, &e)
+	ada.do(http.MethodGet, enrolment, nil).want(t, 200, "").into(t, &e)
 	if move.Moved != 1 || move.Finished != 0 || e.State != "active" || e.Step != "other" {
 		t.Errorf("moved %+v: %+v", move, e)
 	}
@@ -265,12 +265,10 @@ func TestAnArchivedSequenceEndsItsEnrolments(t *testing.T) {
 		func(at string) { ada.do(http.MethodDelete, at, nil).want(t, 204, "") },
 	} {
 		at := ada.activeSequence("Welcome")
-		contact := ada.contact("c" + id.New().String() + "@acme.example").ID
-		var out enrolled
-		ada.do(http.MethodPost, at+"/enroll", `{"contact_ids":["`+contact+`"]}`).want(t, 200, "").into(t, &out)
+		enrolment := ada.enrolment(at, ada.contact("c"+id.New().String()+"@acme.example").ID)
 		end(at)
 		var e shownEnrolment
-		ada.do(http.MethodGet, enrolmentsPath+"/"+*out.Data[0].EnrolmentID, nil).want(t, 200, "").into(t, &e)
+		ada.do(http.MethodGet, enrolment, nil).want(t, 200, "").into(t, &e)
 		if e.State != "removed" || *e.Reason != "archived" {
 			t.Errorf("ended %+v", e)
 		}

@@ -25,6 +25,7 @@ type Route struct {
 	Part         httpx.Part // required part
 	Secret       bool       // the response contains a secret
 	Console      bool       // honours the console's cookie, and takes no other pages' requests
+	Feature      string     // required plan feature
 }
 
 // Routes returns all mounted operations.
@@ -34,7 +35,7 @@ func (a *App) Routes() []Route {
 		all = append(all,
 			Route{
 				o.Method, o.Path, o.Need.Role, o.Need.NoKeys, o.Status, o.Writes, o.TakesJSON, o.Part, o.Secret,
-				o.Console,
+				o.Console, o.Feature,
 			})
 	}
 	return all

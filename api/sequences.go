@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
 	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
 )
 
 const (
@@ -84,10 +85,17 @@ func showSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*sequ
 	for _, state := range slices.Sorted(maps.Keys(all[0].Counts)) {
 		_, _ = fmt.Fprintln(h, state, all[0].Counts[state]) // never fails
 	}
+	for i := range all[0].Steps {
+		if e := all[0].Steps[i].Email; e != nil {
+			for n := range e.Variants {
+				_, _ = fmt.Fprintln(h, e.Variants[n].StoppedAt) // never fails
+			}
+		}
+	}
 	return &sequenceOut{Tagged: httpx.ETag(int64(r.Edit), int64(h.Sum32())), Body: all[0]}, nil
 }
 
-// withCounts adds the numbers of enrolments.
+// withCounts adds the numbers of enrolments, and which variants of steps were stopped.
 func withCounts(ctx context.Context, tx *postgres.Tx, rows []sequences.Row) ([]SequenceState, error) {
 	ids := make([]id.ID, len(rows))
 	for i := range rows {
@@ -97,9 +105,14 @@ func withCounts(ctx context.Context, tx *postgres.Tx, rows []sequences.Row) ([]S
 	if err != nil {
 		return nil, err
 	}
+	stops, err := comparisons.Read(ctx, tx, ids...)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]SequenceState, len(rows))
 	for i := range rows {
 		out[i] = SequenceState{rows[i].Value, counts[ids[i]]}
+		out[i].Steps = stops[ids[i]].Shown(out[i].Steps)
 		if out[i].Counts == nil {
 			out[i].Counts = map[string]int64{}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
 	"github.com/funnelwork/funnelwork/internal/sequences/stats"
 )
 
@@ -21,16 +22,23 @@ func (a *App) mountSequenceActions(one string) {
 		Title: "Freeze the draft of a sequence and activate it", Feature: plans.Sequences,
 		Writes: []string{"sequence.activated"},
 	}, a.activateSequence)
-	httpx.Route(a.Server, httpx.Op{
-		ID:     "sequences.pause",
-		Method: http.MethodPost, Path: one + "/pause", Need: httpx.Member, Tag: sequencesTag,
-		Title: "Pause a sequence", Writes: []string{"sequence.paused"},
-	}, a.pauseSequence)
-	httpx.Route(a.Server, httpx.Op{
-		ID:     "sequences.resume",
-		Method: http.MethodPost, Path: one + "/resume", Need: httpx.Member, Tag: sequencesTag,
-		Title: "Resume a paused sequence", Feature: plans.Sequences, Writes: []string{"sequence.activated"},
-	}, a.resumeSequence)
+	for _, m := range []sequenceStatusChange{
+		{"pause", "Pause a sequence", "", sequences.Pause, func(s *sequences.Sequence) events.Event {
+			return events.SequencePaused{Sequence: s.Event()}
+		}},
+		{
+			"resume", "Resume a paused sequence", plans.Sequences, sequences.Resume,
+			func(s *sequences.Sequence) events.Event { return events.SequenceActivated{Sequence: s.Event()} },
+		},
+	} {
+		httpx.Route(a.Server, httpx.Op{
+			ID:     "sequences." + m.name,
+			Method: http.MethodPost, Path: one + "/" + m.name, Need: httpx.Member, Tag: sequencesTag, Title: m.title,
+			Feature: m.feature, Writes: []string{m.event(&sequences.Sequence{}).Type()},
+		}, func(ctx context.Context, in *SequenceID) (*sequenceOut, error) {
+			return a.changeSequenceStatus(ctx, in.ID, m)
+		})
+	}
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "sequences.archive",
 		Method: http.MethodPost, Path: one + "/archive", Need: httpx.Member, Tag: sequencesTag,
@@ -78,28 +86,20 @@ func (a *App) activateSequence(ctx context.Context, in *activateSequenceIn) (*se
 	})
 }
 
-func (a *App) pauseSequence(ctx context.Context, in *SequenceID) (*sequenceOut, error) {
-	return a.moveSequence(ctx, in.ID, sequences.Pause, func(s *sequences.Sequence) events.Event {
-		return events.SequencePaused{Sequence: s.Event()}
-	})
+// sequenceStatusChange is a change of the status of a sequence.
+type sequenceStatusChange struct {
+	name, title, feature string
+	act                  func(context.Context, *postgres.Tx, id.ID) (sequences.Row, bool, error)
+	event                func(*sequences.Sequence) events.Event
 }
 
-func (a *App) resumeSequence(ctx context.Context, in *SequenceID) (*sequenceOut, error) {
-	return a.moveSequence(ctx, in.ID, sequences.Resume, func(s *sequences.Sequence) events.Event {
-		return events.SequenceActivated{Sequence: s.Event()}
-	})
-}
-
-// moveSequence changes the status of a sequence, and announces the change if there is one.
-func (a *App) moveSequence(ctx context.Context, i id.ID,
-	act func(context.Context, *postgres.Tx, id.ID) (sequences.Row, bool, error),
-	event func(*sequences.Sequence) events.Event,
-) (*sequenceOut, error) {
+// changeSequenceStatus changes the status of a sequence, and announces the change if there is one.
+func (a *App) changeSequenceStatus(ctx context.Context, i id.ID, m sequenceStatusChange) (*sequenceOut, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
-		r, changed, err := act(ctx, tx, i)
+		r, changed, err := m.act(ctx, tx, i)
 		if err == nil && changed {
 			enrolments.WakeAll(tx, i)
-			err = events.Announce(ctx, tx, event(&r.Value))
+			err = events.Announce(ctx, tx, m.event(&r.Value))
 		}
 		if err != nil {
 			return nil, err
@@ -170,6 +170,13 @@ func (a *App) listSequenceVersions(ctx context.Context, in *listSequenceVersions
 		rows, err := sequences.Versions(ctx, tx, in.ID, before, in.Limit+1)
 		if err != nil {
 			return nil, err
+		}
+		stops, err := comparisons.Read(ctx, tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			rows[i].Steps = stops[in.ID].Shown(rows[i].Steps)
 		}
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(v sequences.VersionState) sequences.VersionState { return v },

@@ -51,6 +51,7 @@ type SequenceFields struct {
 	AllowReenroll  httpx.Optional[bool]                  `json:"allow_reenroll" required:"false"`
 	MaxNewPerDay   httpx.Optional[int]                   `json:"max_new_per_day" required:"false"`
 	LateAfterHours httpx.Optional[int]                   `json:"late_after_hours" required:"false"`
+	EnrollSegment  httpx.Optional[string]                `json:"enroll_segment" required:"false" format:"uuid"`
 	Steps          httpx.Optional[[]sequenceStepInput]   `json:"steps" required:"false"`
 
 	ID           httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
@@ -76,6 +77,7 @@ func (SequenceFields) Descriptions() map[string]string {
 		"allow_reenroll":   "A contact may be enrolled again afterwards; default false",
 		"max_new_per_day":  "Most enrolments that begin in 24 hours, 1 to 1000000; null: no limit",
 		"late_after_hours": "A mail due for longer is not sent any more; 1 to 720, default 24",
+		"enroll_segment":   "ID of a dynamic segment: contacts that enter it are enrolled; null: none",
 		"steps":            "All steps, in their order, at most 50; replaces the steps of the draft",
 	}
 }
@@ -86,7 +88,7 @@ func (f *SequenceFields) patch(name httpx.Optional[string]) sequences.Patch {
 		Schedule:  converted(f.Schedule, sequenceSchedulePatch.patch),
 		StopOn:    converted(f.StopOn, sequenceStopPatch.patch),
 		Exclusive: f.Exclusive.Field, AllowReenroll: f.AllowReenroll.Field, MaxNewPerDay: f.MaxNewPerDay.Field,
-		LateAfterHours: f.LateAfterHours.Field,
+		LateAfterHours: f.LateAfterHours.Field, EnrollSegment: f.EnrollSegment.Field,
 		Steps: converted(f.Steps, func(all []sequenceStepInput) []steps.Step {
 			list := make([]steps.Step, len(all))
 			for i := range all {

@@ -60,6 +60,7 @@ type stepEmailInput struct {
 	Text     httpx.Optional[string]             `json:"text" required:"false" doc:"Text part with merge fields"`
 	Thread   httpx.Optional[string]             `json:"thread" required:"false"`
 	Variants httpx.Optional[[]stepVariantInput] `json:"variants" required:"false"`
+	Auto     httpx.Optional[bool]               `json:"auto" required:"false"`
 }
 
 // Descriptions implements wire.Describer.
@@ -68,11 +69,15 @@ func (stepEmailInput) Descriptions() map[string]string {
 		"subject":  "Subject with merge fields; absent in a reply: that of the thread",
 		"thread":   "reply, the default: in the thread of the email before, if there is one; new: begins a thread",
 		"variants": "2 to 5 versions of the mail that are compared; what a variant lacks is taken from the mail",
+		"auto": "Stop all variants but the best one, once its probability to be the best is 0.95; default false. See " +
+			"p_best of the statistics",
 	}
 }
 
 func (b stepEmailInput) email() steps.Email {
-	e := steps.Email{Subject: b.Subject.Value, HTML: b.HTML.Value, Text: b.Text.Value, Thread: b.Thread.Value}
+	e := steps.Email{
+		Subject: b.Subject.Value, HTML: b.HTML.Value, Text: b.Text.Value, Thread: b.Thread.Value, Auto: b.Auto.Value,
+	}
 	for _, v := range b.Variants.Value {
 		e.Variants = append(e.Variants, steps.Variant{
 			Key: v.Key, Weight: v.Weight.Value, Subject: v.Subject.Value, HTML: v.HTML.Value, Text: v.Text.Value,
@@ -87,6 +92,8 @@ type stepVariantInput struct {
 	Subject httpx.Optional[string] `json:"subject" required:"false" doc:"Replaces the subject of the mail"`
 	HTML    httpx.Optional[string] `json:"html" required:"false" doc:"Replaces the body of the mail"`
 	Text    httpx.Optional[string] `json:"text" required:"false" doc:"Replaces the body of the mail"`
+
+	StoppedAt httpx.RawJSON `json:"stopped_at" required:"false" readOnly:"true"` // is set by itself, so it is ignored
 }
 
 type stepTaskInput struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/broadcasts"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
@@ -31,7 +32,9 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailboxsweep"
 	"github.com/funnelwork/funnelwork/jobs/mailboxsync"
 	"github.com/funnelwork/funnelwork/jobs/sendingdomains"
+	"github.com/funnelwork/funnelwork/jobs/sequencecompare"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
+	"github.com/funnelwork/funnelwork/jobs/sequenceenter"
 	"github.com/funnelwork/funnelwork/jobs/sequencemove"
 	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
@@ -57,6 +60,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 		},
 		Templates: &templates.Service{Box: d.Box, PublicURL: d.LinkURL}, Model: d.Scores.In, Log: d.Log,
 	}
+	enrol := &enrolments.Service{Suppressions: &suppression.Service{Box: d.Box}}
 	reads := &imapsync.Syncer{
 		DB: d.App, Mailboxes: boxes, Inbound: inboundmail.Intake(d.App, d.Box), Token: tokens, Log: d.Log,
 		Dialer: &imap.Dialer{
@@ -78,7 +82,9 @@ func emailHandlers(d *Deps) []queue.Handler {
 		}),
 		sequencestep.Handler(engine),
 		sequencemove.Handler(),
-		sequenceenroll.Handler(&enrolments.Service{Suppressions: &suppression.Service{Box: d.Box}}),
+		sequenceenroll.Handler(enrol),
+		sequenceenter.Job{Enrolments: enrol, Plans: plans.NewService(d.App, d.Plans)}.Handler(),
+		sequencecompare.Handler(),
 		send.Handler(),
 		emailsendbulk.Handler(send),
 		mailboxcheck.Job{

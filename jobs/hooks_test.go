@@ -379,12 +379,12 @@ func TestAnActWhoseHookFailsChangesNoJob(t *testing.T) {
 
 // without is the kinds without dependent rows, or with rows that become due by themselves.
 var without = strings.Fields(`
-	account.notice account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage
-	billing.settle billing.sync contact.duplicates contact.index contact.index_sweep domain.sweep domain.verify
-	email.reconcile inbound.mail inbound.opinion keys.reseal lead.fade lead.rescore lead.score lead.score_many
-	mail.system mailbox.check mailbox.domains mailbox.sweep mailbox.sync overview.count plan.settle plan.sweep
-	platform.redrive platform.retain quota.announce score.train_night segment.sync sending.domains sequence.step
-	stripe.event token.refresh token.revoke token.sweep tracking.judge webhook.health webhook.tell`)
+	account.notice account.tell account.warn adaccounts.daily adaccounts.sync ai.sweep billing.overage billing.settle
+	billing.sync contact.duplicates contact.index contact.index_sweep domain.sweep domain.verify email.reconcile
+	inbound.mail inbound.opinion keys.reseal lead.fade lead.rescore lead.score lead.score_many mail.system
+	mailbox.check mailbox.domains mailbox.sweep mailbox.sync overview.count plan.settle plan.sweep platform.redrive
+	platform.retain quota.announce score.train_night segment.sync sending.domains sequence.compare sequence.enter
+	sequence.step stripe.event token.refresh token.revoke token.sweep tracking.judge webhook.health webhook.tell`)
 
 func TestEveryKindHasAHookOrIsKnownToNeedNone(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/scoretrain"
 	"github.com/funnelwork/funnelwork/jobs/scoretrainnight"
 	"github.com/funnelwork/funnelwork/jobs/segmentsync"
+	"github.com/funnelwork/funnelwork/jobs/sequencecompare"
+	"github.com/funnelwork/funnelwork/jobs/sequenceenter"
 	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
 	"github.com/funnelwork/funnelwork/jobs/tokenrevoke"
@@ -162,5 +164,7 @@ func Watches(d Deps) []func(context.Context) error {
 		overviewcount.Watch(d.App, d.System),
 		trackingjudge.Watch(d.App, d.System),
 		sequencestep.Watch(d.App, d.System),
+		sequenceenter.Watch(d.App, d.System),
+		sequencecompare.Watch(d.App, d.System),
 	}
 }

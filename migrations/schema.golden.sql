@@ -51,7 +51,7 @@ email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, cont
 email_hit (org_id uuid not null, id uuid not null, email_id uuid not null, link smallint not null, at timestamp with time zone not null, signs integer not null, net bytea not null, judged boolean not null default false)
 email_link (org_id uuid not null, email_id uuid not null, n smallint not null, url text not null)
 email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
-enrolment (org_id uuid not null, id uuid not null, sequence_id uuid not null, version integer not null, contact_id uuid not null, state text not null, reason text not null default ''::text, step text not null, step_number integer not null default 1, due_at timestamp with time zone, kept_due_at timestamp with time zone, resume_at timestamp with time zone, until_at timestamp with time zone, task_id uuid, grp bigint not null, prio smallint not null default 1, mailbox_id uuid not null, zone text not null, last_email_id uuid, next_step text not null default ''::text, next_value integer not null default 0, next_unit text not null default ''::text, next_grp bigint not null default 0, stop_reply boolean not null default true, stop_company boolean not null default false, stop_deal boolean not null default false, batch_id uuid, created_by text not null default ''::text, created_at timestamp with time zone not null, started_at timestamp with time zone, state_at timestamp with time zone not null, ended_at timestamp with time zone, edit integer not null default 1)
+enrolment (org_id uuid not null, id uuid not null, sequence_id uuid not null, version integer not null, contact_id uuid not null, state text not null, reason text not null default ''::text, step text not null, step_number integer not null default 1, due_at timestamp with time zone, kept_due_at timestamp with time zone, resume_at timestamp with time zone, until_at timestamp with time zone, task_id uuid, grp bigint not null, prio smallint not null default 1, mailbox_id uuid not null, zone text not null, last_email_id uuid, next_step text not null default ''::text, next_value integer not null default 0, next_unit text not null default ''::text, next_grp bigint not null default 0, stop_reply boolean not null default true, stop_company boolean not null default false, stop_deal boolean not null default false, batch_id uuid, created_by text not null default ''::text, created_at timestamp with time zone not null, started_at timestamp with time zone, state_at timestamp with time zone not null, ended_at timestamp with time zone, edit integer not null default 1, exclusive boolean not null default false)
 enrolment_batch (org_id uuid not null, id uuid not null, sequence_id uuid not null, request jsonb not null, status text not null, after_at timestamp with time zone, after_id uuid, done integer not null default 0, total integer not null default 0, enrolled integer not null default 0, skipped jsonb not null default '{}'::jsonb, error text not null default ''::text, created_by text not null default ''::text, created_at timestamp with time zone not null, completed_at timestamp with time zone)
 enrolment_history (org_id uuid not null, enrolment_id uuid not null, id uuid not null, at timestamp with time zone not null, from_state text not null, to_state text not null, step text not null, cause text not null, email_id uuid, message_id uuid)
 enrolment_move (org_id uuid not null, id uuid not null, sequence_id uuid not null, from_version integer not null, to_version integer not null, chosen json not null, dry_run boolean not null, status text not null, after_id uuid, total integer not null, moved integer not null default 0, finished integer not null default 0, error text not null default ''::text, created_by text not null, created_at timestamp with time zone not null, completed_at timestamp with time zone)
@@ -114,6 +114,7 @@ score_snapshot (org_id uuid not null, deal_id uuid not null, contact_id uuid not
 score_training (org_id uuid not null, id uuid not null, status text not null default 'queued'::text, created_at timestamp with time zone not null, completed_at timestamp with time zone)
 sealing_key (id bigint not null, added_at timestamp with time zone not null default now(), promoted_at timestamp with time zone, retired_at timestamp with time zone)
 segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null, filter json, reads text[] not null default '{}'::text[], status text not null default 'ready'::text, generation integer not null default 0, quiet boolean not null default false, fresh boolean not null default false, built_shelf boolean not null default false, built_at timestamp with time zone, built_id uuid, counted bigint not null default 0, edit integer not null default 1, computed integer not null default 0, updated_at timestamp with time zone not null default now(), archived_at timestamp with time zone)
+segment_entry (org_id uuid not null, id uuid not null, sequence_id uuid not null, segment_id uuid not null, contact_id uuid not null, due_at timestamp with time zone not null, created_at timestamp with time zone not null)
 segment_mark (org_id uuid not null, id bigint not null, contact_id uuid not null)
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 segment_tally (org_id uuid not null, segment_id uuid not null, id bigint not null, step bigint not null)
@@ -121,7 +122,7 @@ segment_watch (org_id uuid not null, watching boolean not null default false, ep
 send_group (org_id uuid not null, id bigint not null, sequence_id uuid not null, mailbox_id uuid, schedule bytea not null, zone text not null, wake_at timestamp with time zone)
 sending_domain (org_id uuid not null, id uuid not null, domain text not null, status text not null, spf text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, failures integer not null default 0, created_at timestamp with time zone not null, verified_at timestamp with time zone, checked_at timestamp with time zone, next_check_at timestamp with time zone not null)
 sending_key (org_id uuid not null, id uuid not null, domain_id uuid not null, selector text not null, sealed bytea not null, public_key text not null, found boolean not null default false, created_at timestamp with time zone not null)
-sequence (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, status text not null, status_reason text not null default ''::text, version integer, draft integer, latest integer not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+sequence (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, status text not null, status_reason text not null default ''::text, version integer, draft integer, latest integer not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, enroll_segment uuid)
 sequence_step (org_id uuid not null, sequence_id uuid not null, version integer not null, position integer not null, key text not null, kind text not null, body json not null)
 sequence_version (org_id uuid not null, sequence_id uuid not null, number integer not null, settings json not null, created_at timestamp with time zone not null, activated_at timestamp with time zone)
 signing_key (kid text not null, public bytea not null, private bytea not null, created_at timestamp with time zone not null default now(), use_at timestamp with time zone not null)
@@ -160,6 +161,7 @@ tick (entry text not null, tick timestamp with time zone not null, made_at times
 timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type text not null, actor_type text not null, actor_id text not null default ''::text, object_id uuid, data json not null, at timestamp with time zone not null)
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 user_view (org_id uuid not null, user_id uuid not null, key text not null, value json not null, updated_at timestamp with time zone not null)
+variant_comparison (org_id uuid not null, sequence_id uuid not null, step text not null, check_at timestamp with time zone, stopped jsonb not null default '{}'::jsonb)
 webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
 webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid, attempt_id uuid, request_headers json, answer bytea, answer_cut boolean, dns_us integer, connect_us integer, tls_us integer, first_byte_us integer, total_us integer, remote_addr text, started_at timestamp with time zone, indexed_status text not null default 
 CASE
@@ -404,6 +406,7 @@ segment: segment_filter CHECK (((kind = 'dynamic'::text) = (filter IS NOT NULL))
 segment: segment_kind_check CHECK ((kind = ANY (ARRAY['static'::text, 'dynamic'::text])))
 segment: segment_pkey PRIMARY KEY (org_id, id)
 segment: segment_status_check CHECK ((status = ANY (ARRAY['building'::text, 'ready'::text])))
+segment_entry: segment_entry_pkey PRIMARY KEY (org_id, id)
 segment_mark: segment_mark_pkey PRIMARY KEY (org_id, id)
 segment_member: segment_member_pkey PRIMARY KEY (org_id, segment_id, archived, created_at, contact_id)
 segment_tally: segment_tally_pkey PRIMARY KEY (org_id, segment_id, id)
@@ -475,6 +478,7 @@ user_token: user_token_pkey PRIMARY KEY (hash)
 user_token: user_token_purpose_check CHECK ((purpose = ANY (ARRAY['reset_password'::text, 'verify_email'::text])))
 user_token: user_token_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(id)
 user_view: user_view_pkey PRIMARY KEY (org_id, user_id, key)
+variant_comparison: variant_comparison_pkey PRIMARY KEY (org_id, sequence_id, step)
 webhook_attempt: webhook_attempt_pkey PRIMARY KEY (org_id, id)
 webhook_delivery: webhook_delivery_pkey PRIMARY KEY (org_id, id)
 webhook_delivery: webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'exhausted'::text, 'discarded'::text])))
@@ -642,6 +646,9 @@ CREATE INDEX score_snapshot_at ON public.score_snapshot USING btree (org_id, at,
 CREATE INDEX score_snapshot_contact ON public.score_snapshot USING btree (org_id, contact_id)
 CREATE INDEX score_training_open ON public.score_training USING btree (org_id) WHERE (status = 'queued'::text)
 CREATE INDEX segment_building ON public.segment USING btree (org_id) WHERE ((status = 'building'::text) AND (archived_at IS NULL))
+CREATE INDEX segment_entry_age ON public.segment_entry USING btree (created_at)
+CREATE INDEX segment_entry_contact ON public.segment_entry USING btree (org_id, contact_id)
+CREATE INDEX segment_entry_due ON public.segment_entry USING btree (org_id, due_at)
 CREATE INDEX segment_member_contact ON public.segment_member USING btree (org_id, contact_id, segment_id)
 CREATE INDEX send_group_sequence ON public.send_group USING btree (org_id, sequence_id)
 CREATE INDEX send_group_wake ON public.send_group USING btree (wake_at) WHERE (wake_at IS NOT NULL)
@@ -651,6 +658,7 @@ CREATE INDEX sequence_archived ON public.sequence USING btree (org_id, created_a
 CREATE INDEX sequence_archived_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NOT NULL)
 CREATE INDEX sequence_created ON public.sequence USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX sequence_name ON public.sequence USING btree (org_id, name_folded, id) WHERE (archived_at IS NULL)
+CREATE INDEX sequence_segment ON public.sequence USING btree (org_id, enroll_segment) WHERE (enroll_segment IS NOT NULL)
 CREATE INDEX social_account_grant ON public.social_account USING btree (org_id, grant_id)
 CREATE INDEX social_account_key ON public.social_account USING btree (key_id) WHERE (key_id IS NOT NULL)
 CREATE INDEX social_grant_due ON public.social_grant USING btree (platform, client_id, refresh_at) WHERE ((status = ANY (ARRAY['active'::text, 'expiring'::text])) AND (refresh_at IS NOT NULL))
@@ -684,6 +692,7 @@ CREATE INDEX thread_contact ON public.thread USING btree (org_id, contact_id, la
 CREATE INDEX thread_last ON public.thread USING btree (org_id, last_message_at, id)
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
+CREATE INDEX variant_comparison_due ON public.variant_comparison USING btree (check_at) WHERE (check_at IS NOT NULL)
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
 CREATE INDEX webhook_delivery_again ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_id) WHERE (trigger = ANY (ARRAY['redelivery'::text, 'replay'::text]))
 CREATE INDEX webhook_delivery_replay ON ONLY public.webhook_delivery USING btree (org_id, replay_id, indexed_status) WHERE (replay_id IS NOT NULL)
@@ -757,6 +766,7 @@ CREATE UNIQUE INDEX email_month_pkey ON public.email_month USING btree (org_id, 
 CREATE UNIQUE INDEX email_pkey ON public.email USING btree (org_id, id)
 CREATE UNIQUE INDEX email_step ON public.email USING btree (org_id, enrolment_id, step) WHERE ((enrolment_id IS NOT NULL) AND (status <> 'cancelled'::text))
 CREATE UNIQUE INDEX enrolment_batch_pkey ON public.enrolment_batch USING btree (org_id, id)
+CREATE UNIQUE INDEX enrolment_exclusive ON public.enrolment USING btree (org_id, contact_id) WHERE (exclusive AND (ended_at IS NULL))
 CREATE UNIQUE INDEX enrolment_history_pkey ON public.enrolment_history USING btree (org_id, enrolment_id, id)
 CREATE UNIQUE INDEX enrolment_move_pkey ON public.enrolment_move USING btree (org_id, id)
 CREATE UNIQUE INDEX enrolment_open ON public.enrolment USING btree (org_id, sequence_id, contact_id) WHERE (ended_at IS NULL)
@@ -826,6 +836,7 @@ CREATE UNIQUE INDEX score_model_pkey ON public.score_model USING btree (org_id, 
 CREATE UNIQUE INDEX score_snapshot_pkey ON public.score_snapshot USING btree (org_id, deal_id)
 CREATE UNIQUE INDEX score_training_pkey ON public.score_training USING btree (org_id, id)
 CREATE UNIQUE INDEX sealing_key_pkey ON public.sealing_key USING btree (id)
+CREATE UNIQUE INDEX segment_entry_pkey ON public.segment_entry USING btree (org_id, id)
 CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
 CREATE UNIQUE INDEX segment_mark_pkey ON public.segment_mark USING btree (org_id, id)
 CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (org_id, segment_id, archived, created_at, contact_id)
@@ -871,6 +882,7 @@ CREATE UNIQUE INDEX tick_pkey ON public.tick USING btree (entry, tick)
 CREATE UNIQUE INDEX timeline_pkey ON public.timeline USING btree (org_id, contact_id, id)
 CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
 CREATE UNIQUE INDEX user_view_pkey ON public.user_view USING btree (org_id, user_id, key)
+CREATE UNIQUE INDEX variant_comparison_pkey ON public.variant_comparison USING btree (org_id, sequence_id, step)
 CREATE UNIQUE INDEX webhook_attempt_pkey ON ONLY public.webhook_attempt USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_delivery_pkey ON ONLY public.webhook_delivery USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_endpoint_pkey ON public.webhook_endpoint USING btree (org_id, id)
@@ -1034,6 +1046,8 @@ score_snapshot: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(curren
 score_training: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment: system for ALL to funnelwork_system using (true) check (true) forced
 segment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+segment_entry: system for ALL to funnelwork_system using (true) check (true) forced
+segment_entry: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_mark: system for ALL to funnelwork_system using (true) check (true) forced
 segment_mark: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 segment_member: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1082,6 +1096,8 @@ thread: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_settin
 timeline: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 user_token: system for ALL to funnelwork_system using (true) check (true) forced
 user_view: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+variant_comparison: system for ALL to funnelwork_system using (true) check (true) forced
+variant_comparison: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_delivery: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_endpoint: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1369,6 +1385,9 @@ sealing_key: funnelwork_system may INSERT, SELECT, UPDATE
 segment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 segment: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 segment: funnelwork_system may SELECT, UPDATE
+segment_entry: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+segment_entry: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+segment_entry: funnelwork_system may DELETE, SELECT
 segment_mark: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 segment_mark: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 segment_mark: funnelwork_system may SELECT
@@ -1455,6 +1474,9 @@ user_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE
 user_token: funnelwork_system may DELETE, INSERT, SELECT
 user_view: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 user_view: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+variant_comparison: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+variant_comparison: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+variant_comparison: funnelwork_system may SELECT
 webhook_attempt: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_attempt: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 webhook_attempt_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

@@ -10,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/asynqx"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/backlog"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
@@ -21,10 +22,8 @@ const (
 	// overfull is how many times depth makes a lane full. T1 then assigns no slots in the lane for fullFor.
 	overfull = 4
 	fullFor  = 2 * time.Second
-	// countEvery is the interval between counts of the backlog. crowd is the number of waiting jobs from which the orgs
-	// with the most are logged.
-	countEvery = 30 * time.Second
-	crowd      = 1000
+	// crowd is the number of waiting jobs from which the orgs with the most are logged.
+	crowd = 1000
 )
 
 // feed is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. Between rounds, refills serve the
@@ -100,18 +99,8 @@ func (w *Worker) feedLanes(ctx context.Context, lanes []queue.Lane) (fed int, er
 
 // count updates the backlog gauges until ctx ends.
 func (w *Worker) count(ctx context.Context) {
-	for more := true; more; more = pause(ctx, countEvery) {
-		counting, cancel := context.WithTimeout(ctx, lookWait)
-		lanes, err := w.ledger.Backlogs(counting)
-		cancel()
-		if err != nil && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "failed to count the backlog", "error", err)
-		}
-		if err == nil {
-			w.metrics.backlog(lanes)
-			w.nameHolders(ctx, lanes)
-		}
-	}
+	c := backlog.Counter{Store: w.ledger, Gauges: w.metrics.backlog, Log: w.log, After: w.nameHolders}
+	_ = c.Run(ctx) // it ends with ctx alone
 }
 
 // nameHolders logs the orgs with the most jobs that wait for a slot, because orgs are not a metric label.

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/queue/backlog"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
@@ -29,11 +30,8 @@ type Metrics struct {
 	slots   *prometheus.GaugeVec   // deprecated name of size
 	paused  *prometheus.GaugeVec   // by scope
 	lines   prometheus.Gauge
-	states  *prometheus.GaugeVec // by lane and state
 	pending *prometheus.GaugeVec // by lane
-	open    *prometheus.GaugeVec // by lane
-	dead    *prometheus.GaugeVec // by lane
-	oldest  *prometheus.GaugeVec // by lane
+	backlog *backlog.Gauges
 }
 
 // NewMetrics returns metrics registered with reg.
@@ -50,10 +48,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "funnelwork_jobs_" + name, Help: help})
-	}
-	gauges := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "funnelwork_jobs_" + name, Help: help},
-			[]string{"lane"})
 	}
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "funnelwork_jobs_" + name, Help: help})
@@ -74,12 +68,12 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		pushed: counters("relay_pushes_total",
 			"Tasks that the relay and the feeder added to asynq: wake and reap are pushes that had to be repeated.",
 			"what"),
-		behind:  counter("tasks_left_behind_total", "Tasks in asynq that could not deliver and got a successor."),
-		redis:   gauge("redis_up", "1 while Redis answers the relay."),
-		pending: gauges("pending", "Tasks that wait in asynq."),
-		open:    gauges("open", "Jobs that are not done: waiting, pushed and running."),
-		dead:    gauges("dead", "Jobs kept after their last failure."),
-		oldest:  gauges("oldest_open_seconds", "How long the open job that was due first is overdue."),
+		behind: counter("tasks_left_behind_total", "Tasks in asynq that could not deliver and got a successor."),
+		redis:  gauge("redis_up", "1 while Redis answers the relay."),
+		pending: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "funnelwork_jobs_pending", Help: "Tasks that wait in asynq.",
+		}, []string{"lane"}),
+		backlog: backlog.NewGauges(reg),
 	}
 	m.repairs = counters("archive_repairs_total",
 		"Repairs of asynq's archive: deleted, entries without a dead job; relisted, dead jobs without an entry.",
@@ -99,11 +93,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		Help: "Lanes, kinds and orgs that an operator has paused.",
 	}, []string{"scope"})
 	m.lines = gauge("held_lines", "Lines, such as webhook endpoints, that are held.")
-	m.states = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "funnelwork_jobs_backlog",
-		Help: "Jobs by state: delayed (for their time), waiting (for a slot), pushed, running, dead. Exact up to " +
-			"10,000, estimated above.",
-	}, []string{"lane", "state"})
 	for _, what := range []string{"deleted", "relisted"} {
 		m.repairs.WithLabelValues(what)
 		m.swept.WithLabelValues(what)
@@ -111,20 +100,15 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, scope := range []string{"lane", "kind", "org"} {
 		m.paused.WithLabelValues(scope)
 	}
-	reg.MustRegister(m.repairs, m.swept, m.size, m.slots, m.paused, m.lines, m.states)
+	reg.MustRegister(m.repairs, m.swept, m.size, m.slots, m.paused, m.lines)
 	for _, l := range queue.Lanes() {
-		for _, s := range store.Stages() {
-			m.states.WithLabelValues(string(l), string(s))
-		}
-		for _, g := range []*prometheus.GaugeVec{m.pending, m.open, m.dead, m.oldest} {
-			g.WithLabelValues(string(l))
-		}
+		m.pending.WithLabelValues(string(l))
 		for _, result := range []string{claimed, claimFailed} { // an alert compares counters that may never have moved
 			m.claims.WithLabelValues(string(l), result)
 		}
 	}
 	reg.MustRegister(m.wait, m.run, m.outcomes, m.overruns, m.claims, m.missed, m.lost, m.lag, m.looks, m.pushed,
-		m.behind, m.redis, m.pending, m.open, m.dead, m.oldest)
+		m.behind, m.redis, m.pending)
 	return m
 }
 
@@ -132,22 +116,6 @@ func (m *Metrics) ran(c *queue.Claimed, outcome string, took time.Duration) {
 	m.wait.WithLabelValues(c.Kind, string(c.Lane)).Observe(max(c.Waited, 0).Seconds())
 	m.run.WithLabelValues(c.Kind, string(c.Lane)).Observe(took.Seconds())
 	m.outcomes.WithLabelValues(c.Kind, string(c.Lane), outcome).Inc()
-}
-
-func (m *Metrics) backlog(lanes []store.Backlog) {
-	by := map[queue.Lane]store.Backlog{}
-	for _, b := range lanes {
-		by[b.Lane] = b
-	}
-	for _, lane := range queue.Lanes() {
-		b := by[lane]
-		for _, s := range store.Stages() {
-			m.states.WithLabelValues(string(lane), string(s)).Set(float64(b.Counts[s]))
-		}
-		m.open.WithLabelValues(string(lane)).Set(float64(b.Open()))
-		m.dead.WithLabelValues(string(lane)).Set(float64(b.Counts[store.StageDead]))
-		m.oldest.WithLabelValues(string(lane)).Set(b.Oldest.Seconds())
-	}
 }
 
 func (m *Metrics) stopped(s store.Stops) {

@@ -29,6 +29,7 @@ type Console struct {
 	brandAt func(context.Context) (branding.Shown, error)
 	assets  map[string]asset
 	shell   shell
+	frame   frame
 }
 
 // New returns the Console of a server. brandAt returns the brand of the request's host, and an error for a host that
@@ -38,13 +39,17 @@ func New(s *httpx.Server, brandAt func(context.Context) (branding.Shown, error))
 	if err != nil {
 		panic(fmt.Errorf("built files of the console: %w", err)) // a test reads the same files
 	}
-	return &Console{Server: s, brandAt: brandAt, assets: all, shell: newShell(all["index.html"].body.Plain())}
+	return &Console{
+		Server: s, brandAt: brandAt, assets: all, shell: newShell(all["index.html"].body.Plain()),
+		frame: newFrame(framePage),
+	}
 }
 
 // Mount serves the console at Base and at the addresses of the sign-in. Its files and pages have no rate limit by
 // address: an office behind one address loads many at a time, and serving one costs less than counting it.
 func (c *Console) Mount() {
 	c.Fiber.Get(assetsPath+"*", c.sendAsset)
+	c.Fiber.Get(framePath, c.sendFrame)
 	for _, path := range append([]string{Base, Base + "/*"}, outside...) {
 		c.Fiber.Get(path, c.sendShell)
 	}

@@ -12,9 +12,9 @@ import (
 )
 
 // policy permits the console's own files and requests. %s is the hash of the style sheet with the brand's colours.
-// Trusted Types stop any string from becoming markup or script.
+// Trusted Types stop any string from becoming markup or script. The only frame is framePath, which is of this host.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' %s; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+	"connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
 
 const (

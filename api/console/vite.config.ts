@@ -36,7 +36,7 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: Object.fromEntries(['/api', '/billing', '/white-label', '/oauth'].map((path) => [path, api])),
+    proxy: Object.fromEntries(['/api', '/app/frame', '/billing', '/white-label', '/oauth'].map((path) => [path, api])),
   },
   test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
 });

@@ -25,7 +25,7 @@ func newJobsAPI(o Options) (*jobsAPI, error) {
 	ledger := store.New(o.DB, o.System)
 	ledger.Hooks, ledger.Aliases = o.Hooks, o.Aliases
 	d := &jobsAPI{
-		operator: operator.New(ledger, client), redis: client, readOnly: o.ReadOnly, actor: o.User,
+		operator: operator.New(ledger, client), store: ledger, redis: client, readOnly: o.ReadOnly, actor: o.User,
 		log: o.Log,
 	}
 	if d.actor == "" {
@@ -48,6 +48,7 @@ func (d *jobsAPI) mount(mux *http.ServeMux) {
 	}
 	for pattern, h := range map[string]jobsHandler{
 		"GET /jobs/{$}":                 d.search,
+		"GET /jobs/backlog":             d.backlog,
 		"GET /jobs/{org}/{id}":          d.show,
 		"POST /jobs/{org}/{id}/run":     d.acts(d.operator.Run),
 		"POST /jobs/{org}/{id}/archive": d.acts(d.operator.Archive),

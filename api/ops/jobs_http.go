@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -226,6 +227,7 @@ func filterOf(q url.Values) (operator.Filter, error) {
 // during a Redis outage. A nil jobsAPI mounts no paths.
 type jobsAPI struct {
 	operator *operator.Operator
+	store    *store.Store
 	redis    redis.UniversalClient
 	readOnly bool
 	actor    string // in the audit log

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
@@ -42,20 +43,25 @@ type guide struct {
 	name   string
 	whole  branding.Page // on the platform's own hosts
 	shared branding.Page // on custom domains; without a body: none
+	// The sources of the two.
+	wholeText, sharedText string
 }
 
-// mountGuides serves the guides. Each page shows the brand of the request's host.
+// markdownType is the media type of a guide's source.
+const markdownType = "text/markdown"
+
+// mountGuides serves the guides. Each page shows the brand of the request's host. A client that accepts Markdown, as
+// the console does to show a guide beside a screen, gets the source.
 func (p *Pages) mountGuides() {
 	for _, g := range renderGuides() {
-		handler := p.pageOf(func(own bool) (branding.Page, error) {
-			if own {
-				return g.whole, nil
+		page, source := p.pageOf(g.page), p.sourceOf(g)
+		handler := func(c *fiber.Ctx) error {
+			c.Vary(fiber.HeaderAccept)
+			if c.Get(fiber.HeaderAccept) == markdownType {
+				return source(c)
 			}
-			if g.shared.Body == "" {
-				return branding.Page{}, fault.New(fault.NotFound, "There is nothing at this address.")
-			}
-			return g.shared, nil
-		})
+			return page(c)
+		}
 		if g.name == guideIndex {
 			p.Fiber.Get(strings.TrimSuffix(guidesPath, "/"), handler)
 			p.Fiber.Get(guidesPath, handler)
@@ -65,8 +71,39 @@ func (p *Pages) mountGuides() {
 	}
 }
 
+// page returns the guide's page for one of the platform's own hosts or for a custom domain.
+func (g *guide) page(own bool) (branding.Page, error) {
+	switch {
+	case own:
+		return g.whole, nil
+	case g.shared.Body == "":
+		return branding.Page{}, fault.New(fault.NotFound, "There is nothing at this address.")
+	}
+	return g.shared, nil
+}
+
+// sourceOf returns a handler for the Markdown of a guide.
+func (p *Pages) sourceOf(g *guide) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		home, err := p.admit(c)
+		if err != nil {
+			return err
+		}
+		if _, err := g.page(home.IsZero()); err != nil {
+			return err
+		}
+		text := g.sharedText
+		if home.IsZero() {
+			text = g.wholeText
+		}
+		c.Set("Content-Type", markdownType+"; charset=utf-8")
+		c.Set("Cache-Control", "no-cache")
+		return c.SendString(text)
+	}
+}
+
 // renderGuides renders every embedded guide.
-func renderGuides() []guide {
+func renderGuides() []*guide {
 	files, err := guideSources.ReadDir(guidesDir)
 	if err != nil {
 		panic(fmt.Errorf("list guides: %w", err)) // the files are embedded
@@ -76,16 +113,17 @@ func renderGuides() []guide {
 		goldmark.WithExtensions(extension.NewTable(
 			extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-	guides := make([]guide, 0, len(files))
+	guides := make([]*guide, 0, len(files))
 	for _, f := range files {
 		source, err := guideSources.ReadFile(path.Join(guidesDir, f.Name()))
 		if err != nil {
 			panic(fmt.Errorf("read guide %s: %w", f.Name(), err)) // the file is embedded
 		}
-		g := guide{name: strings.TrimSuffix(f.Name(), ".md"), whole: renderGuide(markdown, string(source))}
+		text := string(source)
+		g := &guide{name: strings.TrimSuffix(f.Name(), ".md"), whole: renderGuide(markdown, text), wholeText: text}
 		if !slices.Contains(operatorGuides, g.name) {
-			shared, _, _ := strings.Cut(string(source), operatorsPart)
-			g.shared = renderGuide(markdown, shared)
+			g.sharedText, _, _ = strings.Cut(text, operatorsPart)
+			g.shared = renderGuide(markdown, g.sharedText)
 		}
 		guides = append(guides, g)
 	}

@@ -31,12 +31,7 @@ func (p *Pages) page(one branding.Page) fiber.Handler {
 // pageOf is page with a page that depends on the host: own reports whether the host is one of the platform's.
 func (p *Pages) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		r := httpx.RequestOf(c.UserContext())
-		r.Op, r.IP = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}, p.ClientIP(c)
-		if err := p.LimitAddress(c, r); err != nil {
-			return err
-		}
-		home, err := p.Tenant(c.UserContext())
+		home, err := p.admit(c)
 		if err != nil {
 			return err
 		}
@@ -54,6 +49,17 @@ func (p *Pages) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handl
 		c.Set("Cache-Control", "no-cache") // the brand may change at any time
 		return c.Send(body)
 	}
+}
+
+// admit counts a request for a page against its address's limit, and returns the org of the host: zero for one of the
+// platform's own hosts.
+func (p *Pages) admit(c *fiber.Ctx) (id.ID, error) {
+	r := httpx.RequestOf(c.UserContext())
+	r.Op, r.IP = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}, p.ClientIP(c)
+	if err := p.LimitAddress(c, r); err != nil {
+		return id.ID{}, err
+	}
+	return p.Tenant(c.UserContext())
 }
 
 // BrandAt returns the brand of the request's host. It returns fault.Misdirected for an unknown host.

@@ -271,7 +271,8 @@ func (p *post) send(ctx context.Context) (f figures, err error) {
 	}
 	fmt.Fprintf(os.Stderr, "%.0f per second, processor time an email: %s\n", float64(n)/took, all.of(n))
 	return figures{
-		rate: float64(n) / took, processorTime: all.Seconds() * 1e6 / float64(n), walBytes: (written - wrote) / float64(n),
+		rate: float64(n) / took, processorTime: all.Seconds() * 1e6 / float64(n),
+		walBytes: (written - wrote) / float64(n),
 	}, nil
 }
 

@@ -13,14 +13,16 @@ import (
 func TestEachAlertFiresAtItsFaultAndAtNothingElse(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(repository(t), "deploy", "prometheus")
-	expected, err := os.ReadFile(filepath.Join(dir, "alerts_test.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range readYAML[rules](t, "deploy/prometheus/alerts.yml").Groups {
-		for _, r := range g.Rules {
-			if !strings.Contains(string(expected), `alertname="`+r.Alert+`"`) {
-				t.Errorf("%s has no test in alerts_test.yml", r.Alert)
+	for _, file := range ruleFiles(t) {
+		expected, err := os.ReadFile(filepath.Join(dir, strings.Replace(file, ".yml", "_test.yml", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range readYAML[rules](t, "deploy/prometheus/"+file).Groups {
+			for _, r := range g.Rules {
+				if r.Alert != "" && !strings.Contains(string(expected), `alertname="`+r.Alert+`"`) {
+					t.Errorf("%s of %s has no test", r.Alert, file)
+				}
 			}
 		}
 	}
@@ -29,9 +31,9 @@ func TestEachAlertFiresAtItsFaultAndAtNothingElse(t *testing.T) {
 		t.Skip("SKIPPED: promtool is not installed (Debian: prometheus), so the alert rules were not tried")
 	}
 	for _, args := range [][]string{
-		{"check", "rules", "--lint=all", "--lint-fatal", "alerts.yml"},
+		{"check", "rules", "--lint=all", "--lint-fatal", "alerts.yml", "slo.yml"},
 		{"check", "config", "--syntax-only", "prometheus.yml"},
-		{"test", "rules", "alerts_test.yml"},
+		{"test", "rules", "alerts_test.yml", "slo_test.yml"},
 	} {
 		cmd := exec.CommandContext(t.Context(), promtool, args...)
 		cmd.Dir = dir
@@ -39,4 +41,16 @@ func TestEachAlertFiresAtItsFaultAndAtNothingElse(t *testing.T) {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
+}
+
+// ruleFiles returns the files that Prometheus reads rules from.
+func ruleFiles(t *testing.T) []string {
+	t.Helper()
+	files := readYAML[struct {
+		RuleFiles []string `yaml:"rule_files"`
+	}](t, "deploy/prometheus/prometheus.yml").RuleFiles
+	if len(files) < 2 {
+		t.Fatalf("rule files: %v", files)
+	}
+	return files
 }

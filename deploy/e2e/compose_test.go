@@ -180,7 +180,7 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	dotenv := map[string]string{
-		"POSTGRES_PASSWORD": nasty, "OPS_PASSWORD": nasty,
+		"POSTGRES_PASSWORD": nasty, "OPS_PASSWORD": nasty, "REDIS_PASSWORD": "abc-DEF_123",
 		"FUNNELWORK_KEYSET": strings.TrimSpace(string(keyset)),
 	}
 	ports, err := freePorts(4)
@@ -198,6 +198,9 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 			case "DATABASE_URL":
 				value = strings.Replace(value, "postgres:5432", at.Host, 1)
 			case "REDIS_URL":
+				if want := "redis://:abc-DEF_123@redis:6379/0"; value != want {
+					t.Errorf("%s gets REDIS_URL %s, want %s", role, value, want)
+				}
 				value = redis.String()
 			case "FUNNELWORK_ADDR", "FUNNELWORK_OPS_ADDR":
 				continue
@@ -227,6 +230,7 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 		if res.StatusCode != http.StatusOK {
 			t.Errorf("%s: the ops listener answers its password with %d", name, res.StatusCode)
 		}
+		healthy(t, c.Services[name].Healthcheck.Test, ports[i+1])
 		// An empty value in .env means the default.
 		if diff := cmp.Diff([]string{"billing", "oauth", "mail", "ai"}, lacks(t, ports[i+1])); diff != "" {
 			t.Errorf("%s: not_configured (-want +got):\n%s", name, diff)
@@ -236,5 +240,25 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 		`{"org_name":"Engines","email":"ada@example.com","password":"correct-horse-battery"}`); status !=
 		http.StatusCreated {
 		t.Errorf("signing up, which is on by default: %d %s", status, answer)
+	}
+}
+
+// healthy runs a role's health check as its container does.
+func healthy(t *testing.T, test []string, ops string) {
+	t.Helper()
+	if len(test) < 3 || test[0] != "CMD" || test[1] != "/funnelwork" {
+		t.Fatalf("the health check is %q", test)
+	}
+	free, err := freePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for addr, want := range map[string]string{ops: "ready", free[0]: "funnelwork: not ready: "} {
+		cmd := exec.CommandContext(t.Context(), build(t), test[2:]...)
+		cmd.Env = append(bareEnv(), "FUNNELWORK_OPS_ADDR="+addr)
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != (addr == ops) || !strings.HasPrefix(string(out), want) {
+			t.Errorf("%q at %s: %v %s", test, addr, err, out)
+		}
 	}
 }

@@ -22,6 +22,10 @@ type compose struct {
 		Volumes     []string
 		DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
 		Secrets     []string
+		Healthcheck struct {
+			Test    []string
+			Disable bool
+		}
 	}
 	Volumes map[string]any
 	Secrets map[string]any
@@ -73,9 +77,12 @@ func TestComposeNamesOnlyWhatExists(t *testing.T) {
 				t.Errorf("%s mounts the volume %s, which nobody defines", name, from)
 			}
 		}
+		if len(s.Healthcheck.Test) < 2 && !(s.Healthcheck.Disable && name == "migrate") {
+			t.Errorf("%s has no health check", name)
+		}
 		if s.Image != "funnelwork" {
-			if !regexp.MustCompile(`:[^:]*\d`).MatchString(s.Image) {
-				t.Errorf("%s runs %s, which names no version", name, s.Image)
+			if !regexp.MustCompile(`:v?\d+\.\d+(\.\d+)?$`).MatchString(s.Image) {
+				t.Errorf("%s runs %s, which names no exact version", name, s.Image)
 			}
 			continue
 		}
@@ -89,8 +96,9 @@ func TestComposeNamesOnlyWhatExists(t *testing.T) {
 		}
 	}
 	if redis := strings.Join(c.Services["redis"].Command, " "); !strings.Contains(redis, "--appendonly yes") ||
-		!strings.Contains(redis, "--maxmemory-policy noeviction") {
-		t.Errorf("redis runs %q: it must keep an append-only file and evict nothing", redis)
+		!strings.Contains(redis, "--maxmemory-policy noeviction") ||
+		!strings.Contains(redis, "--requirepass ${REDIS_PASSWORD:?") {
+		t.Errorf("redis runs %q: it must keep an append-only file, evict nothing and have a password", redis)
 	}
 }
 
@@ -147,7 +155,8 @@ type dashboard struct {
 type rules struct {
 	Groups []struct {
 		Rules []struct {
-			Alert, Expr string
+			Alert, Record, Expr string
+
 			Labels      map[string]string
 			Annotations map[string]string
 		}
@@ -176,16 +185,21 @@ func watched(t *testing.T) []string {
 			exprs = append(exprs, target.Expr)
 		}
 	}
-	for _, g := range readYAML[rules](t, "deploy/prometheus/alerts.yml").Groups {
-		for _, r := range g.Rules {
-			for what, text := range map[string]string{
-				"name": r.Alert, "summary": r.Annotations["summary"], "severity": r.Labels["severity"],
-			} {
-				if text == "" {
-					t.Errorf("alert %q has no %s", r.Alert, what)
+	for _, file := range ruleFiles(t) {
+		for _, g := range readYAML[rules](t, "deploy/prometheus/"+file).Groups {
+			for _, r := range g.Rules {
+				exprs = append(exprs, r.Expr)
+				if r.Record != "" {
+					continue
+				}
+				for what, text := range map[string]string{
+					"name": r.Alert, "summary": r.Annotations["summary"], "severity": r.Labels["severity"],
+				} {
+					if text == "" {
+						t.Errorf("alert %q has no %s", r.Alert, what)
+					}
 				}
 			}
-			exprs = append(exprs, r.Expr)
 		}
 	}
 	if len(exprs) < 20 {

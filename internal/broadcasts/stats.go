@@ -3,11 +3,14 @@ package broadcasts
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences/significance"
+	"github.com/funnelwork/funnelwork/internal/sequences/stats"
 )
 
 // BroadcastStats is what became of the emails of one variant.
@@ -25,7 +28,25 @@ type BroadcastStats struct {
 	Opened        int     `json:"opened" doc:"Emails with an open by a person"`
 	MachineClicks int     `json:"machine_clicks" doc:"Clicks by scanners"`
 	MachineOpens  int     `json:"machine_opens" doc:"Opens by proxies and scanners"`
+
+	ReplyRate  stats.Rate `json:"reply_rate" doc:"Share of the emails that were replied to"`
+	ClickRate  stats.Rate `json:"click_rate" doc:"Share of the emails with a click by a person"`
+	BounceRate stats.Rate `json:"bounce_rate" doc:"Share of the emails that came back"`
+	PBest      *float64   `json:"p_best"`
+
+	first *time.Time // when the first email was marked
 }
+
+// Descriptions implements wire.Describer.
+func (BroadcastStats) Descriptions() map[string]string {
+	return map[string]string{
+		"p_best": "Probability that the variant has the highest share of clicks by people of all; null: no variants, " +
+			"or fewer than 200 emails of one, or less than 24 hours. Below 0.95 no difference is shown",
+	}
+}
+
+// out returns the number of emails that have left, as far as is known.
+func (s *BroadcastStats) out() int { return s.Sent + s.Unknown }
 
 // Stats returns what became of the emails of a broadcast, by variant. If there is no such broadcast, the error is a
 // not_found fault.
@@ -38,16 +59,35 @@ func Stats(ctx context.Context, tx *postgres.Tx, i id.ID) ([]BroadcastStats, err
 			count(*) FILTER (WHERE status = 'sent'), count(*) FILTER (WHERE status = 'unknown'),
 			count(*) FILTER (WHERE status IN ('failed', 'cancelled')), count(delivered_at), count(bounced),
 			count(complained_at), count(replied_at), count(*) FILTER (WHERE clicks > 0),
-			count(*) FILTER (WHERE opens > 0), coalesce(sum(machine_clicks), 0), coalesce(sum(machine_opens), 0)
+			count(*) FILTER (WHERE opens > 0), coalesce(sum(machine_clicks), 0), coalesce(sum(machine_opens), 0),
+			min(marked_at)
 		FROM email WHERE org_id = $1 AND broadcast_id = $2 GROUP BY variant ORDER BY variant`, tx.Org(), i)
 	if err != nil {
 		return nil, fmt.Errorf("count emails of broadcast: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[BroadcastStats])
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s BroadcastStats, err error) {
+		return s, row.Scan(&s.Variant, &s.Planned, &s.Sent, &s.Unknown, &s.Failed, &s.Delivered, &s.Bounced,
+			&s.Complained, &s.Replied, &s.Clicked, &s.Opened, &s.MachineClicks, &s.MachineOpens, &s.first)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("count emails of broadcast: %w", err)
 	}
+	compare(all, time.Now())
 	return all, nil
+}
+
+// compare sets the rates, and PBest if the mail has variants that can be compared.
+func compare(all []BroadcastStats, now time.Time) {
+	arms, first := make([]significance.Arm, len(all)), make([]*time.Time, len(all))
+	for i := range all {
+		s := &all[i]
+		s.ReplyRate, s.ClickRate = stats.RateOf(s.Replied, s.out()), stats.RateOf(s.Clicked, s.out())
+		s.BounceRate = stats.RateOf(s.Bounced, s.out())
+		arms[i], first[i] = significance.Arm{Trials: s.out(), Successes: min(s.Clicked, s.out())}, s.first
+	}
+	for i, p := range stats.Compare(arms, first, now) {
+		all[i].PBest = &p
+	}
 }
 
 // Erase queues the removal of a contact from the audiences of broadcasts.

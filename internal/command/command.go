@@ -27,6 +27,7 @@ type cli struct {
 	Worker    role         `cmd:"" help:"Run jobs."`
 	Scheduler reminder     `cmd:"" help:"Add the jobs that are due by the clock. Any number may run."`
 	Migrate   migrate      `cmd:"" help:"Bring the database to this version's schema."`
+	Ready     ready        `cmd:"" help:"Ask the process at --ops-addr whether it is ready, as a health check."`
 	User      userGroup    `cmd:"" help:"People."`
 	Jobs      jobsGroup    `cmd:"" help:"Jobs: search, run again, drop, pause."`
 	Keys      keysGroup    `cmd:"" help:"Keys that sign and seal."`

@@ -27,9 +27,11 @@ type demoData struct {
 // Help returns the details of the command's help.
 func (*demoData) Help() string {
 	return "Companies, contacts, deals, notes, tasks, tags, segments, timelines and scores of the last 180 days, and " +
-		"webhooks with deliveries of which some have failed. All names are made up, and all addresses end in " +
-		"example.com or example.org. Deliveries go only to the inbox of a running `up`. A second call does nothing; " +
-		"a call that was interrupted is continued by the next one. The org's setting \"demo\" shows the progress."
+		"webhooks with deliveries of which some have failed. An org with a sandbox mailbox also gets a mailbox, " +
+		"sequences and broadcasts, whose mails a worker sends to the sandbox. All names are made up, and all " +
+		"addresses end in example.com or example.org. Deliveries go only to the inbox of a running `up`. A second " +
+		"call does nothing; a call that was interrupted is continued by the next one. The org's setting \"demo\" " +
+		"shows the progress."
 }
 
 // Validate is kong's.
@@ -50,8 +52,9 @@ func (d *demoData) Run(ctx context.Context, s *settings, log *slog.Logger, out i
 		p.inbox = "http://" + orDefault(p.OpsAddr, opsAddr) + inbox.Path
 		p.hooks.Policy.Inbox = p.inbox
 		done, err := demo.Fill(ctx, demo.Options{
-			App: p.app, Hooks: p.hooks, Plans: p.plans, Model: models.NewBook(p.app, log).In, Inbox: p.inbox,
-			Org: which, Seed: d.Seed, Contacts: d.Contacts, Force: d.Force,
+			App: p.app, Hooks: p.hooks, Mailboxes: p.mailboxes, Plans: p.plans, Inbox: p.inbox,
+			Model: models.NewBook(p.app, log).In,
+			Org:   which, Seed: d.Seed, Contacts: d.Contacts, Force: d.Force,
 		})
 		if err != nil {
 			return err

@@ -63,6 +63,7 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 		err = p.work(ctx)
 	default:
 		p.remind()
+		p.countBacklog()
 	}
 	if err = errors.Join(err, p.operate(ops)); err != nil {
 		return err

@@ -5,10 +5,13 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
+	"github.com/funnelwork/funnelwork/internal/queue/backlog"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/jobs"
@@ -67,6 +70,18 @@ func (p *process) refresher(ctx context.Context) *social.Refresher {
 	}, r.Recover)
 	return r
 }
+
+// countBacklog adds the gauges of the backlog to a scheduler's process, so that there are some while no worker runs. A
+// worker has them itself.
+func (p *process) countBacklog() {
+	c := &backlog.Counter{
+		Store: store.New(p.app, p.system), Gauges: backlog.NewGauges(p.metrics), Log: p.log, Every: schedulerCounts,
+	}
+	p.tasks = append(p.tasks, c.Run)
+}
+
+// schedulerCounts is how often a scheduler counts the backlog. An autoscaler that reads its metrics reacts this late.
+const schedulerCounts = 15 * time.Second
 
 // remind adds the scheduler.
 func (p *process) remind() {

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 var (
@@ -32,21 +33,10 @@ func TestASuppressionThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 		email := o.written(func(n *emails.New) { n.ContactID, n.ToEmail, n.Purpose = contact, to, emails.Marketing })
 		out := o.begun(email)
 		var (
-			both  sync.WaitGroup
 			first bool // the suppression was committed while the mark was not
 			err   error
 		)
-		heads := [2]time.Duration{} // of which one is not 0, to see both orders
-		heads[i%2] = time.Duration(rand.IntN(5000)) * time.Microsecond
-		begin := make(chan struct{})
-		both.Go(func() {
-			<-begin
-			<-time.After(heads[0])
-			err = o.mark(out)
-		})
-		both.Go(func() {
-			<-begin
-			<-time.After(heads[1])
+		testkit.Race(i, 5*time.Millisecond, func() { err = o.mark(out) }, func() {
 			o.must(func(tx *postgres.Tx) error {
 				_, _, err := o.emails.Suppressions.Add(context.WithoutCancel(t.Context()), tx, suppression.New{
 					Email: to, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe,
@@ -55,8 +45,6 @@ func TestASuppressionThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 			})
 			first = o.status(email) != emails.Transmitting
 		})
-		close(begin)
-		both.Wait()
 		switch got := o.status(email); {
 		case err == nil && first:
 			t.Fatalf("race %d: the email was marked after the suppression was committed", i)

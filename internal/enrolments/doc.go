@@ -5,7 +5,11 @@
 // Enrol takes up to a thousand ids and returns a result for each. A Batch takes a segment or a filter: a job walks it
 // in the order of creation, in pieces of one transaction each, so that it can be killed, continued and cancelled. A
 // contact is skipped with a reason, and never enrolled twice at once: a unique index allows one open enrolment per
-// contact and sequence.
+// contact and sequence, and another one allows one open enrolment per contact of the sequences that leave out contacts
+// in other ones (exclusive). So these rules hold between concurrent transactions, too.
+//
+// Enter enrols the contacts that have entered the segment of a sequence. Package segments writes a row for each entry
+// in the transaction that announces it, and Enter deletes the row in the transaction that enrols the contact.
 //
 // # Steps
 //

@@ -113,13 +113,7 @@ func TestALateReplyToAFinishedEnrolmentCounts(t *testing.T) {
 func TestAMarkThatComesFirstLetsTheMailGoAndTheReplyEndTheRest(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	ada := o.person("ada@example.com")
-	e := o.enrolled(o.sequence(nil, mail("first", 0), mail("second", 1)), ada)
-	o.tick()
-	out := o.begun()
-	if err := o.mark(out); err != nil {
-		t.Fatal(err)
-	}
+	ada, e, out := o.transmitting(1)
 	o.reply(ada, &e)
 	o.accept(out)
 	if o.state(e) != "replied first reply" || o.one(`SELECT status FROM email`) != emails.Sent {
@@ -224,12 +218,7 @@ func TestAPausedEnrolmentSendsItsStepAfterItIsResumed(t *testing.T) {
 func TestAPauseWhileTheMailIsTransmittedKeepsTheNextStep(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	e := o.enrolled(o.sequence(nil, mail("first", 0), mail("second", 2)), o.person("ada@example.com"))
-	o.tick()
-	out := o.begun()
-	if err := o.mark(out); err != nil {
-		t.Fatal(err)
-	}
+	_, e, out := o.transmitting(2)
 	o.must(func(ctx context.Context, tx *postgres.Tx) error {
 		_, err := enrolments.Pause(ctx, tx, e, "user/1")
 		return err
@@ -278,12 +267,7 @@ func TestAnAbsenceEndsByItself(t *testing.T) {
 func TestAnUnknownMailIsTreatedAsSentOnceItIsFinal(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	e := o.enrolled(o.sequence(nil, mail("first", 0), mail("second", 1)), o.person("ada@example.com"))
-	o.tick()
-	out := o.begun()
-	if err := o.mark(out); err != nil {
-		t.Fatal(err)
-	}
+	_, e, out := o.transmitting(1)
 	o.must(func(ctx context.Context, tx *postgres.Tx) error { return out.Doubt(ctx, tx, emails.NoReply) })
 	if o.state(e) != "sending first" {
 		t.Fatal(o.state(e))
@@ -300,13 +284,7 @@ func TestAnUnknownMailIsTreatedAsSentOnceItIsFinal(t *testing.T) {
 func TestAnAbsenceDuringTheTransmissionEndsByItself(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	ada := o.person("ada@example.com")
-	e := o.enrolled(o.sequence(nil, mail("first", 0), mail("second", 1)), ada)
-	o.tick()
-	out := o.begun()
-	if err := o.mark(out); err != nil {
-		t.Fatal(err)
-	}
+	_, e, out := o.transmitting(1)
 	o.must(func(ctx context.Context, tx *postgres.Tx) error {
 		back := time.Now().Add(3 * day)
 		return (&states.Reply{Message: id.New(), Enrolment: &e, At: time.Now()}).Away(ctx, tx, &back)
@@ -335,13 +313,7 @@ func TestAMailOfASequenceThatWasArchivedIsNotSent(t *testing.T) {
 func TestAnAbsenceThatEndsWhileTheMailFailsDoesNotWaitForTheMail(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	ada := o.person("ada@example.com")
-	e := o.enrolled(o.sequence(nil, mail("first", 0), mail("second", 1)), ada)
-	o.tick()
-	out := o.begun()
-	if err := o.mark(out); err != nil {
-		t.Fatal(err)
-	}
+	_, e, out := o.transmitting(1)
 	o.must(func(ctx context.Context, tx *postgres.Tx) error {
 		return (&states.Reply{Message: id.New(), Enrolment: &e, At: time.Now()}).Away(ctx, tx, nil)
 	})

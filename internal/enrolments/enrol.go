@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -124,22 +125,25 @@ func (e *enroller) enrol(ctx context.Context, tx *postgres.Tx, contacts []id.ID,
 	if err != nil {
 		return nil, err
 	}
+	if err := e.outrun(ctx, tx, found, made); err != nil {
+		return nil, err
+	}
 	out, seen := make([]Result, len(contacts)), map[id.ID]bool{}
 	for i, contact := range contacts {
 		r := &out[i]
 		r.ContactID, r.Result = contact, Skipped
 		c, known := found[contact]
-		switch enrolment, ok := made[contact]; {
+		switch {
 		case !known:
 			r.Reason = new(NotFound)
 		case c.reason != "":
 			r.Reason = &c.reason
-		case seen[contact] || !ok && !e.DryRun:
+		case seen[contact]:
 			r.Reason = new(AlreadyOpen)
 		case e.DryRun:
 			r.Result = Enrolled
 		default:
-			r.Result, r.EnrolmentID = Enrolled, &enrolment.ID
+			r.Result, r.EnrolmentID = Enrolled, &made[contact].ID
 		}
 		seen[contact] = true
 	}
@@ -159,8 +163,9 @@ func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]
 		start = *e.StartAt
 	}
 	in := &inserts{}
-	for _, c := range found {
-		if c.reason == "" {
+	// Concurrent transactions insert the same contacts in one order, so that they do not block each other.
+	for _, contact := range contacts.SortIDs(slices.Collect(maps.Keys(found))) {
+		if c := found[contact]; c.reason == "" {
 			if err := in.add(e, c, start); err != nil {
 				return nil, err
 			}
@@ -188,6 +193,33 @@ func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]
 		states.Due(tx, group, in.due[group])
 	}
 	return out, events.AnnounceAll(ctx, tx, announced)
+}
+
+// outrun sets the reasons of the candidates without one that were not inserted: a concurrent transaction, which has
+// been committed by now, has enrolled them.
+func (e *enroller) outrun(ctx context.Context, tx *postgres.Tx, found map[id.ID]*candidate,
+	made map[id.ID]*Enrolment,
+) error {
+	var lost []id.ID
+	for contact, c := range found {
+		if c.reason == "" && made[contact] == nil && !e.DryRun {
+			lost = append(lost, contact)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	now, err := e.candidates(ctx, tx, lost)
+	if err != nil {
+		return err
+	}
+	for _, contact := range lost {
+		found[contact].reason = AlreadyOpen
+		if c := now[contact]; c != nil && c.reason != "" {
+			found[contact].reason = c.reason
+		}
+	}
+	return nil
 }
 
 func cause(by string) string {

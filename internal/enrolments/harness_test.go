@@ -252,6 +252,20 @@ func (o *office) deliver() (sent int) {
 	return sent
 }
 
+// transmitting enrols a contact in a sequence of two mails, the second one some days after the first one, which is
+// marked.
+func (o *office) transmitting(days int) (contact, enrolment id.ID, out *emails.Outgoing) {
+	o.Helper()
+	contact = o.person("ada@example.com")
+	enrolment = o.enrolled(o.sequence(nil, mail("first", 0), mail("second", days)), contact)
+	o.tick()
+	out = o.begun()
+	if err := o.mark(out); err != nil {
+		o.Fatal(err)
+	}
+	return contact, enrolment, out
+}
+
 func (o *office) accept(out *emails.Outgoing) {
 	o.Helper()
 	o.must(func(ctx context.Context, tx *postgres.Tx) error {

@@ -45,21 +45,24 @@ func (in *inserts) add(e *enroller, c *candidate, start time.Time) error {
 	return nil
 }
 
+// insert inserts the enrolments and returns them. It leaves out a contact that a concurrent transaction has enrolled in
+// this sequence, or in another one if both leave out the contacts of others.
 func (in *inserts) insert(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
 ) ([]Enrolment, error) {
 	stop := e.version.StopOn
 	rows, err := tx.Query(ctx, `
 		WITH n AS (
 			INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp, mailbox_id,
-				zone, stop_reply, stop_company, stop_deal, batch_id, created_by, created_at, state_at)
-			SELECT $1, u.id, $2, $3, u.contact, $4, $5, u.due, u.grp, u.mailbox, u.zone, $6, $7, $8, $9, $10, $11, $11
+				zone, stop_reply, stop_company, stop_deal, batch_id, created_by, created_at, state_at, exclusive)
+			SELECT $1, u.id, $2, $3, u.contact, $4, $5, u.due, u.grp, u.mailbox, u.zone, $6, $7, $8, $9, $10, $11, $11,
+				$18
 			FROM unnest($12::uuid[], $13::uuid[], $14::timestamptz[], $15::bigint[], $16::uuid[], $17::text[])
 				AS u (id, contact, due, grp, mailbox, zone)
-			ON CONFLICT (org_id, sequence_id, contact_id) WHERE ended_at IS NULL DO NOTHING
+			ON CONFLICT DO NOTHING
 			RETURNING *
 		) SELECT `+states.Columns+` FROM n ORDER BY n.id`, tx.Org(), e.Sequence, e.version.Number, e.state,
 		e.version.Steps[0].Key, stop.Reply, stop.CompanyReply, stop.DealWon, batch, e.By, now, in.ids, in.contacts,
-		in.dues, in.groups, in.mailboxes, in.zones)
+		in.dues, in.groups, in.mailboxes, in.zones, e.version.Exclusive)
 	if err != nil {
 		return nil, fmt.Errorf("insert enrolments: %w", err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 var races = flag.Int("races", 150, "races between a mark and a reply")
@@ -33,21 +32,10 @@ func TestAReplyThatIsCommittedBeforeTheMarkStopsTheNextStep(t *testing.T) {
 			t.Fatal("no mail")
 		}
 		var (
-			both  sync.WaitGroup
 			first bool // the reply was committed while the mark was not
 			err   error
 		)
-		heads := [2]time.Duration{} // of which one is not 0, to see both orders
-		heads[i%2] = time.Duration(rand.IntN(4000)) * time.Microsecond
-		begin := make(chan struct{})
-		both.Go(func() {
-			<-begin
-			<-time.After(heads[0])
-			err = o.mark(out)
-		})
-		both.Go(func() {
-			<-begin
-			<-time.After(heads[1])
+		testkit.Race(i, 4*time.Millisecond, func() { err = o.mark(out) }, func() {
 			o.must(func(ctx context.Context, tx *postgres.Tx) error {
 				r := &states.Reply{Message: id.New(), Contact: &contact, Enrolment: &e, At: time.Now()}
 				r.LockFor(tx)
@@ -55,8 +43,6 @@ func TestAReplyThatIsCommittedBeforeTheMarkStopsTheNextStep(t *testing.T) {
 			})
 			first = o.one(`SELECT status FROM email WHERE id = $1`, out.ID) != emails.Transmitting
 		})
-		close(begin)
-		both.Wait()
 		status := o.one(`SELECT status FROM email WHERE id = $1`, out.ID)
 		switch {
 		case o.state(e) != "replied first reply":

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
 	"github.com/funnelwork/funnelwork/internal/sequences/steps"
 	"github.com/funnelwork/funnelwork/internal/templates"
 )
@@ -58,7 +59,11 @@ func (t *tick) write(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step
 	if err != nil {
 		return nil, err
 	}
-	variant := s.Variant(e.ID, nil)
+	stopped, err := t.stopped(ctx, e.SequenceID, s)
+	if err != nil {
+		return nil, err
+	}
+	variant := s.Variant(e.ID, stopped)
 	n := &emails.New{
 		ID: id.New(), Mailbox: m, ContactID: e.ContactID, ToEmail: row.Email, Purpose: emails.Marketing,
 		ToName:   strings.TrimSpace(row.FirstName + " " + row.LastName),
@@ -95,6 +100,24 @@ func (t *tick) write(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step
 	}
 	n.ListUnsubscribe = []string{mail.UnsubscribeURL}
 	return n, nil
+}
+
+// stopped returns the variants of a step that were stopped since they lose. Those of a sequence are read once a tick.
+func (t *tick) stopped(ctx context.Context, sequence id.ID, s *steps.Step) ([]string, error) {
+	if !s.Email.Auto {
+		return nil, nil
+	}
+	if t.stops[sequence] == nil {
+		all, err := comparisons.Read(ctx, t.tx, sequence)
+		if err != nil {
+			return nil, err
+		}
+		t.stops[sequence] = all[sequence]
+		if t.stops[sequence] == nil {
+			t.stops[sequence] = comparisons.Stops{}
+		}
+	}
+	return t.stops[sequence].Of(s.Key), nil
 }
 
 // subject returns the subject of an answer whose source has none: that of the email that it answers. Otherwise it

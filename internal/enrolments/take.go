@@ -150,12 +150,7 @@ func (t *tick) run(ctx context.Context, all []Enrolment) error {
 	}
 	for i := range all {
 		e := &all[i]
-		err := t.tx.Savepoint(ctx, func() error {
-			if err := t.step(ctx, e); err != nil {
-				return err
-			}
-			return t.tx.Flush(ctx)
-		})
+		err := t.tx.Savepoint(ctx, func() error { return t.step(ctx, e) })
 		switch {
 		case err == nil:
 		case postgres.Lost(err) || postgres.Away(err) || ctx.Err() != nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/sequences"
+	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
 	"github.com/funnelwork/funnelwork/internal/templates"
 )
 
@@ -51,8 +52,9 @@ type tick struct {
 	versions map[versionKey]*loaded
 	boxes    map[id.ID]*mailboxes.Sending
 	news     map[id.ID]*newLimit
-	earlier  map[id.ID]earlier // of the enrolments that are being executed
-	stored   map[int64]bool    // groups whose rows are written
+	earlier  map[id.ID]earlier           // of the enrolments that are being executed
+	stops    map[id.ID]comparisons.Stops // of sequences
+	stored   map[int64]bool              // groups whose rows are written
 	model    *scoring.Model
 	base     *string // of links
 	left     int     // emails
@@ -82,7 +84,7 @@ type group struct {
 func (e *Engine) Tick(ctx context.Context, tx *postgres.Tx) error {
 	t := &tick{
 		Engine: e, tx: tx, versions: map[versionKey]*loaded{}, boxes: map[id.ID]*mailboxes.Sending{},
-		news: map[id.ID]*newLimit{}, stored: map[int64]bool{}, left: mailsAtOnce,
+		news: map[id.ID]*newLimit{}, stops: map[id.ID]comparisons.Stops{}, stored: map[int64]bool{}, left: mailsAtOnce,
 	}
 	// The tables swing between empty and millions of rows, so that statistics mislead the planner.
 	tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),

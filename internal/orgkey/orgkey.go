@@ -37,7 +37,7 @@ type Pair struct{ Org, Platform Key }
 
 // Of returns the keys for the org of tx, whose own key is created if it has none yet; so tx must be able to write.
 func Of(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (Pair, error) {
-	p, err := read(ctx, tx, box)
+	p, err := Find(ctx, tx, box)
 	if err != nil || !p.Org.IsZero() {
 		return p, err
 	}
@@ -47,13 +47,28 @@ func Of(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (Pair, error) 
 	if err != nil {
 		return p, fmt.Errorf("seal org key: %w", err)
 	}
+	tx.SetValue(createdKey{}, true)
 	tx.Queue(`INSERT INTO org_key (org_id, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING`, tx.Org(), sealed)
 	return read(ctx, tx, box) // a concurrent transaction's key, if that was first
 }
 
+// The keys under which a transaction keeps the pair, and that it has created the org's key. Such a pair is not kept: a
+// rollback to a savepoint may undo it.
+type (
+	pairKey    struct{}
+	createdKey struct{}
+)
+
 // Find returns the keys for the org of tx, which may be read-only. The org's own is the zero Key if it has none yet.
 func Find(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (Pair, error) {
-	return read(ctx, tx, box)
+	if p, ok := tx.Value(pairKey{}).(Pair); ok {
+		return p, nil
+	}
+	p, err := read(ctx, tx, box)
+	if err == nil && !p.Org.IsZero() && tx.Value(createdKey{}) == nil {
+		tx.SetValue(pairKey{}, p)
+	}
+	return p, err
 }
 
 func read(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) (p Pair, err error) {

@@ -25,6 +25,7 @@ type Tx struct {
 	notes   []any
 	saves   int
 	ordinal int
+	values  map[any]any
 }
 
 // Tx runs fn in a transaction that sees only the rows of org, and commits if fn returns nil. A nil error means that it
@@ -96,6 +97,17 @@ func (tx *Tx) PoolValue(key any, create func() any) any {
 	}
 	v, _ := tx.db.kept.LoadOrStore(key, create())
 	return v
+}
+
+// Value returns what SetValue stored under key, or nil.
+func (tx *Tx) Value(key any) any { return tx.values[key] }
+
+// SetValue stores v with tx. A rollback to a savepoint does not undo it, so v must not depend on what tx has written.
+func (tx *Tx) SetValue(key, v any) {
+	if tx.values == nil {
+		tx.values = map[any]any{}
+	}
+	tx.values[key] = v
 }
 
 // Ordinal returns the next number, from 0: the position of a row among those of its kind that this transaction writes.

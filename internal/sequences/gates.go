@@ -49,6 +49,9 @@ func (g *Gates) Check(ctx context.Context, tx *postgres.Tx, s *Sequence) error {
 	if err := g.senders(ctx, tx, f, s.MailboxIDs); err != nil {
 		return err
 	}
+	if err := checkSegment(ctx, tx, f, s.EnrollSegment); err != nil {
+		return err
+	}
 	for i := range s.Steps {
 		if e := s.Steps[i].Email; e != nil {
 			if err := g.email(f, "steps/"+strconv.Itoa(i)+"/email", e); err != nil {
@@ -102,6 +105,25 @@ func (g *Gates) senders(ctx context.Context, tx *postgres.Tx, f *form.Form, mail
 			f.Wrong(at, needsVerified,
 				"The domain of the mailbox needs an SPF or DKIM record and a DMARC record.")
 		}
+	}
+	return nil
+}
+
+// checkSegment records a segment from which contacts cannot be enrolled; nil is none.
+func checkSegment(ctx context.Context, tx *postgres.Tx, f *form.Form, segment *id.ID) error {
+	if segment == nil {
+		return nil
+	}
+	var kind string
+	err := tx.QueryRow(ctx, `SELECT kind FROM segment WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`,
+		[]any{tx.Org(), *segment}, &kind)
+	switch {
+	case postgres.None(err):
+		f.Wrong("enroll_segment", "unknown_segment", "There is no such segment.")
+	case err != nil:
+		return fmt.Errorf("read segment: %w", err)
+	case kind != "dynamic":
+		f.Wrong("enroll_segment", "not_dynamic", "Contacts enter only dynamic segments; enrol those of a static one.")
 	}
 	return nil
 }

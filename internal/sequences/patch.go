@@ -28,6 +28,7 @@ type Patch struct {
 	AllowReenroll  wire.Field[bool]
 	MaxNewPerDay   wire.Field[int]
 	LateAfterHours wire.Field[int]
+	EnrollSegment  wire.Field[string]
 	Steps          wire.Field[[]steps.Step]
 	form.Refused
 }
@@ -92,6 +93,7 @@ func (d *draft) fill(p *Patch) error {
 		d.s.LateAfterHours = p.LateAfterHours.Value
 		d.number("late_after_hours", d.s.LateAfterHours, maxLate)
 	}
+	d.ID("enroll_segment", p.EnrollSegment, &d.s.EnrollSegment)
 	return d.steps(p.Steps)
 }
 

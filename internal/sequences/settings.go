@@ -19,6 +19,7 @@ type Settings struct {
 	AllowReenroll  bool           `json:"allow_reenroll" doc:"Whether a contact may be enrolled again afterwards"`
 	MaxNewPerDay   *int           `json:"max_new_per_day"`
 	LateAfterHours int            `json:"late_after_hours"`
+	EnrollSegment  *id.ID         `json:"enroll_segment" format:"uuid" nullable:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -30,6 +31,8 @@ func (Settings) Descriptions() map[string]string {
 		"exclusive":        "Whether contacts that are in another sequence are left out",
 		"max_new_per_day":  "Most enrolments that begin in 24 hours; the others wait. null: no limit",
 		"late_after_hours": "A mail that is due for longer is not sent any more; hours, 1 to 720",
+		"enroll_segment": "Dynamic segment: contacts that enter it while the sequence is active or paused are " +
+			"enrolled; null: none",
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -37,6 +38,8 @@ func Activate(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match,
 	if s.DraftVersion != nil {
 		tx.Queue(`UPDATE sequence_version SET activated_at = $4 WHERE org_id = $1 AND sequence_id = $2 AND number = $3`,
 			tx.Org(), i, s.DraftVersion, now)
+		tx.Queue(`UPDATE sequence SET enroll_segment = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), i, s.EnrollSegment)
+		comparisons.Begin(tx, i, s.Steps)
 		s.Version, s.DraftVersion = s.DraftVersion, nil
 	}
 	setStatus(tx, &r, Active, "", now)

@@ -133,6 +133,11 @@ func (d *draft) references(ctx context.Context, tx *postgres.Tx, was *Sequence) 
 			return err
 		}
 	}
+	if !reflect.DeepEqual(d.s.EnrollSegment, was.EnrollSegment) {
+		if err := checkSegment(ctx, tx, d.Form, d.s.EnrollSegment); err != nil {
+			return err
+		}
+	}
 	if reflect.DeepEqual(d.s.Steps, was.Steps) {
 		return d.fault()
 	}

@@ -44,8 +44,8 @@ func Collect(ctx context.Context, tx *postgres.Tx, contact id.ID, s Sender, unsu
 		Sender: s.Name, UnsubscribeURL: unsubscribe,
 		PreferencesURL: strings.Replace(unsubscribe, UnsubscribePath, PreferencesPath, 1),
 	}
-	if err := tx.QueryRow(ctx, `SELECT name FROM org WHERE id = $1`, []any{tx.Org()}, &f.Org); err != nil {
-		return nil, fmt.Errorf("read org: %w", err)
+	if f.Org, err = orgName(ctx, tx); err != nil {
+		return nil, err
 	}
 	if f.Sender == "" {
 		f.Sender = f.Org
@@ -70,6 +70,20 @@ func Collect(ctx context.Context, tx *postgres.Tx, contact id.ID, s Sender, unsu
 		return nil, fmt.Errorf("encode merge values: %w", err)
 	}
 	return b, nil
+}
+
+type nameKey struct{}
+
+// orgName returns the name of the org of tx, which is read once a transaction.
+func orgName(ctx context.Context, tx *postgres.Tx) (name string, err error) {
+	if name, ok := tx.Value(nameKey{}).(string); ok {
+		return name, nil
+	}
+	if err := tx.QueryRow(ctx, `SELECT name FROM org WHERE id = $1`, []any{tx.Org()}, &name); err != nil {
+		return "", fmt.Errorf("read org: %w", err)
+	}
+	tx.SetValue(nameKey{}, name)
+	return name, nil
 }
 
 // object returns the members of v with the given names.

@@ -180,6 +180,12 @@ var rules = []struct{ table, sql string }{
 		`DELETE FROM enrolment_result WHERE ctid = ANY (ARRAY(SELECT ctid FROM enrolment_result
 			WHERE created_at < now() - interval '30 days' LIMIT $1))`,
 	},
+	// Entries of sequences without a mailbox.
+	{
+		"segment_entry",
+		`DELETE FROM segment_entry WHERE ctid = ANY (ARRAY(SELECT ctid FROM segment_entry
+			WHERE created_at < now() - interval '7 days' LIMIT $1))`,
+	},
 	{
 		"enrolment_batch",
 		`DELETE FROM enrolment_batch WHERE ctid = ANY (ARRAY(SELECT ctid FROM enrolment_batch

@@ -84,6 +84,82 @@ var tasks = []struct {
 		h.press("x")
 		h.see("Done: Send the licence")
 	}},
+	{"segments", "/app/segments", func(h *hand, _ *server) {
+		h.press("c")
+		h.wait(`location.pathname === '/app/segments/new'`)
+	}},
+	{"segment", "/app/segments/new", func(h *hand, _ *server) {
+		h.wait(`document.activeElement?.matches('#main input')`)
+		h.press("New leads")
+		h.to("Value of Stage")
+		h.press("l", enter)
+		h.wait(`/\d+ contacts?/.test(document.querySelector('[aria-label="Who would be in it"]')?.innerText)`)
+		h.to("Create segment")
+		h.press(enter)
+		h.see("Segment created")
+		h.wait(`/^\/app\/segments\/[0-9a-f-]{36}$/.test(location.pathname)`)
+	}},
+	{"imports", "/app/imports", func(h *hand, _ *server) {
+		h.press("c")
+		h.wait(`location.pathname === '/app/imports/new'`)
+	}},
+	{"import", "/app/imports/new", func(h *hand, _ *server) { h.to("Choose a CSV file") }},
+	{"exports", "/app/imports?show=exports", func(h *hand, _ *server) {
+		h.press("c")
+		h.to("Start export")
+		h.press(enter)
+		h.see("The export has begun")
+	}},
+	{"duplicates", "/app/duplicates", func(h *hand, _ *server) {
+		h.press("r")
+		h.see("The search has begun")
+	}},
+	{"merges", "/app/duplicates?show=merged", func(h *hand, _ *server) { h.see("Nothing was merged yet") }},
+	{"accounts", "/app/accounts", func(h *hand, _ *server) {
+		h.to("Connect account")
+		h.press(enter)
+		h.wait(`document.querySelector('[role=menuitem]') !== null`)
+		h.see("LinkedIn page")
+		h.press(kb.Escape)
+	}},
+	{"clients", "/app/clients", func(h *hand, _ *server) {
+		h.press("c")
+		h.wait(`document.activeElement?.matches('[role=dialog] input')`)
+		h.press("Shop", enter)
+		h.wait(`/Client created|Your plan is full|client orgs is reached/.test(document.body.innerText)`)
+	}},
+	{"scoring", "/app/ai", func(h *hand, _ *server) {
+		h.press("h")
+		h.see("Read a score")
+		h.press(kb.Escape)
+		h.wait(`document.querySelector('aside') === null`)
+		h.to("Train now")
+		h.press(enter)
+		h.see("has begun")
+	}},
+	{"tags", settings + "/tags", func(h *hand, s *server) {
+		s.asOwner(h.T).id("/api/v1/crm/contacts", map[string]any{
+			"email": "tagged@example.com", "first_name": "Tam", "last_name": "Tag", "tag": []string{"fair-2026"},
+		})
+		h.see("fair-2026")
+		h.press("j")
+		h.wait(`document.activeElement?.matches('tr')`)
+		h.press(".")
+		h.see("Rename")
+		h.press(kb.Escape)
+	}},
+	{"brand", settings + "/brand", func(h *hand, _ *server) {
+		h.to("Name")
+		h.press("Quill", enter)
+		h.see("Brand saved")
+	}},
+	{"domain", settings + "/domain", func(h *hand, _ *server) {
+		h.to("Domain name")
+		h.press("crm.quill.example", enter)
+		h.wait(`document.querySelector('[role=dialog], [role=alert]') !== null ||
+			document.body.innerText.includes('DNS records')`)
+	}},
+	{"payouts", settings + "/payouts", func(h *hand, _ *server) { h.to("Set up payouts") }},
 	{"profile", settings + "/profile", func(h *hand, _ *server) {
 		h.to("First name")
 		h.press("Olga", enter)

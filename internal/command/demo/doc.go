@@ -15,5 +15,6 @@
 //	chunk.go     a step in the middle: some hundred actions of the plan, and their events
 //	people.go sales.go work.go   the actions on companies and contacts, deals, notes and tasks
 //	hooks.go     webhook endpoints and their past deliveries
+//	outreach.go mails.go   a mailbox, sequences and broadcasts, whose mails go to the sandbox
 //	ends.go      the first and the last step
 package demo

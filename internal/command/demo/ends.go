@@ -68,8 +68,8 @@ var dynamic = []segments.New{
 // fresh is the number of contacts whose change is sent to the webhooks after the fill.
 const fresh = 5
 
-// finish is the last step. It creates the failing webhook and the dynamic segments, changes some contacts like a user
-// would, so that real deliveries go out, and asks for a training of the scoring model.
+// finish is the last step. It creates the failing webhook, the dynamic segments and the outreach, changes some contacts
+// like a user would, so that real deliveries go out, and asks for a training of the scoring model.
 func (f *filler) finish(ctx context.Context, tx *postgres.Tx) error {
 	n := failing
 	n.URL = f.Inbox + n.URL
@@ -83,6 +83,9 @@ func (f *filler) finish(ctx context.Context, tx *postgres.Tx) error {
 	}
 	ctx = events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: f.owner(0).String()})
 	if err := f.followUp(ctx, tx); err != nil {
+		return err
+	}
+	if err := f.outreach(ctx, tx); err != nil {
 		return err
 	}
 	overview.Recount(tx, time.Now())

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/command/demo/plan"
 	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
@@ -23,7 +24,9 @@ import (
 type Options struct {
 	App   *postgres.DB
 	Hooks *webhooks.Service
-	Plans *plans.Catalogue
+	// Mailboxes creates the mailbox of the outreach.
+	Mailboxes *mailboxes.Service
+	Plans     *plans.Catalogue
 	// Model returns the current scoring model of tx's org. It is models.Book's In.
 	Model func(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error)
 	Inbox string // base URL of the sandbox's webhook inbox, ending in a slash

@@ -10,7 +10,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/command/demo"
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/overview"
@@ -39,8 +41,9 @@ func open(t *testing.T) *place {
 	}
 	p := &place{TB: t, db: db, Options: demo.Options{
 		App: db.App, Plans: catalogue, Model: models.NewBook(db.App, testkit.Log(t)).In, Inbox: inboxURL,
-		Hooks: &webhooks.Service{Box: testkit.Box(t), Policy: outbound.Policy{Inbox: inboxURL}},
-		Org:   id.New(), Seed: 7, Contacts: 300,
+		Hooks:     &webhooks.Service{Box: testkit.Box(t), Policy: outbound.Policy{Inbox: inboxURL}},
+		Mailboxes: &mailboxes.Service{Box: testkit.Box(t)},
+		Org:       id.New(), Seed: 7, Contacts: 300,
 	}}
 	user := id.New()
 	if err := db.System.Tx(t.Context(), p.Org, func(tx *postgres.Tx) error {
@@ -61,6 +64,9 @@ func (p *place) fill(ctx context.Context) demo.Result {
 	p.Helper()
 	r, err := demo.Fill(ctx, p.Options)
 	if err != nil {
+		if f := fault.Of(err); f != nil {
+			p.Fatalf("%v %+v", err, f.Fields)
+		}
 		p.Fatal(err)
 	}
 	return r

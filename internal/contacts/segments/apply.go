@@ -56,7 +56,7 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 	if err != nil {
 		return err
 	}
-	var come, left, move rows
+	var come, left, move, entered rows
 	var tell []events.Event
 	for i := range changes {
 		c := &changes[i]
@@ -71,8 +71,12 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 		case moves:
 			move.add(c)
 		}
-		if e := c.told(); e != nil {
+		e := c.told()
+		if e != nil {
 			tell = append(tell, e)
+		}
+		if _, ok := e.(events.SegmentEntered); ok {
+			entered.add(c)
 		}
 	}
 	if len(come.segs) > 0 {
@@ -90,6 +94,13 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 			FROM unnest($2::uuid[], $3::uuid[], $4::boolean[]) AS moved (s, c, a)
 			WHERE m.org_id = $1 AND m.contact_id = moved.c AND m.segment_id = moved.s`, r.tx.Org(), move.segs,
 			move.contacts, move.archived)
+	}
+	if len(entered.segs) > 0 { // package enrolments enrols them
+		r.tx.Queue(`INSERT INTO segment_entry (org_id, id, sequence_id, segment_id, contact_id, due_at, created_at)
+			SELECT $1, uuidv7_at(clock_timestamp()), q.id, e.s, e.c, clock_timestamp(), clock_timestamp()
+			FROM unnest($2::uuid[], $3::uuid[]) AS e (s, c)
+				JOIN sequence q ON q.org_id = $1 AND q.enroll_segment = e.s AND q.status IN ('active', 'paused')
+				AND q.archived_at IS NULL`, r.tx.Org(), entered.segs, entered.contacts)
 	}
 	r.left -= len(changes)
 	if len(tell) > fewEvents {

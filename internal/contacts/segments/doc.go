@@ -35,6 +35,9 @@
 // ready. After that every difference is announced, including those of a changed filter and of a restored segment.
 // Purging a contact announces only contact.purged. An archived segment is not updated and announces nothing.
 //
+// With each segment.entered, the transaction inserts a row of segment_entry for every active or paused sequence that
+// enrols from the segment. Package enrolments enrols the contact and deletes the row.
+//
 // # Order of locks
 //
 // Locks are taken in this order: contact, then its contact_score, in the order of ids; then segment_member; then

@@ -185,4 +185,5 @@ func Erase(tx *postgres.Tx, contact id.ID) {
 		AND h.enrolment_id = n.id`, tx.Org(), contact)
 	tx.Queue(`DELETE FROM enrolment WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
 	tx.Queue(`DELETE FROM enrolment_result WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
+	tx.Queue(`DELETE FROM segment_entry WHERE org_id = $1 AND contact_id = $2`, tx.Org(), contact)
 }

@@ -66,25 +66,30 @@ func again(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
 	return nil
 }
 
-// Revived queues that the enrolments of emails which an operator sends again are sending them again.
+// Revived queues that the enrolments of emails which an operator sends again are sending them again. It leaves out an
+// enrolment that another open one of its contact excludes, and all but the latest of those that exclude each other.
 func Revived(tx *postgres.Tx, emails []id.ID) {
 	tx.Queue(`
 		WITH found AS (
-			SELECT n.id, n.step, e.id AS email FROM enrolment n JOIN email e ON e.org_id = $1 AND e.id = ANY
+			SELECT n.id, n.step, n.contact_id, e.id AS email,
+				CASE WHEN NOT n.exclusive THEN n.sequence_id END AS beside
+			FROM enrolment n JOIN email e ON e.org_id = $1 AND e.id = ANY
 				($2::uuid[])
 				AND e.enrolment_id = n.id AND e.step = n.step
 			WHERE n.org_id = $1 AND n.state = 'failed' AND n.reason = 'job_stopped' AND e.status = 'failed'
 				AND e.status_reason = 'job_stopped'
-				AND NOT EXISTS (SELECT FROM enrolment o WHERE o.org_id = $1 AND o.sequence_id = n.sequence_id
-					AND o.contact_id = n.contact_id AND o.ended_at IS NULL)
+				AND NOT EXISTS (SELECT FROM enrolment o WHERE o.org_id = $1 AND o.contact_id = n.contact_id
+					AND o.ended_at IS NULL AND (o.sequence_id = n.sequence_id OR o.exclusive AND n.exclusive))
 			FOR UPDATE OF n
+		), latest AS (
+			SELECT DISTINCT ON (contact_id, beside) id, step, email FROM found ORDER BY contact_id, beside, id DESC
 		), moved AS (
 			UPDATE enrolment n SET state = 'sending', reason = '', ended_at = NULL, state_at = clock_timestamp(),
 				edit = edit + 1
-			FROM found f WHERE n.org_id = $1 AND n.id = f.id
+			FROM latest f WHERE n.org_id = $1 AND n.id = f.id
 		)
 		INSERT INTO enrolment_history (org_id, enrolment_id, id, at, from_state, to_state, step, cause, email_id)
 		SELECT $1, f.id, uuidv7_at(clock_timestamp()), clock_timestamp(), 'failed', 'sending', f.step, 'job revived',
 			f.email
-		FROM found f`, tx.Org(), emails)
+		FROM latest f`, tx.Org(), emails)
 }

@@ -40,6 +40,8 @@ const (
 type Sandbox struct {
 	// Mood, if set, is called for each request; for tests.
 	Mood func() Mood
+	// Hear, if set, is called with the user message of each request; for tests.
+	Hear func(message string)
 	// Obey, if set, is the text of every response, as from a model that follows injected instructions; for tests.
 	Obey string
 
@@ -83,6 +85,13 @@ type asked struct {
 		Timeline []struct {
 			Type string `json:"type"`
 		} `json:"timeline"`
+		Step struct {
+			Key string `json:"key"`
+		} `json:"step"`
+		Enrolments []struct {
+			Sequence string  `json:"sequence"`
+			EndedAt  *string `json:"ended_at"`
+		} `json:"enrolments"`
 	} `json:"record"`
 }
 
@@ -117,6 +126,9 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusInternalServerError, "server_error")
 		return
 	case Well, Prose, Chatty, Silent, Overrun:
+	}
+	if s.Hear != nil {
+		s.Hear(q.Messages[1].Content)
 	}
 	var a asked
 	_ = json.Unmarshal([]byte(q.Messages[1].Content), &a) // an unknown format yields a generic response
@@ -173,8 +185,12 @@ func reply(operation string, a *asked) map[string]any {
 	}
 	switch operation {
 	case "draft_email":
+		subject := "A short question, " + who
+		if key := plain(a.Record.Step.Key); key != "" {
+			subject = "The step " + key + ", for " + who
+		}
 		return map[string]any{
-			"subject": "A short question, " + who,
+			"subject": subject,
 			"body": fmt.Sprintf("Hello %s,\n\n(The sandbox wrote this; a real model would write to your "+
 				"wish.)\n\nWould you have ten minutes this week?", who),
 		}
@@ -188,6 +204,14 @@ func reply(operation string, a *asked) map[string]any {
 		action := "email"
 		if c.LeadScore >= 50 {
 			action = "call"
+		}
+		for _, e := range a.Record.Enrolments {
+			if e.EndedAt == nil {
+				return map[string]any{
+					"action": "wait", "due_in_days": 3,
+					"reason": "Sandbox: a sequence writes to the contact by itself: " + plain(e.Sequence),
+				}
+			}
 		}
 		return map[string]any{
 			"action": action,

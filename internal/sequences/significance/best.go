@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// Thresholds of Comparable.
+// Thresholds of Comparable and Winner.
 const (
 	MinTrials = 200 // of each arm
 	MinAge    = 24 * time.Hour
+	Sure      = 0.95 // probability from which on a difference is shown
 )
 
 // points is the number of points at which the densities are computed; spread the width of the range in standard
@@ -107,4 +108,18 @@ func Comparable(arms []Arm, age time.Duration) bool {
 		return false
 	}
 	return !slices.ContainsFunc(arms, func(a Arm) bool { return a.Trials < MinTrials })
+}
+
+// Winner returns the arm that is the best one with a probability of at least Sure. ok is false if no difference is
+// shown, or if the arms cannot be compared.
+func Winner(arms []Arm, age time.Duration) (best int, ok bool) {
+	if !Comparable(arms, age) {
+		return 0, false
+	}
+	for i, p := range Best(arms) {
+		if p >= Sure {
+			return i, true
+		}
+	}
+	return 0, false
 }

@@ -181,3 +181,27 @@ func TestArmsAreComparedOnlyWithDataAndTime(t *testing.T) {
 		}
 	}
 }
+
+func TestAWinnerIsNamedOnlyWhenTheDifferenceIsSure(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, c := range map[string]struct {
+		arms []arm
+		age  time.Duration
+		best int
+		ok   bool
+	}{
+		"sure":         {[]arm{of(300, 10), of(300, 60)}, day, 1, true},
+		"sure of many": {[]arm{of(300, 10), of(300, 60), of(300, 25)}, day, 1, true},
+		"two of many":  {[]arm{of(300, 60), of(300, 61), of(300, 1)}, day, 0, false},
+		"the same":     {[]arm{of(300, 30), of(300, 30)}, day, 0, false},
+		"not yet sure": {[]arm{of(300, 30), of(300, 40)}, day, 0, false},
+		"no replies":   {[]arm{of(3000, 0), of(3000, 0)}, day, 0, false},
+		"too young":    {[]arm{of(300, 10), of(300, 60)}, day - 1, 0, false},
+		"too few":      {[]arm{of(300, 10), of(199, 60)}, day, 0, false},
+	} {
+		if best, ok := significance.Winner(c.arms, c.age); ok != c.ok || best != c.best {
+			t.Errorf("%s: arm %d, %v; want %d, %v", name, best, ok, c.best, c.ok)
+		}
+	}
+}

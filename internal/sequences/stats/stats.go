@@ -11,8 +11,10 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
 	"github.com/funnelwork/funnelwork/internal/sequences/significance"
 	"github.com/funnelwork/funnelwork/internal/sequences/steps"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // Step is what became of the emails of a step, or of one variant of it.
@@ -35,6 +37,8 @@ type Step struct {
 	BounceRate    Rate     `json:"bounce_rate" doc:"Share of the emails that came back"`
 	PBest         *float64 `json:"p_best"`
 
+	StoppedAt *wire.Time `json:"stopped_at" format:"date-time"`
+
 	first *time.Time // when the first email was marked
 }
 
@@ -43,6 +47,7 @@ func (Step) Descriptions() map[string]string {
 	return map[string]string{
 		"p_best": "Probability that the variant has the highest share of replies of all; null: no variants, or fewer " +
 			"than 200 emails of one, or less than 24 hours. Below 0.95 no difference is shown",
+		"stopped_at": "When the variant was stopped, since another one is better; null: it was not",
 	}
 }
 
@@ -53,7 +58,8 @@ type Rate struct {
 	High  float64 `json:"high" doc:"Upper end of the 95 % interval"`
 }
 
-func rate(successes, trials int) Rate {
+// RateOf returns the share of successes in trials.
+func RateOf(successes, trials int) Rate {
 	a := significance.Arm{Trials: trials, Successes: min(successes, trials)}
 	low, high := a.Interval()
 	return Rate{Value: a.Rate(), Low: low, High: high}
@@ -88,11 +94,15 @@ func Of(ctx context.Context, tx *postgres.Tx, sequence id.ID, list []steps.Step)
 	out := arranged(found, list)
 	for i := range out {
 		s := &out[i]
-		s.ReplyRate, s.ClickRate = rate(s.Replied, s.out()), rate(s.Clicked, s.out())
-		s.BounceRate = rate(s.Bounced, s.out())
+		s.ReplyRate, s.ClickRate = RateOf(s.Replied, s.out()), RateOf(s.Clicked, s.out())
+		s.BounceRate = RateOf(s.Bounced, s.out())
 	}
 	compare(out, time.Now())
-	return out, nil
+	stops, err := comparisons.Read(ctx, tx, sequence)
+	for i := range out {
+		out[i].StoppedAt = stops[sequence].At(out[i].StepKey, out[i].Variant)
+	}
+	return out, err
 }
 
 // arranged returns the counts in the order of Of, with zeros for the steps and variants without emails.
@@ -132,19 +142,27 @@ func compare(all []Step, now time.Time) {
 		}
 	}
 	for _, group := range groups {
-		arms := make([]significance.Arm, len(group))
-		age := time.Duration(-1)
+		arms, first := make([]significance.Arm, len(group)), make([]*time.Time, len(group))
 		for i, s := range group {
-			arms[i] = significance.Arm{Trials: s.out(), Successes: min(s.Replied, s.out())}
-			if s.first != nil && (age < 0 || now.Sub(*s.first) < age) {
-				age = now.Sub(*s.first)
-			}
+			arms[i], first[i] = significance.Arm{Trials: s.out(), Successes: min(s.Replied, s.out())}, s.first
 		}
-		if !significance.Comparable(arms, age) {
-			continue
-		}
-		for i, p := range significance.Best(arms) {
+		for i, p := range Compare(arms, first, now) {
 			group[i].PBest = &p
 		}
 	}
+}
+
+// Compare returns the probability of each variant that it has the highest share of all, or nothing if they cannot be
+// compared. first has the times at which the first mail of each was marked.
+func Compare(arms []significance.Arm, first []*time.Time, now time.Time) []float64 {
+	youngest := time.Time{}
+	for _, at := range first {
+		if at != nil && at.After(youngest) {
+			youngest = *at
+		}
+	}
+	if !significance.Comparable(arms, now.Sub(youngest)) {
+		return nil
+	}
+	return significance.Best(arms)
 }

@@ -15,6 +15,9 @@ func (c *checker) email(at string, e *Email) {
 	if e.Thread != Reply && e.Thread != NewThread {
 		c.wrong(at+"/thread", "not_allowed", "The thread is one of reply, new.")
 	}
+	if e.Auto && len(e.Variants) == 0 {
+		c.wrong(at+"/auto", "not_allowed", "A mail without variants has none to stop.")
+	}
 	if len(e.Variants) == 1 || len(e.Variants) > MaxVariants {
 		c.wrong(at+"/variants", "out_of_range", "There are no variants, or 2 to "+strconv.Itoa(MaxVariants)+".")
 		return

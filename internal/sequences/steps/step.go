@@ -4,6 +4,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/outreach/schedule"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // Kinds of steps.
@@ -60,12 +61,15 @@ type Email struct {
 	Text     string    `json:"text" doc:"Text part with merge fields; empty: it is made from html"`
 	Thread   string    `json:"thread" enum:"reply,new"`
 	Variants []Variant `json:"variants" nullable:"false" maxItems:"5" doc:"Versions of the mail that are compared"`
+	Auto     bool      `json:"auto"`
 }
 
 // Descriptions implements wire.Describer.
 func (Email) Descriptions() map[string]string {
 	return map[string]string{
 		"thread": "reply: in the thread of the email before, if there is one; new: begins a thread",
+		"auto": "Whether all variants but the best one are stopped, once its probability to be the best is 0.95; see " +
+			"p_best of the statistics",
 	}
 }
 
@@ -76,6 +80,14 @@ type Variant struct {
 	Subject string `json:"subject" doc:"Replaces the subject of the mail; empty: it does not"`
 	HTML    string `json:"html" doc:"Replaces the HTML of the mail; empty: it does not"`
 	Text    string `json:"text" doc:"Replaces the text part of the mail; empty: it does not"`
+
+	// StoppedAt is not part of a version: it is set where a sequence is shown.
+	StoppedAt *wire.Time `json:"stopped_at,omitempty" format:"date-time"`
+}
+
+// Descriptions implements wire.Describer.
+func (Variant) Descriptions() map[string]string {
+	return map[string]string{"stopped_at": "When it was stopped, since another variant is better; absent: it was not"}
 }
 
 // Task is a task that a step creates. The enrolment goes on once it is done.

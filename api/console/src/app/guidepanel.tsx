@@ -54,21 +54,9 @@ interface Guide {
   blocks: readonly Block[];
 }
 
-/** Reads a guide as a document that is never shown itself: the panel renders the text of its known elements. */
-function load(name: string, signal: AbortSignal): Promise<Guide> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('GET', pathOf(name));
-    request.responseType = 'document';
-    const fail = (status: number) =>
-      void readProblem(new Response(null, { status })).then(reject, reject);
-    request.onload = () => {
-      const page = request.status === 200 ? request.responseXML : null;
-      if (page === null) return fail(request.status === 200 ? 502 : request.status);
-      resolve(readGuide(page));
-    };
-    request.onerror = () => fail(503);
-    signal.addEventListener('abort', () => request.abort());
-    request.send();
-  });
+/** Reads the source of a guide, which the panel renders as text. */
+async function load(name: string, signal: AbortSignal): Promise<Guide> {
+  const response = await fetch(pathOf(name), { headers: { Accept: 'text/markdown' }, signal });
+  if (!response.ok) throw await readProblem(response);
+  return readGuide(await response.text());
 }

@@ -2,6 +2,7 @@ import { accountsRoute } from '@/screens/accounts/routes';
 import { aiRoute } from '@/screens/ai/routes';
 import { auditRoute } from '@/screens/audit/routes';
 import { authRoutes } from '@/screens/auth/routes';
+import { broadcastRoute, broadcastsRoute } from '@/screens/broadcasts/routes';
 import { clientsRoute } from '@/screens/clients/routes';
 import { companiesRoute, companyRoute } from '@/screens/companies/routes';
 import { contactRoute, contactScoreRoute, contactsRoute } from '@/screens/contacts/routes';
@@ -12,16 +13,23 @@ import { fieldsRoute } from '@/screens/fields/routes';
 import { keysRoute } from '@/screens/keys/routes';
 import { dealRoute, dealsRoute } from '@/screens/deals/routes';
 import { homeRoute } from '@/screens/home/routes';
+import { inboxRoute, threadRoute } from '@/screens/inbox/routes';
 import { importRoutes } from '@/screens/imports/routes';
 import { jobsRoute } from '@/screens/jobs/routes';
 import { kitRoute } from '@/screens/kit/routes';
+import { mailboxRoutes } from '@/screens/mailboxes/routes';
 import { membersRoute } from '@/screens/members/routes';
 import { orgRoute } from '@/screens/org/routes';
 import { pipelinesRoute } from '@/screens/pipelines/routes';
 import { profileRoute } from '@/screens/profile/routes';
+import { sequenceRoutes } from '@/screens/sequences/routes';
+import { sendingRoute } from '@/screens/sending/routes';
+import { suppressionsRoute } from '@/screens/suppressions/routes';
 import { segmentRoutes } from '@/screens/segments/routes';
 import { tagsRoute } from '@/screens/tags/routes';
 import { tasksRoute } from '@/screens/tasks/routes';
+import { templateRoute, templatesRoute } from '@/screens/templates/routes';
+import { unknownRoute } from '@/screens/unknown/routes';
 import { webhookRoutes } from '@/screens/webhooks/routes';
 import { whiteLabelRoutes } from '@/screens/whitelabel/routes';
 import { appIndexRoute, appRoute, rootRoute, settingsIndexRoute, settingsRoute } from './layout';
@@ -37,6 +45,12 @@ const screens = [
   companyRoute,
   dealsRoute.addChildren([dealRoute]),
   tasksRoute,
+  inboxRoute.addChildren([threadRoute]),
+  ...sequenceRoutes,
+  broadcastsRoute,
+  broadcastRoute,
+  templatesRoute,
+  templateRoute,
   ...segmentRoutes,
   ...importRoutes,
   duplicatesRoute,
@@ -51,6 +65,10 @@ const sections = [
   orgRoute,
   membersRoute,
   billingRoute,
+  ...mailboxRoutes,
+  sendingRoute,
+  suppressionsRoute,
+  unknownRoute,
   fieldsRoute,
   tagsRoute,
   pipelinesRoute,

@@ -20,7 +20,7 @@ export interface Nav {
 
 /** The place of a screen in the settings. */
 export interface Section {
-  group: 'You' | 'Organization' | 'Data' | 'Integrations' | 'White label';
+  group: 'You' | 'Organization' | 'Email' | 'Data' | 'Integrations' | 'White label';
   order: number;
   role?: Role;
   /** Hidden from staff who act in a client org, if they may never do what it holds. */

@@ -4,7 +4,7 @@ import { may } from '@/lib/session/rights';
 import { PageHead } from '@/ui/page';
 import styles from './settings.module.css';
 
-const groups = ['You', 'Organization', 'Data', 'Integrations', 'White label'] as const;
+const groups = ['You', 'Organization', 'Email', 'Data', 'Integrations', 'White label'] as const;
 
 /** useSections returns the sections that the user's role sees, in their order. */
 function useSections() {

@@ -188,5 +188,10 @@ test('an event marks the reads that it may have changed', () => {
   expect(affects(envelope('task.completed', 't'), ['/api/v1/crm/contacts/{id}/timeline', { path: { id: 'b' } }])).toBe(
     true,
   );
+  const enrolled = envelope('sequence.enrolled', 'e');
+  enrolled.data.object['sequence_id'] = 's';
+  expect(affects(enrolled, ['/api/v1/sequences/{id}/enrolments', { path: { id: 's' } }])).toBe(true);
+  expect(affects(enrolled, ['/api/v1/sequences/{id}/enrolments', { path: { id: 'other' } }])).toBe(false);
+  expect(affects(envelope('email.replied', 'm'), ['/api/v1/crm/threads/{id}', { path: { id: 't' } }])).toBe(true);
   expect(affects(envelope('unheard.of' as Envelope['type'], 'x'), ['/api/v1/crm/contacts', undefined])).toBe(false);
 });

@@ -89,7 +89,7 @@ function Choice({ login, onClose }: { login: Login; onClose: () => void }) {
       </ul>
       <div>
         <Button kind="primary" type="submit" busy={select.busy} disabled={chosen.size === 0}>
-          {t('choose', { count: chosen.size })}
+          {chosen.size === 0 ? t('chooseNone') : t('choose', { count: chosen.size })}
         </Button>
       </div>
     </Form>

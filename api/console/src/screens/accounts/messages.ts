@@ -37,8 +37,8 @@ export const t = messages({
   already: 'Connected',
   all: 'All',
   none: 'Your login reaches no page or account.',
+  chooseNone: 'Connect accounts',
   choose: { one: 'Connect {count} account', other: 'Connect {count} accounts' },
   chosen: { one: '{count} account is connected', other: '{count} accounts are connected' },
   reconnectOther: 'Choose the account that is to be reconnected.',
-  more: 'Show more',
 });

@@ -7,7 +7,7 @@ export interface Limit {
 /** limitsOf returns the limits that the agency can pass on, by its entitlements. */
 export function limitsOf(features: Readonly<Record<string, { type: string; value: unknown }>>): Limit[] {
   return Object.entries(features)
-    .filter(([key, { type, value }]) => type === 'limit' && value !== 0 && key !== 'max_client_orgs')
+    .filter(([key, { type, value }]) => type === 'limit' && value !== 0 && key !== 'client_orgs' && key !== 'max_client_orgs')
     .map(([key, { value }]) => ({ key, own: typeof value === 'number' ? value : null }))
     .sort((a, b) => a.key.localeCompare(b.key));
 }

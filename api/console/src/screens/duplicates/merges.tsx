@@ -76,11 +76,11 @@ export function Merges() {
 
 const columns: readonly Column<MergeRow>[] = [
   { key: 'into', title: t('into'), cell: (merge) => <Name id={merge.survivor_id} /> },
-  { key: 'count', title: t('count'), width: 96, end: true, wide: true, cell: (merge) => merge.loser_ids.length + 1 },
+  { key: 'count', title: t('count'), width: 96, wide: true, cell: (merge) => merge.loser_ids.length + 1 },
   {
     key: 'state',
     title: t('state'),
-    width: 176,
+    width: 208,
     wide: true,
     cell: (merge) =>
       merge.undone_at !== null ? (

@@ -51,7 +51,7 @@ export const t = messages({
   count: 'Contacts',
   when: 'When',
   state: 'State',
-  undoable: 'Until {date}',
+  undoable: 'Undoable until {date}',
   undone: 'Undone',
   final: 'Final',
   noMerges: 'Nothing was merged yet',

@@ -72,11 +72,12 @@ const columns: readonly Column<Export>[] = [
   },
   { key: 'rows', title: t('rows'), width: 96, end: true, wide: true, cell: (one) => formatNumber(one.rows) },
   { key: 'size', title: t('size'), width: 88, end: true, wide: true, cell: (one) => formatBytes(one.bytes) },
-  { key: 'when', title: t('when'), width: 112, wide: true, cell: (one) => <Time at={one.created_at} /> },
+  { key: 'when', title: t('when'), width: 112, end: true, wide: true, cell: (one) => <Time at={one.created_at} /> },
   {
     key: 'download',
     title: t('download'),
-    width: 124,
+    width: 140,
+    end: true,
     cell: (one) => one.status === 'completed' && <Download id={one.id} />,
   },
 ];

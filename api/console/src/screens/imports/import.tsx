@@ -113,7 +113,7 @@ function UndoState({ one }: { one: Import }) {
 function Mapping({ one }: { one: Import }) {
   const fields = useRead('/api/v1/crm/fields', { query: { limit: 200 } });
   const custom = new Map((fields.data?.data ?? []).map((field) => [field.key, field.label]));
-  const columns = Object.entries(one.mapping);
+  const columns = Object.entries(one.mapping).filter(([column]) => column !== '');
   if (columns.length === 0) return null;
   return (
     <Card title={t('mapping')}>

@@ -1,6 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { isProblem } from '@/lib/problem';
-import { describe } from '@/lib/describe';
+import { tellFailure } from '@/app/tell';
 import { invalidate } from '@/lib/read';
 import { useScope } from '@/lib/scope';
 import { useApi } from '@/lib/services';
@@ -8,17 +7,6 @@ import { useSubmit } from '@/lib/submit';
 import { toast } from '@/ui/toast';
 import { t } from './messages';
 import type { Webhook } from './words';
-
-/** showFailure shows why an action without a form failed. */
-export function showFailure(error: unknown): void {
-  const shown = describe(error);
-  toast({
-    kind: 'bad',
-    title: shown?.title ?? t('failed'),
-    ...(shown?.detail && { detail: shown.detail }),
-    ...(isProblem(error) && { requestId: error.requestId }),
-  });
-}
 
 /** useWebhookActions returns what a row and a page do with a webhook. show is called with its new state at once. */
 export function useWebhookActions(show: (id: string, change: Partial<Webhook>) => void = () => {}) {
@@ -34,7 +22,7 @@ export function useWebhookActions(show: (id: string, change: Partial<Webhook>) =
       toast({ title: enabled ? t('wasEnabled') : t('wasDisabled'), ...undo });
     } catch (error) {
       show(hook.id, { enabled: hook.enabled, disabled_reason: hook.disabled_reason });
-      showFailure(error);
+      tellFailure(error);
     }
     refresh();
   };
@@ -44,7 +32,7 @@ export function useWebhookActions(show: (id: string, change: Partial<Webhook>) =
       await api.post('/api/v1/webhooks/{id}/restore', { path: { id: hook.id } });
       toast({ title: t('restored') });
     } catch (error) {
-      showFailure(error);
+      tellFailure(error);
     }
     refresh();
   };
@@ -53,7 +41,7 @@ export function useWebhookActions(show: (id: string, change: Partial<Webhook>) =
     try {
       await api.delete('/api/v1/webhooks/{id}', { path: { id: hook.id } });
     } catch (error) {
-      showFailure(error);
+      tellFailure(error);
       return false;
     }
     toast({ title: t('archived'), onUndo: () => void restore(hook) });

@@ -1,1 +1,0 @@
-import{J as e,kt as t,z as n}from"./index-Djwx0vi3.js";import{t as r}from"./settings.module-BQwQhgD0.js";var i=t();function a({title:t,actions:a,wide:o,children:s}){return(0,i.jsxs)(i.Fragment,{children:[(0,i.jsx)(n,{title:t,children:a}),(0,i.jsx)(`div`,{className:e(r.cards,o&&r.wide),children:s})]})}export{a as t};

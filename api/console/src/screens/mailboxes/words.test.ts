@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { limits, rateText, rateTone, reasonText, stateText } from './words';
+
+test('a mailbox that does not send says why', () => {
+  expect(stateText({ status: 'active', status_reason: null })).toBeUndefined();
+  expect(stateText({ status: 'unverified', status_reason: null })).toMatch(/test mail/);
+  expect(stateText({ status: 'disabled', status_reason: 'bounce_rate' })).toMatch(/came back/);
+  expect(reasonText('some_new_reason')).toBe('some new reason');
+});
+
+test('a rate is warned of before the mailbox is disabled', () => {
+  const { warn, bad } = limits.bounce;
+  expect([null, 0.01, 0.05, 0.08].map((rate) => rateTone(rate, warn, bad))).toEqual(['off', 'good', 'warn', 'bad']);
+  expect([rateText(null), rateText(0), rateText(0.004)]).toEqual([undefined, '0%', '0.4%']);
+});

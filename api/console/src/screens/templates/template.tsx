@@ -1,0 +1,156 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useRef, useState, type ReactNode } from 'react';
+import { useCommands } from '@/app/commands';
+import { Failure } from '@/app/failure';
+import type { Answer } from '@/lib/api';
+import { describe } from '@/lib/describe';
+import { saveEdit } from '@/lib/edit';
+import type { Result } from '@/lib/operations';
+import { randomId } from '@/lib/random';
+import { invalidate, useRead } from '@/lib/read';
+import { useMay, useScope } from '@/lib/scope';
+import { useApi } from '@/lib/services';
+import { useSubmit } from '@/lib/submit';
+import { Button, IconButton } from '@/ui/button';
+import { Segments } from '@/ui/choice';
+import { Callout, Skeleton } from '@/ui/feedback';
+import { Field, Input, Textarea } from '@/ui/field';
+import { Form } from '@/ui/form';
+import { PageHead } from '@/ui/page';
+import { toast } from '@/ui/toast';
+import mail from '../mail/mail.module.css';
+import { MergeText } from '../mail/mergetext';
+import { PreviewPane } from '../mail/preview';
+import { t } from './messages';
+import styles from './templates.module.css';
+
+type Template = Result<'get', '/api/v1/templates/{id}'>;
+
+/** TemplatePage edits a template; beside it is the mail as a contact would get it, and what to correct. */
+export function TemplatePage() {
+  const { id } = useParams({ from: '/app/templates/$id' });
+  const read = useRead('/api/v1/templates/{id}', { path: { id } });
+  const navigate = useNavigate();
+  const back = <IconButton icon="left" label={t('title')} onClick={() => void navigate({ to: '/app/templates' })} />;
+  if (read.error !== null && read.data === undefined) return <Failure error={read.error} again={read.again} />;
+  if (read.answer === undefined) {
+    return (
+      <>
+        <PageHead before={back} title={<span className={mail.wait}><Skeleton width={240} /></span>} />
+        <div className={mail.cards}>
+          <Skeleton width="60%" />
+          <Skeleton width="90%" />
+        </div>
+      </>
+    );
+  }
+  return <Loaded key={id} answer={read.answer} back={back} />;
+}
+
+function Loaded({ answer, back }: { answer: Answer<Template>; back: ReactNode }) {
+  const api = useApi();
+  const scope = useScope();
+  const mayEdit = useMay('member');
+  const base = useRef(answer);
+  const one = answer.data;
+  const isBlocks = one.blocks !== null;
+  const [draft, setDraft] = useState({
+    name: one.name,
+    subject: one.subject,
+    text: one.text ?? '',
+    html: one.html ?? '',
+  });
+  const [format, setFormat] = useState<'text' | 'html'>(one.html === null ? 'text' : 'html');
+  const set = (change: Partial<typeof draft>) => setDraft({ ...draft, ...change });
+  const orNull = (text: string) => (text === '' ? null : text);
+  const path = { id: one.id };
+  const save = useSubmit(
+    (_: typeof draft, idempotencyKey) => {
+      const parts = isBlocks ? {} : { text: orNull(draft.text), html: orNull(draft.html) };
+      const body = { name: draft.name.trim(), subject: draft.subject, ...parts };
+      return saveEdit(base.current, body, {
+        patch: (_changes, etag) =>
+          api.patch('/api/v1/templates/{id}', {
+            path,
+            body,
+            ifMatch: etag,
+            idempotencyKey: etag === base.current.etag ? idempotencyKey : randomId(),
+          }),
+        get: () => api.get('/api/v1/templates/{id}', { path }),
+      });
+    },
+    (stored) => {
+      base.current = stored;
+      invalidate(scope, '/api/v1/templates');
+      toast({ title: t('saved') });
+    },
+  );
+  const submit = () => {
+    if (mayEdit) void save.submit(draft);
+  };
+  useCommands(mayEdit ? [{ id: 'template.save', label: t('save'), icon: 'check', keys: 'mod s', run: submit }] : []);
+  return (
+    <>
+      <PageHead before={back} title={draft.name}>
+        {mayEdit && (
+          <Button kind="primary" size="small" type="submit" form="template" busy={save.busy}>
+            {t('save')}
+          </Button>
+        )}
+      </PageHead>
+      <div className={mail.scroll}>
+        <div className={styles.split}>
+          <Form id="template" label={t('title')} problem={describe(save.error)} onSubmit={submit}>
+            <fieldset className={mail.stack} disabled={!mayEdit}>
+              <legend className="visually-hidden">{t('title')}</legend>
+              <Field label={t('name')} pointer="/name">
+                <Input maxLength={200} value={draft.name} onChange={(e) => set({ name: e.target.value })} />
+              </Field>
+              <Field label={t('subject')} pointer="/subject">
+                <Input value={draft.subject} onChange={(e) => set({ subject: e.target.value })} />
+              </Field>
+              {isBlocks ? (
+                <Callout>{t('blocksNote')}</Callout>
+              ) : (
+                <>
+                  <Segments
+                    label={t('format')}
+                    value={format}
+                    onChange={setFormat}
+                    options={[
+                      { value: 'text', label: t('text') },
+                      { value: 'html', label: t('html') },
+                    ]}
+                  />
+                  {format === 'text' ? (
+                    <Field label={t('text')} pointer="/text" help={t('textHelp')}>
+                      <MergeText label={t('text')} rows={14} value={draft.text} onChange={(text) => set({ text })} />
+                    </Field>
+                  ) : (
+                    <Field label={t('html')} pointer="/html" help={t('htmlHelp')}>
+                      <Textarea mono rows={16} value={draft.html} onChange={(e) => set({ html: e.target.value })} />
+                    </Field>
+                  )}
+                </>
+              )}
+            </fieldset>
+          </Form>
+          <aside className={styles.preview} aria-label={t('preview')}>
+            <PreviewPane
+              mailbox={null}
+              template={
+                one.blocks !== null
+                  ? { subject: draft.subject, blocks: one.blocks }
+                  : {
+                      subject: draft.subject,
+                      ...(draft.text !== '' && { text: draft.text }),
+                      ...(draft.html !== '' && { html: draft.html }),
+                    }
+              }
+            />
+          </aside>
+        </div>
+      </div>
+    </>
+  );
+}
