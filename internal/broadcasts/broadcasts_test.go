@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences/steps"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/templates"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -149,6 +150,28 @@ func TestWhatIsMissingKeepsABroadcastFromBeingScheduled(t *testing.T) {
 	if _, err := h.schedule(h.draft(nil).Value.ID, nil); !slices.Equal(codes(err),
 		[]string{"#/mailbox_id sender_unverified"}) {
 		t.Errorf("without records of its domain: %v", codes(err))
+	}
+}
+
+func TestABroadcastHasTheMailOfItsTemplate(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	var template templates.Row
+	h.must(func(tx *postgres.Tx) (err error) {
+		template, err = templates.Create(tx, &templates.Patch{
+			Name: wire.Some("News"), Subject: wire.Some("News"), Text: wire.Some("Hi\n{{ unsubscribe_url }}"),
+		})
+		return err
+	})
+	mail := func(in broadcasts.MailPatch) func(*broadcasts.Patch) {
+		return func(p *broadcasts.Patch) { p.Email = wire.Some(in) }
+	}
+	b := h.draft(mail(broadcasts.MailPatch{TemplateID: wire.Some(template.Value.ID.String())})).Value
+	if _, err := h.schedule(b.ID, nil); err != nil || h.get(b.ID).Status != broadcasts.Preparing {
+		t.Errorf("with a template: %v, %s", codes(err), h.get(b.ID).Status)
+	}
+	if _, err := h.schedule(h.draft(mail(broadcasts.MailPatch{Subject: wire.Some("News")})).Value.ID, nil); err == nil {
+		t.Error("a broadcast without a text was scheduled")
 	}
 }
 

@@ -90,7 +90,11 @@ func (p *Patch) mail(f *form.Form, m *BroadcastMail) {
 	if m.Variants == nil {
 		m.Variants = []steps.Variant{}
 	}
-	for _, problem := range steps.Check([]steps.Step{m.step()}) {
+	checked := m.step()
+	if m.HTML == "" && m.Text == "" { // the template has them, or they are missing when it is scheduled
+		checked.Email.Text = "-"
+	}
+	for _, problem := range steps.Check([]steps.Step{checked}) {
 		at := strings.TrimPrefix(problem.Pointer, "0/email")
 		if problem.Code == "required" || at == "/thread" { // what is missing is looked for when it is scheduled
 			continue

@@ -48,7 +48,8 @@ func (f *filler) outreach(ctx context.Context, tx *postgres.Tx) error {
 	if err != nil {
 		return fmt.Errorf("create mailbox: %w", err)
 	}
-	if _, err := templates.Create(tx, &newsletter); err != nil {
+	template, err := templates.Create(tx, &newsletter)
+	if err != nil {
 		return fmt.Errorf("create template: %w", err)
 	}
 	leads, err := f.leads(ctx, tx)
@@ -59,7 +60,7 @@ func (f *filler) outreach(ctx context.Context, tx *postgres.Tx) error {
 	if err := mail.sequences(ctx, leads); err != nil {
 		return err
 	}
-	return mail.broadcasts(ctx)
+	return mail.broadcasts(ctx, template.Value.ID)
 }
 
 // mayMail reports whether the org has a sandbox mailbox, and whether its plan has room for the outreach.
@@ -164,7 +165,7 @@ func (m *mailing) sequences(ctx context.Context, leads []id.ID) error {
 }
 
 // broadcasts creates one that is sent at once, one that is sent in some days, and a draft.
-func (m *mailing) broadcasts(ctx context.Context) error {
+func (m *mailing) broadcasts(ctx context.Context, template id.ID) error {
 	service := &broadcasts.Service{
 		Templates: &templates.Service{Box: m.Mailboxes.Box},
 		Prepare: func(ctx context.Context, tx *postgres.Tx, broadcast id.ID, run int, at time.Time) error {
@@ -188,9 +189,7 @@ func (m *mailing) broadcasts(ctx context.Context) error {
 		p := &broadcasts.Patch{
 			Name: wire.Some(b.name), MailboxID: wire.Some(m.box.String()),
 			Filter: wire.Some(map[string]any{"field": "tag", "op": "eq", "value": b.tag}),
-			Email: wire.Some(broadcasts.MailPatch{
-				Subject: newsletter.Subject, HTML: newsletter.HTML, Text: newsletter.Text,
-			}),
+			Email:  wire.Some(broadcasts.MailPatch{TemplateID: wire.Some(template.String())}),
 		}
 		row, err := broadcasts.Create(ctx, m.tx, p, "user/"+m.owner(0).String())
 		if err != nil {

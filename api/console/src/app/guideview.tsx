@@ -1,6 +1,9 @@
+import { messages } from '@/lib/messages';
 import { Code } from '@/ui/code';
 import type { Block, Inline } from './guidetext';
 import styles from './guide.module.css';
+
+const t = messages({ example: 'Example' });
 
 type Follow = (href: string) => boolean;
 
@@ -30,7 +33,7 @@ function One({ block, follow }: { block: Block; follow: Follow }) {
         </p>
       );
     case 'code':
-      return <Code text={block.text} />;
+      return <Code title={t('example')} text={block.text} />;
     case 'list': {
       const List = block.ordered ? 'ol' : 'ul';
       return (

@@ -14,7 +14,7 @@ import { Field } from '@/ui/field';
 import { Form } from '@/ui/form';
 import { Select, type Option } from '@/ui/select';
 import { toast } from '@/ui/toast';
-import { useMembers, useStages, useTags } from '../record/directory';
+import { useMembers, useSegments, useStages, useTags } from '../record/directory';
 import { isPlanLimit, PlanLimit } from '../record/planlimit';
 import { t } from './messages';
 import type { Filter } from './search';
@@ -23,11 +23,12 @@ import styles from './contacts.module.css';
 const path = '/api/v1/crm/contacts/bulk';
 
 type Action = Options<'post', typeof path>['body']['action'];
-export type BulkKind = 'tag' | 'untag' | 'stage' | 'owner' | 'archive';
+export type BulkKind = 'tag' | 'untag' | 'segment' | 'stage' | 'owner' | 'archive';
 
 const texts = {
   tag: { title: t('bulkTag'), verb: 'doTag' },
   untag: { title: t('bulkUntag'), verb: 'doUntag' },
+  segment: { title: t('bulkSegment'), verb: 'doSegment' },
   stage: { title: t('bulkStage'), verb: 'doStage' },
   owner: { title: t('bulkOwner'), verb: 'doOwner' },
   archive: { title: t('bulkArchive'), verb: 'doArchive' },
@@ -46,6 +47,7 @@ export function BulkDialog({ kind, filter, onClose, onBegun }: {
   const [choice, setChoice] = useState<string | null>(null);
   const stages = useStages();
   const known = useTags();
+  const segments = useSegments().filter((segment) => segment.isStatic);
   const members = useMembers();
   const action = actionOf(kind, tags, choice);
   const preview = usePreview(filter, action);
@@ -77,6 +79,11 @@ export function BulkDialog({ kind, filter, onClose, onBegun }: {
                 onCreate: (name: string) => setTags([...tags, { value: name, label: name }]),
               })}
             />
+          </Field>
+        )}
+        {kind === 'segment' && (
+          <Field label={t('segments')} help={t('bulkSegmentHelp')}>
+            <Combobox label={t('segments')} multiple options={segments} value={tags} onChange={setTags} />
           </Field>
         )}
         {kind === 'stage' && (
@@ -120,6 +127,8 @@ function actionOf(kind: BulkKind, tags: readonly Option[], choice: string | null
       return names.length === 0 ? null : { type: 'tag', add: names };
     case 'untag':
       return names.length === 0 ? null : { type: 'tag', remove: names };
+    case 'segment':
+      return names.length === 0 ? null : { type: 'segment', add: names };
     case 'stage':
       return choice === null ? null : { type: 'update', patch: { stage: choice } };
     case 'owner':
@@ -192,7 +201,7 @@ export function BulkProgress({ id, onOver, undo }: {
   useEffect(() => {
     if (told.current || (!over && error === null)) return;
     told.current = true;
-    invalidate(scope, '/api/v1/crm/contacts', '/api/v1/crm/tags');
+    invalidate(scope, '/api/v1/crm/contacts', '/api/v1/crm/tags', '/api/v1/crm/segments');
     if (change !== undefined) tell(change, undo);
     onOver();
   }, [over, error]);

@@ -52,7 +52,7 @@ export const t = messages({
   isBuildingText: 'The number below grows until every contact was checked.',
   isArchived: 'This segment is archived',
   isArchivedText: 'It is hidden from lists and its contacts are not kept current.',
-  staticText: 'Add contacts from their page, by an import with a column “segment”, or by a bulk change.',
+  staticText: 'Select contacts in their list and choose Segment, or import a file with a column “segment”.',
   openContacts: 'Open contacts',
   unknownFilter: 'This filter cannot be shown here',
   unknownFilterText: 'It can be changed through the API.',
