@@ -100,9 +100,10 @@ export const t = messages({
   failed: 'Failed',
   unknown: 'Unknown',
   machineHelp: 'Opens and clicks of machines are left out.',
-  unknownHelp: 'The answer of a server was lost for some mails. See unknown sends.',
+  unknownHelp: 'The answer of a server was lost for some mails.',
   mayNot: 'Members of {org} and higher roles write broadcasts. Your role is {role}.',
   broadcast: 'Broadcast',
+  unknownLink: 'Unknown sends',
   localNote: 'On the clock of each contact',
   completed: 'Completed',
 });

@@ -36,7 +36,7 @@ export function Results({ id }: { id: string }) {
           ))}
           {unknown > 0 && (
             <Callout tone="warn">
-              {t('unknownHelp')} <Link to="/app/settings/unknown">{t('unknown')}</Link>
+              {t('unknownHelp')} <Link to="/app/settings/unknown">{t('unknownLink')}</Link>
             </Callout>
           )}
           <p className="meta">{t('machineHelp')}</p>

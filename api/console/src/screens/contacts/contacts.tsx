@@ -35,6 +35,7 @@ import styles from './contacts.module.css';
 const ContactPanel = later(() => import('./panel').then((m) => m.ContactPanel));
 const CreateContact = later(() => import('./create').then((m) => m.CreateContact));
 const BulkDialog = later(() => import('./bulk').then((m) => m.BulkDialog));
+const EnrolIn = later(() => import('../sequences/enrolin').then((m) => m.EnrolIn));
 const BulkProgress = later(() => import('./bulk').then((m) => m.BulkProgress));
 
 /** Contacts is the list of contacts: searched, filtered, sorted, changed many at a time. */
@@ -56,6 +57,7 @@ export function Contacts() {
   const [creating, setCreating] = useState(false);
   const selection = useSelection(list, search);
   const [bulk, setBulk] = useState<BulkKind | null>(null);
+  const [enrolling, setEnrolling] = useState(false);
   const [running, setRunning] = useState<{ id: string; undo?: () => void } | null>(null);
   const table = useRef<TableHandle>(null);
   const archive = useArchive();
@@ -166,6 +168,9 @@ export function Contacts() {
           <Button kind="quiet" size="small" onClick={() => setBulk('stage')}>
             {t('setStage')}
           </Button>
+          <Button kind="quiet" size="small" icon="sequences" onClick={() => setEnrolling(true)}>
+            {t('enrol')}
+          </Button>
           <Button kind="quiet" size="small" icon="user" onClick={() => setBulk('owner')}>
             {t('setOwner')}
           </Button>
@@ -188,6 +193,15 @@ export function Contacts() {
             setRunning({ id, ...(bulk === 'archive' && !all && { undo: () => undoArchive(filter) }) });
             selection.clear();
           }}
+        />
+      )}
+      {enrolling && (
+        <EnrolIn
+          selected={{
+            body: selection.all ? { filter: { ...selection.filter } } : { contact_ids: [...selection.keys] },
+            count: selection.all ? (list.total ?? selection.count) : selection.count,
+          }}
+          onClose={() => setEnrolling(false)}
         />
       )}
       {running !== null && (

@@ -89,6 +89,7 @@ export const t = messages({
   setSegment: 'Segment',
   setStage: 'Stage',
   setOwner: 'Owner',
+  enrol: 'Enrol',
   bulkTag: 'Add tags to contacts',
   bulkUntag: 'Remove tags from contacts',
   bulkSegment: 'Add to static segments',

@@ -24,7 +24,7 @@ const near = 0.9; // share of a limit, from which on it is shown
 export function useNeeds(): readonly Need[] | undefined {
   const tasks = useTaskNeeds();
   const deals = useDealNeeds();
-  const rest = [...useWebhookNeeds(), ...useAccountNeeds(), ...useLimitNeeds()];
+  const rest = [...useMailNeeds(), ...useWebhookNeeds(), ...useAccountNeeds(), ...useLimitNeeds()];
   if (tasks === undefined || deals === undefined) return undefined;
   return [...rest, ...tasks, ...deals];
 }
@@ -82,6 +82,57 @@ function useDealNeeds(): Need[] | undefined {
       detail: late.length > 1 ? t('firstOf', { title: first.name }) : first.name,
       href: '/app/deals?view=list&status=open&sort=expected_close_on',
     },
+  ];
+}
+
+const byPerson = 'held_by_user';
+
+/** useMailNeeds returns the replies to read, the mailboxes that stopped, and the mails in doubt. */
+function useMailNeeds(): Need[] {
+  const unread = useRead('/api/v1/crm/threads', { query: { unread: 'true', limit: 1, count: 'exact' } });
+  const mailboxes = useRead('/api/v1/mailboxes', { query: { limit: 200 } });
+  const unknown = useRead('/api/v1/crm/emails', { query: { status: 'unknown', limit: 1, count: 'exact' } });
+  const stopped = (mailboxes.data?.data ?? []).filter(
+    ({ status, status_reason: reason }) => status === 'disabled' || (status === 'held' && reason !== byPerson),
+  );
+  const replies = unread.data?.total ?? 0;
+  const inDoubt = unknown.data?.total ?? 0;
+  const first = unread.data?.data[0];
+  return [
+    ...stopped.map(
+      (one): Need => ({
+        key: `mailbox:${one.id}`,
+        icon: 'mail',
+        tone: 'bad',
+        title: t('mailboxStopped', { name: one.name || one.from_email }),
+        detail: t('mailboxStoppedHelp'),
+        href: `/app/settings/mailboxes/${one.id}`,
+      }),
+    ),
+    ...(replies > 0
+      ? [
+          {
+            key: 'replies',
+            icon: 'inbox' as const,
+            tone: 'busy' as const,
+            title: t('unreadThreads', { count: replies }),
+            detail: first?.subject,
+            href: '/app/inbox',
+          },
+        ]
+      : []),
+    ...(inDoubt > 0
+      ? [
+          {
+            key: 'unknown',
+            icon: 'mail' as const,
+            tone: 'warn' as const,
+            title: t('unknownSends', { count: inDoubt }),
+            detail: t('unknownSendsHelp'),
+            href: '/app/settings/unknown',
+          },
+        ]
+      : []),
   ];
 }
 

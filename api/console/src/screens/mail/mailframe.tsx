@@ -38,15 +38,17 @@ export function MailFrame({ html, title }: { html: string; title: string }) {
   }, [html]);
   return (
     <div className={mail.tight}>
-      <iframe
-        ref={frame}
-        className={styles.frame}
-        title={title}
-        src="/app/frame"
-        sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox"
-        referrerPolicy="no-referrer"
-        style={{ height: Math.max(leastHeight, shown.height) }}
-      />
+      <div className={styles.paper}>
+        <iframe
+          ref={frame}
+          className={styles.frame}
+          title={title}
+          src="/app/frame"
+          sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox"
+          referrerPolicy="no-referrer"
+          style={{ height: Math.max(leastHeight, shown.height) }}
+        />
+      </div>
       {shown.left > 0 && <p className="meta">{t('left', { count: shown.left })}</p>}
     </div>
   );

@@ -64,5 +64,4 @@ export const t = messages({
   checked: 'Looked up last',
   never: 'Never',
   actions: 'Actions',
-  guide: 'How sending works',
 });

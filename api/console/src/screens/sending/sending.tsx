@@ -40,7 +40,7 @@ function Loaded({ answer }: { answer: Answer<Settings> }) {
   const { org, role } = useScope();
   const isAdmin = useMay('admin');
   return (
-    <SettingsPage title={t('title')} actions={<a href="/docs/guides/email">{t('guide')}</a>}>
+    <SettingsPage title={t('title')}>
       {!isAdmin && <Callout>{t('admins', { org: org.name, role })}</Callout>}
       <RulesCard answer={answer} isAdmin={isAdmin} />
       <DomainsCard domains={answer.data.domains} isAdmin={isAdmin} />

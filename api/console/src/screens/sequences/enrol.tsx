@@ -26,23 +26,30 @@ import styles from './sequences.module.css';
 type Body = Options<'post', '/api/v1/sequences/{id}/enroll'>['body'];
 type Batch = NonNullable<Result<'post', '/api/v1/sequences/{id}/enroll'>['batch']>;
 
+/** Contacts that were selected elsewhere. */
+export interface Selected {
+  body: { contact_ids: string[] } | { filter: { [key: string]: unknown } };
+  count: number;
+}
+
 /** Enrol is the dialog that enrols contacts: those that are chosen, or a segment, each after a look at who is left out. */
-export function Enrol({ sequence, contacts = [], onClose }: {
-  sequence: Sequence;
-  contacts?: readonly Option[];
+export function Enrol({ sequence, selected, onClose }: {
+  sequence: Pick<Sequence, 'id' | 'name'>;
+  selected?: Selected;
   onClose: () => void;
 }) {
   const api = useApi();
   const scope = useScope();
   const [whom, setWhom] = useState<'contacts' | 'segment'>('contacts');
-  const [chosen, setChosen] = useState<readonly Option[]>(contacts);
+  const [chosen, setChosen] = useState<readonly Option[]>([]);
   const [segment, setSegment] = useState<string | null>(null);
   const [checked, setChecked] = useState<Outcome | null>(null);
   const [batch, setBatch] = useState<Batch | null>(null);
   const segments = useSegments();
   const path = { id: sequence.id };
-  const isReady = whom === 'contacts' ? chosen.length > 0 : segment !== null;
-  const selection: Body = whom === 'contacts' ? { contact_ids: chosen.map((one) => one.value) } : { segment };
+  const isReady = selected !== undefined || (whom === 'contacts' ? chosen.length > 0 : segment !== null);
+  const own: Body = whom === 'contacts' ? { contact_ids: chosen.map((one) => one.value) } : { segment };
+  const selection = selected?.body ?? own;
   const send = useSubmit(
     (dryRun: boolean, idempotencyKey) =>
       api.post('/api/v1/sequences/{id}/enroll', {
@@ -72,7 +79,13 @@ export function Enrol({ sequence, contacts = [], onClose }: {
     onClose();
   };
   const change = () => setChecked(null);
-  const verb = whom === 'contacts' ? t('enrolCount', { count: chosen.length }) : t('enrolSegment');
+  const count = selected?.count ?? chosen.length;
+  const verb =
+    selected === undefined && whom === 'segment'
+      ? t('enrolSegment')
+      : count === 0
+        ? t('enrol')
+        : t('enrolCount', { count });
   return (
     <Dialog
       open
@@ -108,19 +121,21 @@ export function Enrol({ sequence, contacts = [], onClose }: {
           onSubmit={() => isReady && void send.submit(false)}
         >
           <PlanLimit error={send.error} />
-          <Segments
-            label={t('whom')}
-            value={whom}
-            onChange={(next) => {
-              setWhom(next);
-              change();
-            }}
-            options={[
-              { value: 'contacts', label: t('byHand') },
-              { value: 'segment', label: t('bySegment') },
-            ]}
-          />
-          {whom === 'contacts' ? (
+          {selected === undefined && (
+            <Segments
+              label={t('whom')}
+              value={whom}
+              onChange={(next) => {
+                setWhom(next);
+                change();
+              }}
+              options={[
+                { value: 'contacts', label: t('byHand') },
+                { value: 'segment', label: t('bySegment') },
+              ]}
+            />
+          )}
+          {selected !== undefined ? null : whom === 'contacts' ? (
             <Field label={t('contacts')} pointer="/contact_ids">
               <ContactChoice
                 label={t('contacts')}

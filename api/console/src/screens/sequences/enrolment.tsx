@@ -91,7 +91,7 @@ export function EnrolmentPanel({ id, sequence, mayEdit, onClose }: {
               [t('step'), stepName(sequence.steps, one.step)],
               ...(one.due_at === null ? [] : [[t('due'), <Time key="d" at={one.due_at} />] as const]),
               [t('began'), <Time key="b" at={one.created_at} />],
-              [t('versions'), one.version],
+              [t('versionOf'), one.version],
             ]}
           />
           <div className={mail.buttons}>

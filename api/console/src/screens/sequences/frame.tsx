@@ -88,6 +88,7 @@ function Loaded({ id, answer, back, children }: {
   ];
   useCommands(mayEdit ? commands : []);
   const items: MenuEntry[] = [
+    ...(isLive ? [{ label: t('enrol'), icon: 'plus' as const, onSelect: () => setLayer('enrol') }] : []),
     ...(sequence.status === 'active'
       ? [{ label: t('pause'), icon: 'pause' as const, onSelect: () => void actions.pause() }]
       : []),
@@ -119,9 +120,11 @@ function Loaded({ id, answer, back, children }: {
               items={items}
             />
             {isLive && (
-              <Button size="small" kind={hasDraft ? 'plain' : 'primary'} icon="plus" onClick={() => setLayer('enrol')}>
-                {t('enrol')}
-              </Button>
+              <span className={styles.wide}>
+                <Button size="small" kind={hasDraft ? 'plain' : 'primary'} icon="plus" onClick={() => setLayer('enrol')}>
+                  {t('enrol')}
+                </Button>
+              </span>
             )}
             {hasDraft && (
               <Button size="small" kind="primary" busy={busy === 'activate'} onClick={() => void activate()}>

@@ -19,10 +19,10 @@ export function SequenceNumbers() {
 function Numbers({ sequence }: Within) {
   const read = useRead('/api/v1/sequences/{id}/stats', { path: { id: sequence.id } });
   const rows = read.data?.data ?? [];
-  const numeric = (key: string, title: string, value: (one: Stats) => number): Column<Stats> => ({
+  const numeric = (key: string, title: string, value: (one: Stats) => number, width = 76): Column<Stats> => ({
     key,
     title,
-    width: 76,
+    width,
     end: true,
     wide: true,
     cell: (one) => formatNumber(value(one)),
@@ -54,7 +54,7 @@ function Numbers({ sequence }: Within) {
       wide: true,
       cell: (one) => <RateBar rate={one.bounce_rate} count={one.bounced} />,
     },
-    numeric('unsubs', t('unsubs'), (one) => one.unsubscribed),
+    numeric('unsubs', t('unsubs'), (one) => one.unsubscribed, 104),
     numeric('unknown', t('unknownSends'), (one) => one.unknown),
   ];
   if (read.error !== null && read.data === undefined) return <Failure error={read.error} again={read.again} />;
