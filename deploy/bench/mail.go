@@ -230,7 +230,7 @@ func (p *post) sent(ctx context.Context) error {
 		if open == 0 {
 			return nil
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := pause(ctx, 250*time.Millisecond); err != nil {
 			return fmt.Errorf("%d emails are left: %w", open, err)
 		}
 	}

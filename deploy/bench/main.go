@@ -23,7 +23,10 @@
 //	tracking         opens and clicks of emails, beside bare inserts
 //	inbound          replies by HTTP, until email.replied is committed
 //	mail             emails through one SMTP server, beside a floor that only speaks SMTP
-//	sequences        enrolment, ticks and due steps at a million contacts; sequences=20000 is a small trial
+//	broadcast        a broadcast to 10,000 contacts, and one whose worker is killed; broadcast=100000 is the full size
+//	sequences        kills beside the rules of listmonk and Notifuse; enrolment, due steps, fairness and ticks at a
+//	                 million contacts: sequences=kills or any of kills, enrol, due, fair, closed alone;
+//	                 sequences=due,contacts:20000 is a small trial
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
 //	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
@@ -70,8 +73,9 @@ const toBuild = time.Hour
 
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
-	"ask|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|feeder|deadjobs[=jobs]|" +
-	"idle|inbound|mail|oauth|queue|scorer -data FILE|tracking|way|webhooks|webhooklog[=attempts], " +
+	"ask|broadcast[=contacts]|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
+	"feeder|deadjobs[=jobs]|idle|inbound|mail|oauth|queue|scorer -data FILE|sequences[=sections]|tracking|" +
+	"way|webhooks|webhooklog[=attempts], " +
 	"or way|mail|webhooks|queue -against REV"
 
 var errUsage = errors.New(commandLine)
@@ -88,6 +92,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	if len(args) == 2 && args[0] == "sink" { // a child of mail
 		return sink(ctx, args[1])
+	}
+	if len(args) == 2 && args[0] == "model" { // a child of sequences
+		return model(ctx, args[1])
 	}
 	if len(args) != 1 {
 		return errUsage
@@ -126,15 +133,25 @@ func run(ctx context.Context, args []string) error {
 		limit = toBuild
 		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return deadJobs(ctx, log, n) }
 	}
-	if size, ok := strings.CutPrefix(args[0], "sequences"); ok {
-		n := 1_000_000
+	if sections, ok := strings.CutPrefix(args[0], "sequences"); ok {
+		n, names, err := sequencesArgs(sections)
+		if err != nil {
+			return err
+		}
+		limit = toBuild
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error {
+			return sequencesBench(ctx, log, n, names)
+		}
+	}
+	if size, ok := strings.CutPrefix(args[0], "broadcast"); ok {
+		n := 10_000
 		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 20_000 {
+			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 1000 {
 				return errUsage
 			}
 		}
 		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return sequencesBench(ctx, log, n) }
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return broadcastBench(ctx, log, n) }
 	}
 	if size, ok := strings.CutPrefix(args[0], "console"); ok {
 		n := crmContacts

@@ -5,15 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
-	"strconv"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/schedule"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/sequences"
 	"github.com/funnelwork/funnelwork/internal/sequences/steps"
@@ -37,26 +39,15 @@ func (o *outreach) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	host, port, err := net.SplitHostPort(sink)
-	if err != nil {
-		return err
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		return err
-	}
 	for i, n := range []int{o.contacts, 10} {
-		org := o.orgs[i].org
-		o.boxes[i], o.steps[i] = id.New(), id.New()
+		org := o.world.orgs[i].org
+		if o.boxes[i], err = o.mailbox(ctx, org, sink); err != nil {
+			return err
+		}
 		for _, s := range []struct {
 			sql  string
 			args []any
 		}{
-			{`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, smtp_host, smtp_port,
-					smtp_tls, status, daily_cap, gap_min, gap_max, created_at, updated_at)
-				VALUES ($1, $2, 'Box', 'smtp', 'a@shop.example', 'a@shop.example', 'shop.example', $3, $4,
-					'none', 'active',
-					NULL, 0, 0, now(), now())`, []any{org, o.boxes[i], host, number}},
 			{
 				`INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, 'contacts', 'null',
 				'override')`,
@@ -77,13 +68,14 @@ func (o *outreach) build(ctx context.Context) error {
 				return fmt.Errorf("%s: %w", s.sql, err)
 			}
 		}
-		if err := o.sequence(ctx, i); err != nil {
+		list := mailSteps(2, schedule.Delay{Value: 1, Unit: schedule.Days})
+		if o.steps[i], err = o.sequence(ctx, org, o.boxes[i], list); err != nil {
 			return err
 		}
 	}
 	o.segment = id.New()
-	for i := range o.orgs[2:] {
-		if err := o.reader(ctx, &o.orgs[2+i]); err != nil {
+	for i := range o.world.orgs[2:] {
+		if err := o.reader(ctx, &o.world.orgs[2+i]); err != nil {
 			return err
 		}
 	}
@@ -93,7 +85,7 @@ func (o *outreach) build(ctx context.Context) error {
 		`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id)
 			SELECT org_id, $2, false, created_at, id FROM contact WHERE org_id = $1 AND hashtext(email) % 10 = 0`,
 	} {
-		if _, err := o.admin.Exec(ctx, sql, o.orgs[0].org, o.segment); err != nil {
+		if _, err := o.admin.Exec(ctx, sql, o.world.orgs[0].org, o.segment); err != nil {
 			return err
 		}
 	}
@@ -116,18 +108,24 @@ func (o *outreach) reader(ctx context.Context, c *caller) error {
 	return err
 }
 
-// sequence inserts the sequence of an org: two emails, of which the first is due a day after the enrolment.
-func (o *outreach) sequence(ctx context.Context, i int) error {
-	list := make([]steps.Step, 2)
-	for n := range list {
-		list[n] = steps.Step{
-			Key: fmt.Sprint("mail-", n+1), Kind: steps.KindEmail, Delay: schedule.Delay{Value: 1, Unit: schedule.Days},
+// mailSteps returns n emails, the given delay apart.
+func mailSteps(n int, apart schedule.Delay) []steps.Step {
+	list := make([]steps.Step, n)
+	for i := range list {
+		list[i] = steps.Step{
+			Key: fmt.Sprint("mail-", i+1), Kind: steps.KindEmail, Delay: apart,
 			Email: &steps.Email{Subject: "Hello", Text: "Good day {{ contact.first_name }}", Thread: steps.NewThread},
 		}
 	}
 	steps.Complete(list)
+	return list
+}
+
+// sequence inserts an active sequence of an org whose window never closes.
+func (w *world) sequence(ctx context.Context, org, box id.ID, list []steps.Step) (sequence id.ID, err error) {
+	sequence = id.New()
 	s, err := json.Marshal(sequences.Settings{
-		MailboxIDs: []id.ID{o.boxes[i]}, Rotation: "sticky", LateAfterHours: 24,
+		MailboxIDs: []id.ID{box}, Rotation: "sticky", LateAfterHours: 24,
 		Schedule: sequences.Schedule{
 			TimeZone: "UTC", Days: []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, From: "00:00",
 			To:       "24:00",
@@ -135,77 +133,90 @@ func (o *outreach) sequence(ctx context.Context, i int) error {
 		},
 	})
 	if err != nil {
-		return err
+		return sequence, err
 	}
-	org := o.orgs[i].org
-	if _, err := o.admin.Exec(ctx, `INSERT INTO sequence (org_id, id, name, name_folded, status, version, latest,
-		created_at, updated_at) VALUES ($1, $2, 'S', 's', 'active', 1, 1, now(), now())`, org, o.steps[i]); err != nil {
-		return err
+	if _, err := w.admin.Exec(ctx, `INSERT INTO sequence (org_id, id, name, name_folded, status, version, latest,
+		created_at, updated_at) VALUES ($1, $2, 'S', 's', 'active', 1, 1, now(), now())`, org, sequence); err != nil {
+		return sequence, err
 	}
-	if _, err := o.admin.Exec(ctx, `INSERT INTO sequence_version (org_id, sequence_id, number, settings, created_at,
-		activated_at) VALUES ($1, $2, 1, $3, now(), now())`, org, o.steps[i], string(s)); err != nil {
-		return err
+	if _, err := w.admin.Exec(ctx, `INSERT INTO sequence_version (org_id, sequence_id, number, settings, created_at,
+		activated_at) VALUES ($1, $2, 1, $3, now(), now())`, org, sequence, string(s)); err != nil {
+		return sequence, err
 	}
 	for n, step := range list {
 		body, err := json.Marshal(step)
 		if err != nil {
-			return err
+			return sequence, err
 		}
-		if _, err := o.admin.Exec(ctx, `INSERT INTO sequence_step (org_id, sequence_id, version, position, key,
+		if _, err := w.admin.Exec(ctx, `INSERT INTO sequence_step (org_id, sequence_id, version, position, key,
 			kind, body)
-			VALUES ($1, $2, 1, $3, $4, 'email', $5)`, org, o.steps[i], n, step.Key, string(body)); err != nil {
-			return err
+			VALUES ($1, $2, 1, $3, $4, 'email', $5)`, org, sequence, n, step.Key, string(body)); err != nil {
+			return sequence, err
 		}
 	}
-	return nil
+	return sequence, nil
 }
 
-// fill enrols the rest of the contacts of both orgs, by statements.
+// fill enrols the rest of the contacts of both orgs: the first of each as a request does, the others by statements.
 func (o *outreach) fill(ctx context.Context) error {
-	for i := range o.orgs[:2] {
-		if _, err := o.admin.Exec(ctx, `
-			INSERT INTO send_group (org_id, id, sequence_id, mailbox_id, schedule, zone)
-			SELECT $1, 7, $2, $3, g.schedule, 'UTC' FROM send_group g LIMIT 1 ON CONFLICT DO NOTHING`, o.orgs[i].org,
-			o.steps[i], o.boxes[i]); err != nil {
+	if o.whole {
+		return nil
+	}
+	service := &enrolments.Service{Suppressions: &suppression.Service{Box: o.box}}
+	for i := range o.world.orgs[:2] {
+		org := o.world.orgs[i].org
+		rows, _ := o.admin.Query(ctx, `SELECT id FROM contact WHERE org_id = $1 LIMIT 1`, org)
+		first, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+		if err != nil {
 			return err
 		}
-		if _, err := o.admin.Exec(ctx, `INSERT INTO schedule_zone (org_id, schedule, zone, body, opens_at, closes_at)
-			SELECT $1, schedule, zone, body, opens_at, closes_at FROM schedule_zone LIMIT 1 ON CONFLICT DO NOTHING`,
-			o.orgs[i].org); err != nil {
+		if err := o.app.Tx(ctx, org, func(tx *postgres.Tx) error {
+			_, err := service.Enrol(ctx, tx, &enrolments.Request{Sequence: o.steps[i]}, first)
+			return err
+		}); err != nil {
 			return err
 		}
 		if _, err := o.admin.Exec(ctx, `
 			INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp,
-				mailbox_id, zone,
-				created_at, state_at)
-			SELECT $1, uuidv7_at(now()), $2, 1, c.id, 'active', 'mail-1', now() + interval '1 day', 7, $3,
-				'UTC', now(), now()
-			FROM contact c WHERE c.org_id = $1
-				AND NOT EXISTS (SELECT FROM enrolment e WHERE e.org_id = $1 AND e.contact_id = c.id)`, o.orgs[i].org,
+				mailbox_id, zone, created_at, state_at)
+			SELECT $1, uuidv7_at(now()), $2, 1, c.id, 'active', 'mail-1', now() + interval '1 day', g.id, $3, 'UTC',
+				now(), now()
+			FROM contact c, (SELECT id FROM send_group WHERE org_id = $1 LIMIT 1) g WHERE c.org_id = $1
+				AND NOT EXISTS (SELECT FROM enrolment e WHERE e.org_id = $1 AND e.contact_id = c.id)`, org,
 			o.steps[i], o.boxes[i]); err != nil {
 			return err
 		}
 	}
+	o.whole = true
 	_, err := o.admin.Exec(ctx, `VACUUM ANALYZE enrolment`)
 	return err
 }
 
 // openWindows runs a statement that makes steps of an org due, and wakes its groups.
 func (o *outreach) openWindows(ctx context.Context, i int, sql string) error {
-	if _, err := o.admin.Exec(ctx, sql); err != nil {
+	if _, err := o.admin.Exec(ctx, sql, o.world.orgs[i].org); err != nil {
 		return err
 	}
-	_, err := o.admin.Exec(ctx, `UPDATE send_group SET wake_at = clock_timestamp() WHERE org_id = $1`, o.orgs[i].org)
+	_, err := o.admin.Exec(ctx, `UPDATE send_group SET wake_at = clock_timestamp() WHERE org_id = $1`,
+		o.world.orgs[i].org)
 	return err
 }
 
-// closeWindows spreads the enrolments of the large org over 800 groups whose windows open tomorrow, and makes a tenth
-// of those that wait due.
+// closeWindows spreads the enrolments of the large org over 400 groups whose windows close now and open on the day
+// after tomorrow, and makes a tenth of them due.
 func (o *outreach) closeWindows(ctx context.Context) (groups, due int, err error) {
+	w := states.Window{From: 9 * 60, To: 17 * 60, Holidays: []string{}}
+	w.Days[(time.Now().UTC().Weekday()+2)%7] = true
+	body, _, err := w.Key()
+	if err != nil {
+		return 0, 0, err
+	}
+	if _, err := o.admin.Exec(ctx, `UPDATE schedule_zone SET body = $2, opens_at = now() - interval '8 hours',
+		closes_at = now() WHERE org_id = $1`, o.world.orgs[0].org, body); err != nil {
+		return 0, 0, err
+	}
 	for _, sql := range []string{
 		`DELETE FROM send_group WHERE org_id = $1`,
-		`UPDATE schedule_zone SET opens_at = now() + interval '1 day', closes_at = now() + interval '2 days'
-			WHERE org_id = $1`,
 		`INSERT INTO send_group (org_id, id, sequence_id, mailbox_id, schedule, zone)
 			SELECT $1, n, q.id, m.id, z.schedule, 'UTC' FROM generate_series(0, 399) n, mailbox m, sequence q,
 				schedule_zone z
@@ -219,7 +230,7 @@ func (o *outreach) closeWindows(ctx context.Context) (groups, due int, err error
 					now(), now()
 			FROM contact c, mailbox m, sequence q WHERE c.org_id = $1 AND m.org_id = $1 AND q.org_id = $1`,
 	} {
-		if _, err := o.admin.Exec(ctx, sql, o.orgs[0].org); err != nil {
+		if _, err := o.admin.Exec(ctx, sql, o.world.orgs[0].org); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -227,13 +238,26 @@ func (o *outreach) closeWindows(ctx context.Context) (groups, due int, err error
 		return 0, 0, err
 	}
 	err = o.admin.QueryRow(ctx, `SELECT (SELECT count(*) FROM send_group WHERE org_id = $1), (SELECT count(*)
-		FROM enrolment WHERE org_id = $1 AND due_at < now())`, o.orgs[0].org).Scan(&groups, &due)
+		FROM enrolment WHERE org_id = $1 AND due_at < now())`, o.world.orgs[0].org).Scan(&groups, &due)
 	return groups, due, err
 }
 
 // fingerprint changes if any enrolment of the large org is rewritten.
 func (o *outreach) fingerprint(ctx context.Context) (s string, err error) {
 	err = o.admin.QueryRow(ctx, `SELECT md5(string_agg(ctid::text || xmin::text, ' ' ORDER BY id)) FROM enrolment
-		WHERE org_id = $1`, o.orgs[0].org).Scan(&s)
+		WHERE org_id = $1`, o.world.orgs[0].org).Scan(&s)
 	return s, err
+}
+
+// wal returns how many bytes the WAL has had so far.
+func (o *outreach) wal(ctx context.Context) (bytes float64) {
+	_ = o.admin.QueryRow(ctx, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8").Scan(&bytes)
+	return bytes
+}
+
+// blocks returns how many blocks of the tables and indexes of enrolments, groups and zones were looked at so far.
+func (o *outreach) blocks(ctx context.Context) (n int) {
+	_ = o.admin.QueryRow(ctx, `SELECT sum(heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit)::int8
+		FROM pg_statio_user_tables WHERE relname IN ('enrolment', 'send_group', 'schedule_zone')`).Scan(&n)
+	return n
 }

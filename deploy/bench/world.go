@@ -132,9 +132,8 @@ type process struct {
 	gone chan struct{}
 }
 
-// start runs a role of the binary on the world's servers and waits until it is ready. Its log is written to a file, as
-// under a supervisor.
-func (w *world) start(ctx context.Context, role string, settings ...string) (*process, error) {
+// spawn runs a role of the binary on the world's servers. Its log is written to a file, as under a supervisor.
+func (w *world) spawn(ctx context.Context, role string, settings ...string) (*process, error) {
 	p := &process{addr: freeAddress(ctx), ops: freeAddress(ctx), gone: make(chan struct{})}
 	log, err := os.Create(filepath.Join(w.dir, role+".log"))
 	if err != nil {
@@ -159,6 +158,15 @@ func (w *world) start(ctx context.Context, role string, settings ...string) (*pr
 		close(p.gone)
 	}()
 	w.closers = append(w.closers, p.stop)
+	return p, nil
+}
+
+// start runs a role and waits until it is ready.
+func (w *world) start(ctx context.Context, role string, settings ...string) (*process, error) {
+	p, err := w.spawn(ctx, role, settings...)
+	if err != nil {
+		return nil, err
+	}
 	for {
 		if ready(ctx, p.ops) {
 			return p, nil

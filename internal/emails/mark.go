@@ -53,10 +53,18 @@ const uncapped = ` AND EXISTS (SELECT FROM mailbox m WHERE m.org_id = $1 AND m.i
 // held is the condition that the run holds its job.
 const held = `($7::uuid IS NULL OR EXISTS (SELECT FROM job j WHERE j.org_id = $1 AND j.id = $7 AND j.owner = $3))`
 
+// planOnce precedes a mark. By default Postgres plans it again for each list of hashes, which takes longer than to
+// execute it. Its one plan must not be that of a table of jobs that was empty.
+const planOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
+	set_config('enable_seqscan', 'off', true)`
+
 // live is the condition that the contact of an email e is not archived. A test mail has no contact. The emails of a
 // purged contact, which have none either, are cancelled.
-const live = `(e.contact_id IS NULL OR EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id
-	AND c.archived_at IS NULL))`
+//
+// Its subquery is scalar, as that of broadcastRuns: an EXISTS beside an OR may become a hashed subplan, which reads all
+// rows for each mail.
+const live = `(e.contact_id IS NULL OR coalesce((SELECT c.archived_at IS NULL FROM contact c WHERE c.org_id = $1
+	AND c.id = e.contact_id), false))`
 
 // writable is the condition that an org is not read-only.
 const writable = `o.paused_at IS NULL AND (o.writes_until IS NULL OR o.writes_until > clock_timestamp())`
@@ -117,6 +125,7 @@ func (o *Outgoing) markAtOnce(ctx context.Context, db *postgres.DB, sum []byte, 
 		return false, nil
 	}
 	err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) error {
+		tx.Queue(planOnce)
 		o.keys.Guard(tx)
 		orgsending.Guard(tx)
 		sql := markSQL(uncapped, `CASE WHEN `+count+` THEN true ELSE refuse('emails_month', '') END`)
@@ -163,6 +172,7 @@ func (o *Outgoing) awaitRate(ctx context.Context, db *postgres.DB) (*RefusedErro
 }
 
 func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, sum []byte, count string) (*RefusedError, error) {
+	tx.Queue(planOnce)
 	o.keys.Guard(tx)
 	caps := orgsending.ReadCaps(tx)
 	slot, err := mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)

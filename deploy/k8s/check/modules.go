@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -45,10 +46,14 @@ func LoadSchemas(ctx context.Context, dir string) (Schemas, error) {
 func download(ctx context.Context, dir, module string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	cmd.Dir = dir
-	out, err := cmd.Output()
+	out, failed := cmd.Output() // the answer has the reason
 	var info struct{ Dir, Error string }
-	if bad := json.Unmarshal(out, &info); bad != nil || info.Dir == "" {
-		return "", fmt.Errorf("download %s: %w: %s%s", module, err, info.Error, out)
+	err := json.Unmarshal(out, &info)
+	if err == nil && info.Dir == "" {
+		err = errors.New(info.Error)
+	}
+	if err != nil {
+		return "", fmt.Errorf("download %s: %w", module, errors.Join(failed, err))
 	}
 	return info.Dir, nil
 }

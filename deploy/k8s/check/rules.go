@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -173,7 +174,7 @@ func (r *rules) setting(name string) string {
 // named reports whether the container has the port, by name or number.
 func (c Container) named(port any) bool {
 	for _, p := range c.Ports {
-		if fmt.Sprint(port) == p.Name || fmt.Sprint(port) == fmt.Sprint(p.Port) {
+		if fmt.Sprint(port) == p.Name || fmt.Sprint(port) == strconv.Itoa(p.Port) {
 			return true
 		}
 	}
