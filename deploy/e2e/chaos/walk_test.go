@@ -104,7 +104,8 @@ func (w *walk) sequence() (key, path string) {
 			delay = 0
 		}
 		steps = append(steps, fmt.Sprintf(`{"key":"mail-%d","kind":"email","delay":{"value":%d,"unit":"days"},`+
-			`"email":{"subject":"Mail","text":"Hi {{ contact.first_name }} {{ unsubscribe_url }}","thread":"new"}}`, i+1, delay))
+			`"email":{"subject":"Mail","text":"Hi {{ contact.first_name }} {{ unsubscribe_url }}","thread":"new"}}`,
+			i+1, delay))
 	}
 	s := w.post(201, w.api.url+"/api/v1/sequences", token, fmt.Sprintf(`{"name":"Walk","mailbox_ids":[%q],`+
 		`"late_after_hours":720,"schedule":{"time_zone":"UTC","days":["mon","tue","wed","thu","fri","sat","sun"],`+
