@@ -130,3 +130,77 @@ func TestAReceivedMailIsShownInItsFrame(t *testing.T) {
 		t.Errorf("the mail made %d requests", hits.Load())
 	}
 }
+
+// A first sequence is built, activated and answered within three minutes, by the keyboard alone, in the sandbox.
+func TestAFirstSequenceIsBuiltAndAnsweredByTheKeyboard(t *testing.T) {
+	byHand(t)
+	t.Parallel()
+	b := newBrowser(t)
+	s := serveConsole(t)
+	c := s.asOwner(t)
+	c.id("/api/v1/crm/contacts", map[string]any{
+		"email": "reply@example.com", "first_name": "Grace", "last_name": "Hopper",
+	})
+	tab := b.session()
+	b.signIn(tab, s.api, "owner")
+	h := &hand{T: t, tab: tab}
+	h.open(s.api+settings+"/sending", "#main form")
+	begun := time.Now()
+	h.to("Postal address")
+	h.press("1 Mill Road, Manchester")
+	h.to("Save rules")
+	h.press(enter)
+	h.see("Saved")
+
+	h.press("g", "q")
+	h.see("Write to people one by one")
+	h.press("c")
+	h.wait(`document.activeElement?.matches('[role=dialog] input')`)
+	h.wait(`document.querySelector('[role=dialog]').innerText.includes('Sandbox')`)
+	h.press("New looms", enter)
+	h.wait(`/^\/app\/sequences\/[0-9a-f-]{36}$/.test(location.pathname)`)
+	h.to("Add email")
+	h.press(enter)
+	h.to("Subject")
+	h.press("New looms for you")
+	h.to("Save steps")
+	h.press(enter)
+	h.see("Steps saved")
+
+	h.open(ask[string](h, `location.href`)+"/settings", "#main form") // mails may be sent at any time
+	for _, day := range []string{"Sat", "Sun"} {
+		h.to(day)
+		h.press(" ")
+	}
+	h.to("From")
+	h.chord("a")
+	h.press("00:00", tabKey)
+	h.chord("a")
+	h.press("24:00")
+	h.to("Save settings")
+	h.press(enter)
+	h.see("Settings saved")
+	h.to("Activate")
+	h.press(enter)
+	h.see("Sequence active")
+
+	h.wait(`__hand.byName('Enrol contacts') !== undefined`)
+	h.press("e")
+	h.wait(`document.querySelector('[role=dialog]') !== null`)
+	h.to("Contacts")
+	h.press("reply")
+	h.wait(`document.querySelector('[role=option]')?.innerText.includes('Hopper')`)
+	h.press(enter)
+	h.to("Enrol 1 contact")
+	h.press(enter)
+	h.see("1 contact enrolled")
+
+	h.press("g", "i")
+	h.wait(`document.querySelector('#main h1')?.innerText === 'Inbox' && document.querySelector('#main tbody tr td a') !== null`)
+	h.press("j", enter)
+	h.wait(`document.querySelectorAll('#main article').length === 2`)
+	took := time.Since(begun)
+	if t.Logf("it took %v", took); took > 3*time.Minute {
+		t.Errorf("a first sequence took %v", took)
+	}
+}
