@@ -30,8 +30,8 @@ func guardBroadcast(tx *postgres.Tx, broadcast id.ID) {
 }
 
 // broadcastRuns is the condition that nothing stops the broadcast of an email e, if it has one.
-const broadcastRuns = `(e.broadcast_id IS NULL OR EXISTS (SELECT FROM broadcast b WHERE b.org_id = e.org_id
-	AND b.id = e.broadcast_id AND b.status IN ('preparing', 'sending', 'sent')))`
+const broadcastRuns = `(e.broadcast_id IS NULL OR coalesce((SELECT b.status IN ('preparing', 'sending', 'sent')
+	FROM broadcast b WHERE b.org_id = e.org_id AND b.id = e.broadcast_id), false))`
 
 // Waiting is an email that waits for being sent.
 type Waiting struct{ Email, Mailbox id.ID }

@@ -17,3 +17,6 @@ func CountsAsHard(bounced, delivered []time.Time) bool { return countsAsHard(bou
 
 // ServerID is serverID for tests.
 func ServerID(text string) string { return serverID(text) }
+
+// MarkSQL returns the statement of the mark.
+func MarkSQL() string { return markSQL("", "true") }

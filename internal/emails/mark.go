@@ -60,8 +60,11 @@ const planOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', tru
 
 // live is the condition that the contact of an email e is not archived. A test mail has no contact. The emails of a
 // purged contact, which have none either, are cancelled.
-const live = `(e.contact_id IS NULL OR EXISTS (SELECT FROM contact c WHERE c.org_id = $1 AND c.id = e.contact_id
-	AND c.archived_at IS NULL))`
+//
+// Its subquery is scalar, as that of broadcastRuns: an EXISTS beside an OR may become a hashed subplan, which reads all
+// rows for each mail.
+const live = `(e.contact_id IS NULL OR coalesce((SELECT c.archived_at IS NULL FROM contact c WHERE c.org_id = $1
+	AND c.id = e.contact_id), false))`
 
 // writable is the condition that an org is not read-only.
 const writable = `o.paused_at IS NULL AND (o.writes_until IS NULL OR o.writes_until > clock_timestamp())`
