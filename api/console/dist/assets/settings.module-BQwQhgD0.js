@@ -1,1 +1,0 @@
-var e={settings:`_settings_1wbvg_1`,list:`_list_1wbvg_7`,group:`_group_1wbvg_20`,section:`_section_1wbvg_27`,page:`_page_1wbvg_47`,cards:`_cards_1wbvg_87`,wide:`_wide_1wbvg_96`};export{e as t};

@@ -1,0 +1,1 @@
+var e={settings:`_settings_cafmy_1`,list:`_list_cafmy_7`,group:`_group_cafmy_20`,section:`_section_cafmy_27`,page:`_page_cafmy_48`,cards:`_cards_cafmy_89`,wide:`_wide_cafmy_98`};export{e as t};

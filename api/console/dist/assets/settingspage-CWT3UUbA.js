@@ -1,1 +1,0 @@
-import{B as e,Gt as t,Y as n}from"./index-Dq8zj8q8.js";import{t as r}from"./settings.module-BQwQhgD0.js";var i=t();function a({title:t,actions:a,wide:o,children:s}){return(0,i.jsxs)(i.Fragment,{children:[(0,i.jsx)(e,{title:t,children:a}),(0,i.jsx)(`div`,{className:n(r.cards,o&&r.wide),children:s})]})}export{a as t};
