@@ -139,9 +139,9 @@ var tasks = []struct {
 	}},
 	{"tags", settings + "/tags", func(h *hand, s *server) {
 		s.asOwner(h.T).id("/api/v1/crm/contacts", map[string]any{
-			"email": "tagged@example.com", "first_name": "Tam", "last_name": "Tag", "tag": []string{"fair-2026"},
+			"email": "tagged@example.com", "first_name": "Tam", "last_name": "Tag", "tag": []string{"expo-2026"},
 		})
-		h.see("fair-2026")
+		h.see("expo-2026")
 		h.press("j")
 		h.wait(`document.activeElement?.matches('tr')`)
 		h.press(".")
@@ -151,13 +151,12 @@ var tasks = []struct {
 	{"brand", settings + "/brand", func(h *hand, _ *server) {
 		h.to("Name")
 		h.press("Quill", enter)
-		h.see("Brand saved")
+		h.see("Your plan does not include this") // the trial has no white label
+		h.press(kb.Escape)
 	}},
-	{"domain", settings + "/domain", func(h *hand, _ *server) {
-		h.to("Domain name")
-		h.press("crm.quill.example", enter)
-		h.wait(`document.querySelector('[role=dialog], [role=alert]') !== null ||
-			document.body.innerText.includes('DNS records')`)
+	{"domain", settings + "/domain", func(h *hand, _ *server) { // the trial has no custom domain
+		h.see("Your plan does not include this")
+		h.to("Compare plans")
 	}},
 	{"payouts", settings + "/payouts", func(h *hand, _ *server) { h.to("Set up payouts") }},
 	{"profile", settings + "/profile", func(h *hand, _ *server) {

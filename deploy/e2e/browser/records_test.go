@@ -37,7 +37,7 @@ func (s *server) records(t *testing.T) []screen {
 	imported := c.imported("email,first_name,plan\nbea@quill.example,Bea,pro\nnobody,No,\n")
 	delivery, event := c.delivery(hook)
 	webhook := settings + "/integrations/webhooks/" + hook
-	return []screen{
+	return append(c.mails(contact), []screen{
 		{"/app/contacts/" + contact, "#main h1"},
 		{"/app/contacts?open=" + contact, "#main tbody tr"},
 		{"/app/contacts/" + contact + "/score", "#main h1"},
@@ -53,7 +53,7 @@ func (s *server) records(t *testing.T) []screen {
 		{webhook + "/settings", "#main h1"},
 		{webhook + "/deliveries/" + delivery, "#main button[aria-expanded]"},
 		{settings + "/integrations/events/" + event, "#main button[aria-expanded]"},
-	}
+	}...)
 }
 
 // imported imports a file and returns the import's id.

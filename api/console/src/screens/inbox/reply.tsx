@@ -94,7 +94,7 @@ function DraftPopover({ contact, onDraft }: { contact: string; onDraft: (text: s
     setBusy(true);
     try {
       const { data } = await api.post('/api/v1/ai/draft-email', {
-        body: { contact_id: contact, goal: goal.trim(), tone: 'friendly', language: 'English' },
+        body: { contact_id: contact, goal: goal.trim(), tone: 'friendly', language: ownLanguage() },
         idempotencyKey: randomId(),
       });
       onDraft(data.body);
@@ -132,4 +132,9 @@ function DraftPopover({ contact, onDraft }: { contact: string; onDraft: (text: s
       </Form>
     </Popover>
   );
+}
+
+/** ownLanguage returns the name of the browser's language, in which a draft is written. */
+function ownLanguage(): string {
+  return new Intl.DisplayNames(['en'], { type: 'language' }).of(navigator.language) ?? 'English';
 }

@@ -17,6 +17,8 @@ import { isPlanLimit, PlanLimit } from '../record/planlimit';
 import { t } from './messages';
 import type { Sequence } from './steps';
 
+const formId = 'new-sequence';
+
 /** CreateSequence is the dialog that makes a sequence. Its steps are written afterwards. */
 export function CreateSequence({ onClose, onCreated }: {
   onClose: () => void;
@@ -50,13 +52,14 @@ export function CreateSequence({ onClose, onCreated }: {
       foot={
         <>
           <Button onClick={onClose}>{t('cancel')}</Button>
-          <Button kind="primary" busy={create.busy} onClick={submit}>
+          <Button kind="primary" type="submit" form={formId} busy={create.busy}>
             {t('create')}
           </Button>
         </>
       }
     >
       <Form
+        id={formId}
         label={t('newSequence')}
         problem={isPlanLimit(create.error) ? null : describe(create.error)}
         onSubmit={submit}

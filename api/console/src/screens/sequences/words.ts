@@ -39,10 +39,19 @@ const m = messages({
   finished_before: 'Was in it before',
   not_found: 'Not found',
   archived: 'Archived',
-  mailbox_disabled: 'Its mailbox is disabled',
   by_user: 'By a person',
+  paused_by_user: 'By a person',
+  removed_by_user: 'By a person',
   out_of_office: 'Out of office',
-  late: 'Too late',
+  reply: 'Reply',
+  company_reply: 'Reply of somebody in the company',
+  deal_won: 'A deal was won',
+  goal: 'The goal was met',
+  hard_bounce: 'No such address',
+  contact_archived: 'The contact was archived',
+  merge_missing: 'A merge field has no value',
+  sent: 'Mail sent',
+  due: 'Its time came',
 });
 
 export const statusTones: Readonly<Record<Sequence['status'], Tone>> = {
@@ -150,10 +159,19 @@ const reasons = [
   'finished_before',
   'not_found',
   'archived',
-  'mailbox_disabled',
   'by_user',
+  'paused_by_user',
+  'removed_by_user',
   'out_of_office',
-  'late',
+  'reply',
+  'company_reply',
+  'deal_won',
+  'goal',
+  'hard_bounce',
+  'contact_archived',
+  'merge_missing',
+  'sent',
+  'due',
 ] as const;
 
 /** reasonWord returns a reason or a cause in words. The service may add some, which are shown as they are. */

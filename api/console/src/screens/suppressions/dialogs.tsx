@@ -21,6 +21,8 @@ export const purposes = [
   { value: 'marketing', label: t('marketing'), help: t('marketingHelp') },
 ] as const;
 
+const formId = 'new-suppression';
+
 /** CreateDialog suppresses an address or a domain. */
 export function CreateDialog({ onClose }: { onClose: () => void }) {
   const api = useApi();
@@ -58,13 +60,13 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
       foot={
         <>
           <Button onClick={onClose}>{t('cancel')}</Button>
-          <Button kind="primary" busy={create.busy} onClick={submit}>
+          <Button kind="primary" type="submit" form={formId} busy={create.busy}>
             {t('suppress')}
           </Button>
         </>
       }
     >
-      <Form label={t('create')} problem={describe(create.error)} onSubmit={submit}>
+      <Form id={formId} label={t('create')} problem={describe(create.error)} onSubmit={submit}>
         <Field label={t('address')} pointer={pointer} help={t('addressHelp')}>
           <Input
             autoFocus

@@ -4,6 +4,7 @@ import { SettingsPage } from '@/app/settingspage';
 import type { Answer } from '@/lib/api';
 import { describe } from '@/lib/describe';
 import type { Options, Result } from '@/lib/operations';
+import { isPlanNeeded } from '@/lib/planneeded';
 import { invalidate, useRead } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
 import { useApi } from '@/lib/services';
@@ -85,7 +86,7 @@ function Editor({ answer }: { answer: Answer<Settings> }) {
       <NotShown settings={settings} />
       <div className={styles.columns}>
         <div className={styles.stack}>
-          <Form className={styles.stack} problem={describe(save.error)} onSubmit={() => isChanged && void save.submit(change)}>
+          <Form className={styles.stack} problem={isPlanNeeded(save.error) ? null : describe(save.error)} onSubmit={() => isChanged && void save.submit(change)}>
             <Card title={t('identity')}>
               <div className={styles.fields}>
                 <Field label={t('name')} pointer="/brand_name" help={t('nameHelp')}>

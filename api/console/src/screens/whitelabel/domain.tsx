@@ -5,6 +5,7 @@ import { SettingsPage } from '@/app/settingspage';
 import { describe } from '@/lib/describe';
 import { formatDay } from '@/lib/intl';
 import type { Result } from '@/lib/operations';
+import { isPlanNeeded } from '@/lib/planneeded';
 import { isProblem } from '@/lib/problem';
 import { invalidate, useRead } from '@/lib/read';
 import { useScope } from '@/lib/scope';
@@ -82,7 +83,10 @@ function Claim() {
         {t('domainText')}
       </EmptyState>
       <Card>
-        <Form problem={describe(claim.error)} onSubmit={() => domain.trim() !== '' && void claim.submit(domain.trim())}>
+        <Form
+          problem={isPlanNeeded(claim.error) ? null : describe(claim.error)}
+          onSubmit={() => domain.trim() !== '' && void claim.submit(domain.trim())}
+        >
           <Field label={t('domainName')} pointer="/domain" help={t('domainHelp')}>
             <Input
               autoComplete="off"
@@ -145,7 +149,7 @@ function Claimed({ domain }: { domain: Domain }) {
       >
         <div className={styles.fields}>
           <p>{texts[domain.status]}</p>
-          {check.error !== null && (
+          {check.error !== null && !isPlanNeeded(check.error) && (
             <Callout tone="bad" title={t('checkFailed')}>
               {describe(check.error)?.detail}
             </Callout>
