@@ -342,7 +342,7 @@ func (o *outreach) closed(ctx context.Context) error {
 		short(quantile(idles, .95)))
 	fmt.Printf("both ticks together: processor %s of Postgres and %s of the bench, %d blocks of enrolments and "+
 		"groups\n",
-		short(spent["postgres for ticks"]/rounds), short(spent[here]/rounds), blocks/rounds)
+		short(spent["postgres for funnelwork ticks"]/rounds), short(spent[here]/rounds), blocks/rounds)
 	verdict(os.Stdout, "at most 20 ms", quantile(looks, .5) <= 20*time.Millisecond, short(quantile(looks, .5)))
 	verdict(os.Stdout, "no enrolment is rewritten", before == after, strconv.FormatBool(before == after))
 	return nil
