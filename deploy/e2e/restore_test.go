@@ -88,7 +88,7 @@ func (d *disaster) settle() {
 func (d *disaster) servers() {
 	d.Helper()
 	var err error
-	if d.dir, err = os.MkdirTemp("/tmp", "fw-restore-"); err != nil { //nolint:usetesting // of another user, too
+	if d.dir, err = os.MkdirTemp("/tmp", "fw-restore-"); err != nil { // of another user, too
 		d.Fatal(err)
 	}
 	d.Cleanup(func() { _ = os.RemoveAll(d.dir) })

@@ -196,7 +196,8 @@ func TestAFirstSequenceIsBuiltAndAnsweredByTheKeyboard(t *testing.T) {
 	h.see("1 contact enrolled")
 
 	h.press("g", "i")
-	h.wait(`document.querySelector('#main h1')?.innerText === 'Inbox' && document.querySelector('#main tbody tr td a') !== null`)
+	h.wait(`document.querySelector('#main h1')?.innerText === 'Inbox' &&
+		document.querySelector('#main tbody tr td a') !== null`)
 	h.press("j", enter)
 	h.wait(`document.querySelectorAll('#main article').length === 2`)
 	took := time.Since(begun)
