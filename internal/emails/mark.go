@@ -56,7 +56,7 @@ const held = `($7::uuid IS NULL OR EXISTS (SELECT FROM job j WHERE j.org_id = $1
 // planOnce precedes a mark. By default Postgres plans it again for each list of hashes, which takes longer than to
 // execute it. Its one plan must not be that of a table of jobs that was empty.
 const planOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
-	set_config('enable_seqscan', 'off', true)`
+	set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
 
 // live is the condition that the contact of an email e is not archived. A test mail has no contact. The emails of a
 // purged contact, which have none either, are cancelled.
