@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -137,7 +138,7 @@ func (b *broadcasting) measured(ctx context.Context) error {
 	}
 	fmt.Printf("the floor, only SMTP: %.0f per second, processor %.0f us a mail; of it %.2f\n", rate, cpu,
 		float64(n)/marks/rate)
-	verdict(os.Stdout, "each contact is sent to", n == b.contacts, fmt.Sprint(n))
+	verdict(os.Stdout, "each contact is sent to", n == b.contacts, strconv.Itoa(n))
 	return nil
 }
 
@@ -186,9 +187,9 @@ func (b *broadcasting) killed(ctx context.Context) error {
 	fmt.Printf("\nkilled %d times, paused and resumed: %.1f s; %d sent, %d unknown, %d neither; the server has %d "+
 		"mails\n",
 		kills, time.Since(began).Seconds(), sent, unknown, other, all)
-	verdict(os.Stdout, "no address twice", doubled == 0, fmt.Sprint(doubled))
+	verdict(os.Stdout, "no address twice", doubled == 0, strconv.Itoa(doubled))
 	verdict(os.Stdout, "each address sent or unknown, and the server has each sent one",
-		sent+unknown == b.contacts && other == 0 && all >= sent && all <= sent+unknown, fmt.Sprint(sent+unknown))
+		sent+unknown == b.contacts && other == 0 && all >= sent && all <= sent+unknown, strconv.Itoa(sent+unknown))
 	return nil
 }
 

@@ -93,8 +93,8 @@ func run(ctx context.Context, args []string) error {
 	if len(args) == 2 && args[0] == "sink" { // a child of mail
 		return sink(ctx, args[1])
 	}
-	if len(args) == 2 && args[0] == "model" { // a child of sequences
-		return model(ctx, args[1])
+	if len(args) == 4 && args[0] == "model" { // a child of sequences
+		return model(ctx, args[1], args[2], args[3])
 	}
 	if len(args) != 1 {
 		return errUsage

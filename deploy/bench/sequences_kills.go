@@ -69,7 +69,7 @@ func sequencesKilled(ctx context.Context, log *slog.Logger) error {
 	}
 	defer func() { _ = k.holder.Close(context.WithoutCancel(ctx)) }()
 	for _, conn := range []*pgx.Conn{w.admin, k.holder} {
-		k.pids = append(k.pids, int32(conn.PgConn().PID())) //nolint:gosec // a process id
+		k.pids = append(k.pids, int32(conn.PgConn().PID()))
 	}
 	if _, err := w.admin.Exec(ctx, modelTables); err != nil {
 		return err
@@ -246,7 +246,7 @@ func (k *killing) restart(ctx context.Context, s *sender) error {
 			err = pause(ctx, 20*time.Millisecond)
 		}
 		if ctx.Err() != nil {
-			return k.explain(s)
+			return k.explain(context.WithoutCancel(ctx), s)
 		}
 		if err != nil || over {
 			return errors.Join(err, k.kill(ctx, p))
@@ -255,8 +255,8 @@ func (k *killing) restart(ctx context.Context, s *sender) error {
 }
 
 // explain returns an error with the state of a sender that is never over.
-func (k *killing) explain(s *sender) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+func (k *killing) explain(ctx context.Context, s *sender) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, k.postgres.URL)
 	if err != nil {
@@ -302,8 +302,8 @@ func (k *killing) child(ctx context.Context, name string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.CommandContext(ctx, self, "model", name), gone: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "MODEL_DB="+k.postgres.URL, "MODEL_SINK="+k.sink.address)
+	cmd := exec.CommandContext(ctx, self, "model", name, k.postgres.URL, k.sink.address)
+	p := &process{cmd: cmd, gone: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.SysProcAttr = os.Stderr, diesWithParent()
 	if err := p.cmd.Start(); err != nil {
 		return nil, err

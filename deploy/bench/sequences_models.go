@@ -36,13 +36,13 @@ CREATE TABLE model.email_queue (id serial PRIMARY KEY, email text NOT NULL, stat
 	attempts int NOT NULL DEFAULT 0, next_retry_at timestamptz, updated_at timestamptz NOT NULL DEFAULT now());`
 
 // model is the process of a model.
-func model(ctx context.Context, name string) error {
-	db, err := pgx.Connect(ctx, os.Getenv("MODEL_DB"))
+func model(ctx context.Context, name, database, sink string) error {
+	db, err := pgx.Connect(ctx, database)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
-	switch sink := os.Getenv("MODEL_SINK"); name {
+	switch name {
 	case "listmonk":
 		return listmonk(ctx, db, sink)
 	case "notifuse":

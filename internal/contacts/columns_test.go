@@ -52,7 +52,7 @@ var optionalUses = map[string]struct {
 	lines  int
 	reason string
 }{
-	"api/ai_operations.go":                 {1, "the record that a model reads"},
+	"api/ai_context.go":                    {1, "the record that a model reads"},
 	"internal/contacts/imports/mapping.go": {1, "other names of the column in files"},
 	"internal/events/samples.go":           {1, "a sample value"},
 	"internal/sandbox/model/model.go":      {1, "the record that a model reads"},

@@ -2,12 +2,6 @@ package postgres_test
 
 import (
 	"context"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -73,34 +67,5 @@ func TestNoTransactionCompilesItsQueriesOnAServerThatWould(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestEachStatementThatDisablesAPlanTypeTurnsJITOff(t *testing.T) {
-	t.Parallel()
-	found := 0
-	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			text, ok := n.(*ast.BasicLit)
-			if ok && text.Kind == token.STRING && strings.Contains(text.Value, "set_config('enable_") {
-				if found++; !strings.Contains(text.Value, "set_config('jit', 'off', true)") {
-					t.Errorf("%s: %s", set.Position(n.Pos()), text.Value)
-				}
-			}
-			return true
-		})
-		return nil
-	})
-	if err != nil || found < 10 {
-		t.Errorf("%d statements found, %v", found, err)
 	}
 }

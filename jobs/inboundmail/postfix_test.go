@@ -57,6 +57,8 @@ func (p *post) send(t *testing.T, email id.ID, port int) {
 	}
 	fence := id.New()
 	c := &queue.Claimed{ID: id.New(), Org: p.org, Fence: &fence, Attempt: 1, MaxAttempts: 8}
+	p.exec(`INSERT INTO job (org_id, id, kind, args, lane, max_attempts, owner, lease_until)
+		VALUES ($1, $2, 'email.send', '{}', 'default', 8, $3, now() + interval '1 minute')`, c.Org, c.ID, fence)
 	run := &queue.Run[emailsend.Args]{Claimed: c, Args: emailsend.Args{Email: email}}
 	if err := job.Work(t.Context(), run); err != nil {
 		t.Fatal(err)

@@ -69,8 +69,9 @@ func (c *client) receive(inbound, from, html string) {
 		"From: " + from, "To: ada@looms.example", "Subject: A question", "Message-ID: <" + c.Name() + "@mail.example>",
 		"MIME-Version: 1.0", "Content-Type: text/html; charset=utf-8", "", html, "",
 	}, "\r\n")
-	path := inbound[strings.Index(inbound, "/inbound/"):]
-	req, err := http.NewRequestWithContext(c.Context(), http.MethodPost, c.api+path, bytes.NewBufferString(mail))
+	_, token, _ := strings.Cut(inbound, "/inbound/")
+	at, body := c.api+"/inbound/"+token, bytes.NewBufferString(mail)
+	req, err := http.NewRequestWithContext(c.Context(), http.MethodPost, at, body)
 	if err != nil {
 		c.Fatal(err)
 	}

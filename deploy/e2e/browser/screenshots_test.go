@@ -28,10 +28,13 @@ func TestScreenshotsOfAFilledOrg(t *testing.T) {
 	}
 	b.signIn(tab, s.api, "owner")
 	cards := `document.querySelectorAll('#main article, #main [role=listitem], #main li').length > 10`
-	for name, at := range map[string]struct{ path, ready string }{
-		"home":     {"/app/home", `document.querySelector('#main svg, #main canvas')`},
-		"contacts": {"/app/contacts", `document.querySelectorAll('#main tbody tr').length > 10`},
-		"deals":    {"/app/deals", cards},
+	const first = `document.querySelector('#main tbody tr td a')`
+	for name, at := range map[string]struct{ path, ready, then string }{
+		"home":     {"/app/home", `document.querySelector('#main svg, #main canvas')`, ""},
+		"contacts": {"/app/contacts", `document.querySelectorAll('#main tbody tr').length > 10`, ""},
+		"deals":    {"/app/deals", cards, ""},
+		"sequence": {"/app/sequences", first, `document.querySelectorAll('#main article, #main li').length > 2`},
+		"inbox":    {"/app/inbox", first, `document.querySelectorAll('#main article').length > 1`},
 	} {
 		ctx, cancel := context.WithTimeout(tab, patience)
 		t.Cleanup(cancel)
@@ -39,6 +42,11 @@ func TestScreenshotsOfAFilledOrg(t *testing.T) {
 		drawn := `document.fonts.status === 'loaded' && document.querySelector('[aria-busy=true]') === null`
 		if err := chromedp.Do(ctx, chromedp.Navigate(s.api+at.path), until(at.ready), until(drawn)); err != nil {
 			t.Fatalf("%s: %v", name, err)
+		}
+		if at.then != "" { // the first of the list
+			if err := chromedp.Do(ctx, chromedp.Evaluate(first+`.click()`, nil), until(at.then), until(drawn)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
 		}
 		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 		if err != nil {
