@@ -44,7 +44,8 @@ func TestScreenshotsOfAFilledOrg(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if at.then != "" { // the first of the list
-			if err := chromedp.Do(ctx, until(first+`.click() === undefined`), until(at.then), until(drawn)); err != nil {
+			opened := until(first + `.click() === undefined`)
+			if err := chromedp.Do(ctx, opened, until(at.then), until(drawn)); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
