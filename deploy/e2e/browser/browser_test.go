@@ -212,6 +212,12 @@ func serve(t *testing.T) (api, ops string) {
 // start starts "up" with flags in a new home.
 func start(t *testing.T, flags ...string) *server {
 	t.Helper()
+	return startWith(t, nil, flags...)
+}
+
+// startWith is start with more environment variables.
+func startWith(t *testing.T, env []string, flags ...string) *server {
+	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "fw-browser-") //nolint:usetesting // short enough for a socket in it
 	if err != nil {
 		t.Fatal(err)
@@ -221,13 +227,10 @@ func start(t *testing.T, flags ...string) *server {
 		t.Fatal(err)
 	}
 	s := &server{binary: built(t), dir: dir}
-	s.env = []string{
+	s.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FUNNELWORK_HOME=" + filepath.Join(dir, "home"),
 		"FUNNELWORK_LOG_LEVEL=error", "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true",
-	}
-	if *matrix { // more pages in a minute than people open
-		s.env = append(s.env, "FUNNELWORK_RATE_LIMIT=off")
-	}
+	}, env...)
 	args := append([]string{"up", "--addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0"}, flags...)
 	up := exec.CommandContext(context.WithoutCancel(t.Context()), s.binary, args...)
 	up.Dir, up.Stderr, up.Env = dir, os.Stderr, s.env
