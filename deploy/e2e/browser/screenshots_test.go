@@ -29,11 +29,13 @@ func TestScreenshotsOfAFilledOrg(t *testing.T) {
 	b.signIn(tab, s.api, "owner")
 	cards := `document.querySelectorAll('#main article, #main [role=listitem], #main li').length > 10`
 	const first = `document.querySelector('#main tbody tr td a')`
+	const active = `[...document.querySelectorAll('#main tbody tr')].find(row => row.innerText.includes('Active'))` +
+		`?.querySelector('td a')`
 	for name, at := range map[string]struct{ path, ready, then string }{
 		"home":     {"/app/home", `document.querySelector('#main svg, #main canvas')`, ""},
 		"contacts": {"/app/contacts", `document.querySelectorAll('#main tbody tr').length > 10`, ""},
 		"deals":    {"/app/deals", cards, ""},
-		"sequence": {"/app/sequences", first, `document.querySelectorAll('#main article, #main li').length > 2`},
+		"sequence": {"/app/sequences", active, `document.querySelectorAll('#main ol section').length > 0`},
 		"inbox":    {"/app/inbox", first, `document.querySelectorAll('#main article').length > 1`},
 	} {
 		ctx, cancel := context.WithTimeout(tab, patience)
@@ -43,10 +45,14 @@ func TestScreenshotsOfAFilledOrg(t *testing.T) {
 		if err := chromedp.Do(ctx, chromedp.Navigate(s.api+at.path), until(at.ready), until(drawn)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if at.then != "" { // the first of the list
-			opened := until(first + `.click() === undefined`)
-			if err := chromedp.Do(ctx, opened, until(at.then), until(drawn)); err != nil {
+		if at.then != "" { // ready is the link to one of the list
+			to, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(`+at.ready+`).href`))
+			if err != nil {
 				t.Fatalf("%s: %v", name, err)
+			}
+			if err := chromedp.Do(ctx, chromedp.Navigate(to), until(at.then), until(drawn)); err != nil {
+				shown, _ := chromedp.Run(tab, chromedp.Evaluate[string](`document.querySelector('#main').innerHTML`))
+				t.Fatalf("%s, %s: %v; the page shows %s", name, to, err, shown)
 			}
 		}
 		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
