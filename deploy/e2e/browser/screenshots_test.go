@@ -31,12 +31,13 @@ func TestScreenshotsOfAFilledOrg(t *testing.T) {
 	const first = `document.querySelector('#main tbody tr td a')`
 	const active = `[...document.querySelectorAll('#main tbody tr')].find(row => row.innerText.includes('Active'))` +
 		`?.querySelector('td a')`
+	const named = `!/…[0-9a-f]{8}/.test(document.querySelector('#main').innerText)` // names are read after the ids
 	for name, at := range map[string]struct{ path, ready, then string }{
 		"home":     {"/app/home", `document.querySelector('#main svg, #main canvas')`, ""},
 		"contacts": {"/app/contacts", `document.querySelectorAll('#main tbody tr').length > 10`, ""},
 		"deals":    {"/app/deals", cards, ""},
 		"sequence": {"/app/sequences", active, `document.querySelectorAll('#main ol section').length > 0`},
-		"inbox":    {"/app/inbox", first, `document.querySelectorAll('#main article').length > 1`},
+		"inbox":    {"/app/inbox", first, `document.querySelectorAll('#main article').length > 1 && ` + named},
 	} {
 		ctx, cancel := context.WithTimeout(tab, patience)
 		t.Cleanup(cancel)
