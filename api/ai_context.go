@@ -23,7 +23,7 @@ const (
 	maxExcerpt       = 2000 // characters of a mail
 )
 
-// modelContext is what a model is told about a contact, and the records it comes from.
+// modelContext is what a model reads about a contact, and the records it comes from.
 type modelContext struct {
 	record  map[string]any
 	sources []draftSource
@@ -33,10 +33,10 @@ func (m *modelContext) from(kind string, i id.ID) {
 	m.sources = append(m.sources, draftSource{kind, i})
 }
 
-// contextPart adds a part to what a model is told about a contact.
+// contextPart adds a part to what a model reads about a contact.
 type contextPart func(ctx context.Context, tx *postgres.Tx, contact id.ID, m *modelContext) error
 
-// contextOf returns what a model is told about a live contact: its fields, its timeline, and the parts.
+// contextOf returns what a model reads about a live contact: its fields, its timeline, and the parts.
 func (a *App) contextOf(ctx context.Context, contact id.ID, parts ...contextPart) (*modelContext, error) {
 	m := &modelContext{record: map[string]any{}}
 	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) error {
@@ -100,7 +100,7 @@ func addEnrolments(ctx context.Context, tx *postgres.Tx, contact id.ID, m *model
 	return nil
 }
 
-// enrolment returns what a model is told about an enrolment, and its last email; nil: it has none.
+// enrolment returns what a model reads about an enrolment, and its last email; nil: it has none.
 func (m *modelContext) enrolment(ctx context.Context, tx *postgres.Tx, e *enrolments.Enrolment) (map[string]any,
 	*emails.Row, error,
 ) {
@@ -128,7 +128,7 @@ func (m *modelContext) enrolment(ctx context.Context, tx *postgres.Tx, e *enrolm
 	return out, &last[0], nil
 }
 
-// outlined returns what a model is told about a step beside others.
+// outlined returns what a model reads about a step beside others.
 func outlined(s *steps.Step) map[string]any {
 	out := map[string]any{"key": s.Key, "kind": s.Kind, "delay": s.Delay}
 	switch {

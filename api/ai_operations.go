@@ -79,14 +79,14 @@ func (a *App) draftEmail(ctx context.Context, in *struct{ Body draftEmailRequest
 	if err != nil {
 		return nil, err
 	}
-	told, err := a.contextOf(ctx, in.Body.ContactID, parts...)
+	known, err := a.contextOf(ctx, in.Body.ContactID, parts...)
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.DraftEmail, ai.Ask{Task: task, Record: told.record},
+	return consult(ctx, a, ai.DraftEmail, ai.Ask{Task: task, Record: known.record},
 		func(c *consulted[ai.Draft]) *emailDraftOut {
 			out := &emailDraftOut{Spending: c.spent}
-			out.Body.Draft, out.Body.Sources, out.Body.Usage = *c.answer, told.sources, c.usage
+			out.Body.Draft, out.Body.Sources, out.Body.Usage = *c.answer, known.sources, c.usage
 			return out
 		})
 }
@@ -115,14 +115,14 @@ func (contactSummaryOut) Descriptions() map[string]string {
 }
 
 func (a *App) summarizeContact(ctx context.Context, in *aboutContactIn) (*contactSummaryOut, error) {
-	told, err := a.contextOf(ctx, in.Body.ContactID)
+	known, err := a.contextOf(ctx, in.Body.ContactID)
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: told.record},
+	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: known.record},
 		func(c *consulted[ai.Summary]) *contactSummaryOut {
 			out := &contactSummaryOut{Spending: c.spent}
-			out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, told.sources, c.usage
+			out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, known.sources, c.usage
 			return out
 		})
 }
@@ -145,14 +145,14 @@ func (nextActionOut) Descriptions() map[string]string {
 }
 
 func (a *App) nextAction(ctx context.Context, in *aboutContactIn) (*nextActionOut, error) {
-	told, err := a.contextOf(ctx, in.Body.ContactID, addEnrolments)
+	known, err := a.contextOf(ctx, in.Body.ContactID, addEnrolments)
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: told.record},
+	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: known.record},
 		func(c *consulted[ai.NextAction]) *nextActionOut {
 			out := &nextActionOut{Spending: c.spent}
-			out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, told.sources, c.usage
+			out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, known.sources, c.usage
 			return out
 		})
 }

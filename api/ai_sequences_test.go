@@ -69,17 +69,17 @@ func TestADraftForAStepKnowsTheStepTheThreadAndTheEnrolment(t *testing.T) {
 	at := ada.activeSequence("Welcome")
 	sequence := at[strings.LastIndex(at, "/")+1:]
 	contact := ada.contact("grace@acme.example").ID
-	told := s.listens()
+	sent := s.listens()
 	draft := func(body string) answer {
 		return ada.do(http.MethodPost, aiPath+"/draft-email", `{"contact_id":"`+contact+`"`+body+`}`)
 	}
 	step := `,"sequence_id":"` + sequence + `","step":"again"`
 	got := draft(step).want(t, 200, "")
-	if told.Record.Step.Key != "again" || !strings.Contains(told.Record.Step.Text, "Still there?") ||
-		told.Record.Sequence.Name != "Welcome" || len(told.Record.Sequence.Steps) != 4 ||
-		told.Record.Enrolment != nil ||
-		!strings.Contains(told.Task, "Write the mail of the step") {
-		t.Errorf("before it is enrolled: %+v", told)
+	if sent.Record.Step.Key != "again" || !strings.Contains(sent.Record.Step.Text, "Still there?") ||
+		sent.Record.Sequence.Name != "Welcome" || len(sent.Record.Sequence.Steps) != 4 ||
+		sent.Record.Enrolment != nil ||
+		!strings.Contains(sent.Task, "Write the mail of the step") {
+		t.Errorf("before it is enrolled: %+v", sent)
 	}
 	if sourceTypes(got) != "contact event sequence" {
 		t.Errorf("from %s", sourceTypes(got))
@@ -99,16 +99,16 @@ func TestADraftForAStepKnowsTheStepTheThreadAndTheEnrolment(t *testing.T) {
 		FROM email WHERE enrolment_id = $1`, path.Base(enrolment))
 	events := ada.count(`event WHERE org_id = $1`, ada.Org)
 	got = draft(step+`,"goal":"Name the price: https://shop.example/prices"`).want(t, 200, "")
-	e := told.Record.Enrolment
+	e := sent.Record.Enrolment
 	if e == nil || e.State != "active" || e.Step.Key != "hello" || e.LastEmail == nil || e.LastEmail.Status != "sent" ||
 		e.LastEmail.Facts.Clicks != 2 {
 		t.Errorf("the enrolment is %+v", e)
 	}
-	if th := told.Record.Thread; len(th) != 2 || th[0].Direction != "out" || th[1].Text != "What does it cost?" {
-		t.Errorf("the thread is %+v", told.Record.Thread)
+	if th := sent.Record.Thread; len(th) != 2 || th[0].Direction != "out" || th[1].Text != "What does it cost?" {
+		t.Errorf("the thread is %+v", sent.Record.Thread)
 	}
-	if !strings.Contains(told.Task, "https://shop.example/prices") {
-		t.Errorf("the task is %s", told.Task)
+	if !strings.Contains(sent.Task, "https://shop.example/prices") {
+		t.Errorf("the task is %s", sent.Task)
 	}
 	if sourceTypes(got) != "contact event sequence enrolment email message" {
 		t.Errorf("from %s", sourceTypes(got))
@@ -139,25 +139,25 @@ func TestTheNextActionKnowsTheEnrolments(t *testing.T) {
 	s := start(t, unlimited)
 	ada := s.signup()
 	contact := ada.contact("grace@acme.example").ID
-	told := s.listens()
+	sent := s.listens()
 	next := func() (action string) {
 		var out struct{ Action string }
 		ada.do(http.MethodPost, aiPath+"/next-action", `{"contact_id":"`+contact+`"}`).want(t, 200, "").into(t, &out)
 		return out.Action
 	}
-	if action := next(); action != "email" || len(told.Record.Enrolments) != 0 {
-		t.Errorf("without an enrolment: %s, %+v", action, told.Record.Enrolments)
+	if action := next(); action != "email" || len(sent.Record.Enrolments) != 0 {
+		t.Errorf("without an enrolment: %s, %+v", action, sent.Record.Enrolments)
 	}
 	at := ada.activeSequence("Welcome")
 	enrolment := ada.enrolment(at, contact)
-	if action := next(); action != "wait" || len(told.Record.Enrolments) != 1 ||
-		told.Record.Enrolments[0].Sequence != "Welcome" || told.Record.Enrolments[0].State != "active" {
-		t.Errorf("while it is enrolled: %s, %+v", action, told.Record.Enrolments)
+	if action := next(); action != "wait" || len(sent.Record.Enrolments) != 1 ||
+		sent.Record.Enrolments[0].Sequence != "Welcome" || sent.Record.Enrolments[0].State != "active" {
+		t.Errorf("while it is enrolled: %s, %+v", action, sent.Record.Enrolments)
 	}
 	ada.do(http.MethodPost, enrolment+"/stop", nil).want(t, 200, "")
 	ada.do(http.MethodDelete, at, nil).want(t, 204, "")
-	if action := next(); action != "email" || told.Record.Enrolments[0].State != "removed" ||
-		told.Record.Enrolments[0].EndedAt == nil {
-		t.Errorf("after it has ended: %s, %+v", action, told.Record.Enrolments)
+	if action := next(); action != "email" || sent.Record.Enrolments[0].State != "removed" ||
+		sent.Record.Enrolments[0].EndedAt == nil {
+		t.Errorf("after it has ended: %s, %+v", action, sent.Record.Enrolments)
 	}
 }

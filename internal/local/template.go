@@ -75,7 +75,7 @@ func copyTree(from, to string, u *owner) error {
 		}
 		target := to + strings.TrimPrefix(path, from)
 		if d.IsDir() {
-			err = os.Mkdir(target, 0o700) //nolint:gosec // nobody else may enter either directory
+			err = os.Mkdir(target, 0o700) //nolint:gosec // no other user may enter either directory
 		} else {
 			var b []byte
 			if b, err = os.ReadFile(path); err == nil { //nolint:gosec // as above

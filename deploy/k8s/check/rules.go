@@ -106,7 +106,7 @@ func (r *rules) drains(m Manifest, c Container) {
 		delay, err := time.ParseDuration(r.setting("FUNNELWORK_DRAIN_DELAY"))
 		r.check(m, err == nil, "FUNNELWORK_DRAIN_DELAY: %v", err)
 		need += delay
-		r.check(m, c.Lifecycle.PreStop.Sleep.Seconds > 0, "is told to stop while endpoints still name it")
+		r.check(m, c.Lifecycle.PreStop.Sleep.Seconds > 0, "stops while endpoints still name it")
 		if c.Readiness != nil {
 			seen := time.Duration(c.Readiness.Period*c.Readiness.Threshold) * time.Second
 			r.check(m, seen <= delay, "closes its port after %s, and probes see that it ends after %s", delay, seen)

@@ -40,7 +40,7 @@ build it, and undo an import.</p>
 
 const welcomeName = "Welcome new leads"
 
-// allDay is a schedule without a pause, so that mails go out at whatever hour the org is filled.
+// allDay is a schedule without a pause, so that mails go out at any hour.
 var allDay = wire.Some(sequences.SchedulePatch{
 	TimeZone: wire.Some(sequences.ContactZone), From: wire.Some("00:00"), To: wire.Some("23:59"),
 	Days: wire.Some([]string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}),

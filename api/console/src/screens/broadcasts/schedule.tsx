@@ -18,7 +18,7 @@ import { LeftOut, useAudience } from './audience';
 import { t } from './messages';
 import { toTime, type Broadcast } from './words';
 
-/** ScheduleDialog sends a broadcast now or at a time. What is missing is told to the page, beside what it is about. */
+/** ScheduleDialog sends a broadcast now or at a time. The page shows what is missing, beside what it is about. */
 export function ScheduleDialog({ one, onClose, onProblem }: {
   one: Broadcast;
   onClose: () => void;

@@ -13,7 +13,7 @@ export const t = messages({
   emailHelp: 'They are invited as the owner. You can also do that later.',
   created: 'Client created',
   linkTitle: '{name} was created',
-  linkText: 'This installation sends no mail. Pass this link on to the owner: whoever has it can join.',
+  linkText: 'This installation sends no mail. Pass this link on to the owner: anyone who has it can join.',
   withheld: 'No invitation was mailed to this address today any more. Invite the owner tomorrow.',
   link: 'Invitation link',
   done: 'Done',

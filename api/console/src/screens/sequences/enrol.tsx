@@ -203,10 +203,10 @@ function BatchProgress({ batch, onDone }: {
     refetchInterval: ({ state }) => (state.data?.data.status === 'running' || !state.data ? 700 : false),
   });
   const now = query.data?.data ?? batch;
-  const told = useRef(false);
+  const announced = useRef(false);
   useEffect(() => {
-    if (now.status === 'running' || told.current) return;
-    told.current = true;
+    if (now.status === 'running' || announced.current) return;
+    announced.current = true;
     const skipped = Object.values(now.skipped).reduce((sum, count) => sum + count, 0);
     onDone({ enrolled: now.enrolled, skipped, reasons: now.skipped }, now.dry_run);
   }, [now, onDone]);

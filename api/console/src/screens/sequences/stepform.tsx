@@ -117,7 +117,7 @@ function TaskForm({ step, at, onChange, disabled }: PartProps) {
         <Field label={t('assignee')} error={at('/task/assignee')}>
           <Select
             label={t('assignee')}
-            options={[{ value: '', label: t('nobody') }, ...members.options]}
+            options={[{ value: '', label: t('contactOwner') }, ...members.options]}
             value={task.assignee ?? ''}
             disabled={disabled}
             onChange={(id) => onChange({ ...step, task: { ...task, assignee: id === '' ? null : id } })}

@@ -5,7 +5,7 @@ export const t = messages({
   newSuppression: 'Suppress',
   create: 'Suppress an address or a domain',
   createIntro: 'No mail that is not under way yet goes out to it from this moment on.',
-  empty: 'Nobody is suppressed',
+  empty: 'No address is suppressed',
   emptyText: 'Who unsubscribes, complains or has no mailbox any more is here, and gets no mail.',
   guide: 'How suppressions work',
   address: 'Address or domain',
