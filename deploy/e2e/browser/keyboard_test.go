@@ -326,7 +326,8 @@ func writeTemplate(h *hand, _ *server) {
 	h.wait(`/^\/app\/templates\/[0-9a-f-]{36}$/.test(location.pathname)`)
 	h.to("Text")
 	h.press(kb.ArrowRight)
-	h.wait(`document.activeElement?.innerText === 'Blocks' && document.querySelectorAll('#main ol section').length === 2`)
+	h.wait(`document.activeElement?.innerText === 'Blocks' &&
+		document.querySelectorAll('#main ol section').length === 2`)
 	h.to("Add block")
 	h.press(enter)
 	h.wait(`document.activeElement?.matches('[role=menuitem], [role=menu]')`)
