@@ -8,7 +8,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/mail"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -180,84 +179,4 @@ func TestAMailArrivesAsItWasComposed(t *testing.T) {
 	if files := got.files(t); files["prices é.csv"] != "looms;price\nA;1\n" || len(files) != 1 {
 		t.Errorf("the mail has the files %q", files)
 	}
-}
-
-// The composer has no fault in either theme, and what is pasted into it makes no request and runs nothing.
-func TestTheComposerHasNoFaultAndRunsNothingThatIsPasted(t *testing.T) {
-	t.Parallel()
-	_, h, _ := composed(t, "grace@example.com")
-	target, hits := tracker(t)
-	h.press("m")
-	h.wait(`document.activeElement?.matches('[role=dialog] input')`)
-	h.press("Looms", enter)
-	h.wait(writing)
-	hostile := strings.ReplaceAll(strings.Join(hostileMails, "\n"), "T", target)
-	ask[bool](h, `(() => {
-		window.wrong = [];
-		addEventListener('securitypolicyviolation', event => wrong.push(event.violatedDirective));
-		addEventListener('error', event => wrong.push(event.message));
-		addEventListener('message', event => wrong.push(String(event.data)));
-		const data = new DataTransfer();
-		data.setData('text/html', '<h1>Big</h1><p>So <b>it</b> is, <a href="https://a.example/">see</a>.</p>' +
-			`+strconv.Quote(hostile)+`);
-		data.setData('text/plain', 'Big');
-		document.activeElement.dispatchEvent(
-			new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
-		return true;
-	})()`)
-	h.wait(`document.querySelector('[contenteditable=true] h2')?.innerText === 'Big'`)
-	h.wait(`document.querySelector('[contenteditable=true] [data-link]')?.title === 'https://a.example/'`)
-	h.chord("k")
-	h.wait(`document.activeElement?.matches('[role=group] input')`)
-	for _, theme := range themes {
-		if err := show(h.tab, look{1280, theme}); err != nil {
-			t.Fatal(err)
-		}
-		faults, err := audit(h.tab)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, fault := range faults {
-			t.Errorf("%s: %s", theme, fault)
-		}
-	}
-	if wrong := ask[[]string](h, `window.wrong`); len(wrong) > 0 || hits.Load() > 0 {
-		t.Errorf("what was pasted made %d requests, and %q", hits.Load(), wrong)
-	}
-}
-
-// An answer is written in its conversation and sent with Ctrl and Enter; one that is sent later waits at the contact.
-func TestAnAnswerIsSentAndAMailWaits(t *testing.T) {
-	t.Parallel()
-	s, h, contact := composed(t, "grace@example.com")
-	c := s.asOwner(t)
-	_, inbound := c.mailbox()
-	c.receive(inbound, "grace@example.com", "<p>Shall we talk?</p>")
-	h.open(s.api+"/app/inbox/"+c.thread(contact)+"?show=all", "#main article")
-	h.press("r")
-	h.wait(writing)
-	h.press("Yes, on **Tuesday**", enter, "Ada")
-	h.chord(enter)
-	h.wait(`document.querySelectorAll('#main article').length === 2`)
-	got := s.taken(t, "grace@example.com")
-	if got.Subject != "Re: A question" || !strings.Contains(got.HTML, "Yes, on <strong>Tuesday</strong>") {
-		t.Errorf("the answer %q is %q", got.Subject, got.HTML)
-	}
-
-	h.open(s.api+"/app/contacts/"+contact, "#main h1")
-	h.see("Grace Hopper")
-	h.press("m")
-	h.wait(`document.activeElement?.matches('[role=dialog] input')`)
-	h.press("Later", enter)
-	h.wait(writing)
-	h.press("Good morning")
-	h.to("Send later")
-	h.press(enter)
-	h.to("Tomorrow, 09:00")
-	h.press(enter)
-	h.see("Mail is sent")
-	h.wait(`document.querySelector('[aria-label="Mails to be sent"]')?.innerText.includes('Later')`)
-	h.to("Cancel Later")
-	h.press(enter)
-	h.wait(`document.querySelector('[aria-label="Mails to be sent"]') === null`)
 }
