@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,6 +189,28 @@ func (o *outreach) enrol(ctx context.Context) error {
 	verdict(os.Stdout, "others' p95 at most 20 % slower", float64(b) <= 1.2*float64(a),
 		fmt.Sprintf("%.2f", float64(b)/float64(a)))
 	verdict(os.Stdout, "at most 200 jobs in Redis", most <= 200, strconv.Itoa(most))
+	return besideOneCore(ctx, func() ([]time.Duration, error) { return open(ctx, rate, 10*time.Second, 4, get) }, a)
+}
+
+// besideOneCore prints what requests take beside a loop that keeps one core busy and uses nothing else. It is the floor
+// of what background work on one core costs others. quiet is the p95 without it.
+func besideOneCore(ctx context.Context, load func() ([]time.Duration, error), quiet time.Duration) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	loop := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+	loop.SysProcAttr = diesWithParent()
+	if err := loop.Start(); err != nil {
+		return err
+	}
+	busy, err := load()
+	stop()
+	_ = loop.Wait() // it was killed
+	if err != nil {
+		return err
+	}
+	slices.Sort(busy)
+	p95 := quantile(busy, .95)
+	fmt.Printf("floor: others' p95 beside a loop on one core %s, %.2f\n", short(p95), float64(p95)/float64(quiet))
 	return nil
 }
 
