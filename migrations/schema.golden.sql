@@ -5,6 +5,8 @@ ai_quota (org_id uuid not null, period date not null, used bigint not null defau
 ai_reservation (org_id uuid not null, id uuid not null, period date not null, operation text not null, estimate bigint not null, charged bigint, state text not null default 'open'::text, request_id text not null default ''::text, client_key text, created_at timestamp with time zone not null, expires_at timestamp with time zone not null, cap bigint)
 api_key (org_id uuid not null, id uuid not null, name text not null, role text not null, hint text not null, hash bytea not null, created_by uuid not null, created_at timestamp with time zone not null default now(), last_used_at timestamp with time zone, revoked_at timestamp with time zone, edit integer not null default 1)
 app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now())
+archive_day (name text not null, folder text not null, detached_at timestamp with time zone not null default now())
+archive_part (name text not null, part integer not null, lines bigint not null, bytes bigint not null, sha256 bytea not null, last_org uuid not null, last_id uuid not null)
 audit_log (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default now(), actor_type text not null, actor_id text not null, action text not null, target_type text not null, target_id text not null, detail json not null, request_id text not null)
 billing_customer (org_id uuid not null, stripe_id text, stripe_key text not null, keyed_at timestamp with time zone not null, version bigint not null default 0)
 billing_preview (org_id uuid not null, id uuid not null, plan text not null, interval text not null, timing text not null, base text not null, amount_due bigint not null, total bigint not null, currency text not null, lines json not null, proration_date timestamp with time zone not null, created_at timestamp with time zone not null, expires_at timestamp with time zone not null)
@@ -187,6 +189,9 @@ api_key: api_key_pkey PRIMARY KEY (org_id, id)
 api_key: api_key_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
 app_user: app_user_email_folded_key UNIQUE (email_folded)
 app_user: app_user_pkey PRIMARY KEY (id)
+archive_day: archive_day_pkey PRIMARY KEY (name)
+archive_part: archive_part_name_fkey FOREIGN KEY (name) REFERENCES archive_day(name) ON DELETE CASCADE
+archive_part: archive_part_pkey PRIMARY KEY (name, part)
 audit_log: audit_log_pkey PRIMARY KEY (org_id, id)
 billing_customer: billing_customer_pkey PRIMARY KEY (org_id)
 billing_customer: billing_customer_stripe_id_key UNIQUE (stripe_id)
@@ -708,6 +713,8 @@ CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (org_id, hash)
 CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (org_id, id)
 CREATE UNIQUE INDEX app_user_email_folded_key ON public.app_user USING btree (email_folded)
 CREATE UNIQUE INDEX app_user_pkey ON public.app_user USING btree (id)
+CREATE UNIQUE INDEX archive_day_pkey ON public.archive_day USING btree (name)
+CREATE UNIQUE INDEX archive_part_pkey ON public.archive_part USING btree (name, part)
 CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (org_id, id)
 CREATE UNIQUE INDEX billing_customer_pkey ON public.billing_customer USING btree (org_id)
 CREATE UNIQUE INDEX billing_customer_stripe_id_key ON public.billing_customer USING btree (stripe_id)
@@ -1122,6 +1129,10 @@ api_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, U
 api_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 app_user: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 app_user: funnelwork_system may INSERT, SELECT, UPDATE
+archive_day: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+archive_day: funnelwork_system may SELECT
+archive_part: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+archive_part: funnelwork_system may DELETE, INSERT, SELECT
 audit_log: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 audit_log: funnelwork_app may INSERT, SELECT
 audit_log: funnelwork_system may DELETE, INSERT, SELECT
@@ -1326,6 +1337,7 @@ overview_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUN
 overview_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 overview_state: funnelwork_system may INSERT, SELECT
 partitioned: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+partitioned: funnelwork_system may SELECT
 pipeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 pipeline: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 pipeline: funnelwork_system may INSERT, SELECT
@@ -1504,7 +1516,9 @@ word_index_page: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 -- functions
 counts(IN t regclass, IN what text, IN gone text) as its caller
 default_pipeline(org uuid) as its caller
+detach_days() as its owner
 domain_changes() as its owner
+drop_archived(day text) as its owner
 drop_partitions() as its owner
 emails_take(org uuid) as its caller
 emails_used(org uuid) as its caller
