@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -306,9 +305,7 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 				p.await(name, c.until)
 			}
 			if c.marked { // so that the commit cannot be answered to a process that goes on
-				if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Stop(t, cmd.Process)
 				stop()
 				p.await("the mark is committed", `SELECT status = 'transmitting' FROM email`)
 			}

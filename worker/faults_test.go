@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -135,9 +136,7 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	p := h.process("worker that waits in work")
 	notes := func(text string) int { return h.count("SELECT count(*) FROM done WHERE note = $1", text) }
 	h.until(time.Minute, "the first run began", func() bool { return notes("started") == 1 })
-	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Stop(t, p.Process)
 	// Another process's relay finds the expired lease.
 	ledger := h.ledger()
 	courier := dispatch.New(ledger, h.link)

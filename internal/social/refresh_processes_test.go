@@ -26,6 +26,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
 var kills = flag.Int("kills", 24, "how many processes TestAKilledRefreshLosesNoLoginSilently kills")
@@ -234,7 +235,7 @@ func TestAStoppedWriterChangesNothing(t *testing.T) {
 			r := s.refresher()
 			c := s.start(childOrders{Do: "attempt", Claim: s.sweep(r)[0], At: "after answer", By: syscall.SIGSTOP})
 			c.begin(t)
-			until(t, "the process stands still", func() bool { return stopped(c.cmd.Process.Pid) })
+			testkit.AwaitStop(t, c.cmd.Process)
 			until(t, "the lease is over", func() bool { return s.stands(g).RefreshAt.Before(time.Now()) })
 			if out := s.one(r); out != want {
 				t.Fatalf("the next attempt: %s, want %s", out, want)
@@ -331,15 +332,6 @@ func TestAKilledRefreshLosesNoLoginSilently(t *testing.T) {
 			t.Errorf("%v: %d of %d came from the spool", c, n.recovered, n.alive)
 		}
 	}
-}
-
-func stopped(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return strings.HasPrefix(rest, "T")
 }
 
 func until(t testing.TB, what string, holds func() bool) {
