@@ -30,6 +30,7 @@ import (
 func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: httpx.NewMetrics(p.metrics),
+		Tracer:    p.tracer,
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off",
 		Hooks: p.hooks, Mailboxes: p.mailboxes,
 		Emails: &emails.Service{
