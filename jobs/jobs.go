@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/ai"
+	"github.com/funnelwork/funnelwork/internal/archive"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
@@ -93,6 +94,9 @@ type Deps struct {
 	MailPrivate bool
 	// InboundDomain is that of the API's listener for incoming mail; "": none.
 	InboundDomain string
+	// Archive takes expired days of events, deliveries and attempts; nil: they are dropped. Keep is how many are kept.
+	Archive archive.Objects
+	Keep    platformretention.Keep
 }
 
 // All returns every kind's handler: what a worker runs.
@@ -140,7 +144,7 @@ func All(d Deps) []queue.Handler {
 		overviewcount.Job{}.Handler(),
 		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 		platformredrive.Job{Operator: operator.New(ledger, nil)}.Handler(),
-		platformretention.Job{System: d.System, Log: d.Log}.Handler(),
+		platformretention.Job{System: d.System, Log: d.Log, Keep: d.Keep, Archive: d.Archive}.Handler(),
 		quotaannounce.Handler(),
 		scoretrain.Job{Reads: d.Reads}.Handler(),
 		scoretrainnight.Job{System: d.System}.Handler(),

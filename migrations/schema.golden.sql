@@ -5,6 +5,8 @@ ai_quota (org_id uuid not null, period date not null, used bigint not null defau
 ai_reservation (org_id uuid not null, id uuid not null, period date not null, operation text not null, estimate bigint not null, charged bigint, state text not null default 'open'::text, request_id text not null default ''::text, client_key text, created_at timestamp with time zone not null, expires_at timestamp with time zone not null, cap bigint)
 api_key (org_id uuid not null, id uuid not null, name text not null, role text not null, hint text not null, hash bytea not null, created_by uuid not null, created_at timestamp with time zone not null default now(), last_used_at timestamp with time zone, revoked_at timestamp with time zone, edit integer not null default 1)
 app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now())
+archive_day (name text not null, folder text not null, detached_at timestamp with time zone not null default now())
+archive_part (name text not null, part integer not null, lines bigint not null, bytes bigint not null, sha256 bytea not null, last_org uuid not null, last_id uuid not null)
 audit_log (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default now(), actor_type text not null, actor_id text not null, action text not null, target_type text not null, target_id text not null, detail json not null, request_id text not null)
 billing_customer (org_id uuid not null, stripe_id text, stripe_key text not null, keyed_at timestamp with time zone not null, version bigint not null default 0)
 billing_preview (org_id uuid not null, id uuid not null, plan text not null, interval text not null, timing text not null, base text not null, amount_due bigint not null, total bigint not null, currency text not null, lines json not null, proration_date timestamp with time zone not null, created_at timestamp with time zone not null, expires_at timestamp with time zone not null)
@@ -66,7 +68,7 @@ job_act (id uuid not null, at timestamp with time zone not null default clock_ti
 job_death (org_id uuid not null, id uuid not null, kind text not null, lane text not null, died_at timestamp with time zone not null default clock_timestamp(), error text not null)
 job_lane (lane text not null, full_until timestamp with time zone not null)
 job_line (org_id uuid not null, id uuid not null, slots integer not null default 10, held_until timestamp with time zone, probing boolean not null default false, rate integer, next_at timestamp with time zone not null default now())
-job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now())
+job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now(), by_hand boolean not null default true, suspended boolean not null default false)
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
 mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date)
@@ -85,7 +87,7 @@ END, parent_level smallint default
 CASE
     WHEN (parent_org_id IS NOT NULL) THEN 0
     ELSE NULL::integer
-END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
+END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0, suspended_at timestamp with time zone, suspended_reason text not null default ''::text)
 org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
 org_sending (org_id uuid not null, postal_address text, default_purpose text not null, daily_cap integer, domain_daily_cap integer, blocked_countries text[] not null, stop_on_reply boolean not null, stop_on_company_reply boolean not null, stop_on_deal_won boolean not null, track_opens boolean not null, track_clicks boolean not null, updated_at timestamp with time zone not null, edit integer not null, tracking_domain text, cap_room integer, track_off boolean not null default false)
 overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone)
@@ -187,6 +189,9 @@ api_key: api_key_pkey PRIMARY KEY (org_id, id)
 api_key: api_key_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
 app_user: app_user_email_folded_key UNIQUE (email_folded)
 app_user: app_user_pkey PRIMARY KEY (id)
+archive_day: archive_day_pkey PRIMARY KEY (name)
+archive_part: archive_part_name_fkey FOREIGN KEY (name) REFERENCES archive_day(name) ON DELETE CASCADE
+archive_part: archive_part_pkey PRIMARY KEY (name, part)
 audit_log: audit_log_pkey PRIMARY KEY (org_id, id)
 billing_customer: billing_customer_pkey PRIMARY KEY (org_id)
 billing_customer: billing_customer_stripe_id_key UNIQUE (stripe_id)
@@ -629,6 +634,7 @@ CREATE INDEX note_contact ON public.note USING btree (org_id, contact_id, create
 CREATE INDEX note_created ON public.note USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX note_deal ON public.note USING btree (org_id, deal_id, created_at, id) WHERE (deal_id IS NOT NULL)
 CREATE INDEX oauth_state_age ON public.oauth_state USING btree (expires_at)
+CREATE INDEX org_suspended ON public.org USING btree (id) WHERE (suspended_at IS NOT NULL)
 CREATE INDEX pipeline_created ON public.pipeline USING btree (org_id, created_at, id)
 CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, pipeline_id, place)
 CREATE INDEX provider_event_age ON public.provider_event USING btree (received_at)
@@ -708,6 +714,8 @@ CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (org_id, hash)
 CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (org_id, id)
 CREATE UNIQUE INDEX app_user_email_folded_key ON public.app_user USING btree (email_folded)
 CREATE UNIQUE INDEX app_user_pkey ON public.app_user USING btree (id)
+CREATE UNIQUE INDEX archive_day_pkey ON public.archive_day USING btree (name)
+CREATE UNIQUE INDEX archive_part_pkey ON public.archive_part USING btree (name, part)
 CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (org_id, id)
 CREATE UNIQUE INDEX billing_customer_pkey ON public.billing_customer USING btree (org_id)
 CREATE UNIQUE INDEX billing_customer_stripe_id_key ON public.billing_customer USING btree (stripe_id)
@@ -1122,6 +1130,10 @@ api_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, U
 api_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 app_user: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 app_user: funnelwork_system may INSERT, SELECT, UPDATE
+archive_day: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+archive_day: funnelwork_system may SELECT
+archive_part: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+archive_part: funnelwork_system may DELETE, INSERT, SELECT
 audit_log: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 audit_log: funnelwork_app may INSERT, SELECT
 audit_log: funnelwork_system may DELETE, INSERT, SELECT
@@ -1326,6 +1338,7 @@ overview_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUN
 overview_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 overview_state: funnelwork_system may INSERT, SELECT
 partitioned: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+partitioned: funnelwork_system may SELECT
 pipeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 pipeline: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 pipeline: funnelwork_system may INSERT, SELECT
@@ -1504,7 +1517,9 @@ word_index_page: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 -- functions
 counts(IN t regclass, IN what text, IN gone text) as its caller
 default_pipeline(org uuid) as its caller
+detach_days() as its owner
 domain_changes() as its owner
+drop_archived(day text) as its owner
 drop_partitions() as its owner
 emails_take(org uuid) as its caller
 emails_used(org uuid) as its caller
@@ -1513,6 +1528,7 @@ event_horizon() as its caller
 event_seq(n integer) as its caller
 job_died() as its caller
 job_grams(said text) as its caller
+job_pause_ends() as its caller
 job_revived() as its caller
 job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp with time zone) as its caller
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller

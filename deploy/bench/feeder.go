@@ -33,6 +33,7 @@ type backlog struct {
 	name string
 	sql  []string // if empty, the table stays as it is
 	full bool     // no job ends during the measurement, so that MaxInFlight is reached
+	turn bool     // the turn of the org that waits longest is measured
 }
 
 // insertJobs inserts $n jobs: org, concurrency key, due time, and whether the feeder has seen it.
@@ -64,6 +65,10 @@ func backlogs() []backlog {
 		{name: "20,000 lines of 20 orgs, 5 jobs each", sql: []string{
 			insert("g % 20", "md5((g % 20000)::text)::uuid", late, true, 100_000),
 		}},
+		{name: "100,000 orgs, 1 to 30 jobs each", sql: []string{
+			insert("g % 100000", "NULL", late, true, 100_000),
+			insert("g % 10000", "NULL", "interval '-1 day'", true, 290_000),
+		}, turn: true},
 	}
 }
 
@@ -166,7 +171,13 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 			given = given[1:]
 		}
 	}
-	fmt.Printf("\n%s; a round gives %d slots\n", b.name, fed/(feedRounds+feedHolds))
+	slots := fed / (feedRounds + feedHolds)
+	fmt.Printf("\n%s; a round gives %d slots\n", b.name, slots)
+	if b.turn {
+		if err := b.longestTurn(ctx, admin, feeder, given, slots); err != nil {
+			return 0, err
+		}
+	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\tp50\tp95\tlongest")
 	for i, s := range steps {
@@ -175,6 +186,37 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 			short(quantile(took[i], 1)))
 	}
 	return quantile(took[2], .95), t.Flush()
+}
+
+// longestTurn repeats rounds whose jobs end at once until each org with a job has got a slot, and prints how many rounds that
+// takes. given is the slots that have not ended; their orgs wait no more.
+func (b *backlog) longestTurn(ctx context.Context, admin *pgx.Conn, feeder *feed.Feeder, given [][]queue.Ref, slots int) error {
+	for _, refs := range given {
+		if err := end(ctx, admin, refs); err != nil {
+			return err
+		}
+	}
+	var orgs int
+	if err := admin.QueryRow(ctx, "SELECT count(DISTINCT org_id) FROM job").Scan(&orgs); err != nil {
+		return err
+	}
+	turn, rounds, served := float64(orgs)/float64(slots), 0, map[id.ID]bool{}
+	for ; len(served) < orgs && float64(rounds) < 20*turn; rounds++ {
+		refs, err := feeder.Round(ctx, queue.Default, feedRoom)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			served[ref.Org] = true
+		}
+		if err := end(ctx, admin, refs); err != nil {
+			return err
+		}
+	}
+	waited := float64(rounds) / turn
+	verdict(os.Stdout, fmt.Sprintf("none of %d orgs waits more than twice its turn", orgs),
+		waited <= 2 && len(served) == orgs, fmt.Sprintf("%.2f turns", waited))
+	return nil
 }
 
 // end deletes the jobs, as a worker does with completed ones.

@@ -115,8 +115,14 @@ func (b *Broadcast) due(home *time.Location, zone string) time.Time {
 	return schedule.Local(b.SendAt.Time, home, own)
 }
 
+// plansByKey precedes the statements that send: the tables grow from nothing while sessions keep their plans, so that
+// statistics mislead the planner.
+const plansByKey = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('plan_cache_mode', 'force_generic_plan', true)`
+
 // send writes emails of the recipients that are due, or completes the broadcast.
 func (s *Service) send(ctx context.Context, tx *postgres.Tx, b *Broadcast, idle int) (Next, error) {
+	tx.Queue(plansByKey)
 	open, err := emails.OpenOf(ctx, tx, b.ID, Ahead)
 	if err != nil {
 		return Next{}, err

@@ -64,6 +64,9 @@ func (s *settings) Validate() error {
 				errors.New("each is http:// or https://, a host, and a port where there is one"))
 		}
 	}
+	if err := s.retention.check(); err != nil {
+		return err
+	}
 	if err := s.OAuth.versions(); err != nil {
 		return err
 	}

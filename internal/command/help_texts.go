@@ -76,6 +76,8 @@ func helpTexts() map[string]string {
 		"log-format": "json, text, or auto: text on a terminal.",
 		"drain-delay": "How long the API goes on serving after SIGTERM, with /readyz at 503, before its listener " +
 			"closes (5s; up 0s).",
+		"archive-url": "Where a worker writes days of events, deliveries and attempts before it drops them: " +
+			"s3://bucket/prefix?endpoint=https://host&region=R, without endpoint at Amazon; without it they are dropped.",
 		"oauth-facebook-config-id": "Configuration of Facebook Login for Business for pages; asked for in the place " +
 			"of scopes.",
 		"oauth-linkedin-version":       "Version of LinkedIn's API, a month such as 202607.",

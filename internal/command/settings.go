@@ -69,6 +69,8 @@ type settings struct {
 	LogFormat string `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto"`
 
 	DrainDelay *time.Duration `env:"FUNNELWORK_DRAIN_DELAY"`
+
+	retention
 }
 
 func (s *settings) keysetFile() string { return filepath.Join(s.Home, "keyset.json") }

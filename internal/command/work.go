@@ -33,6 +33,10 @@ func (p *process) work(ctx context.Context) (err error) {
 		NoMail:      !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
 		MailPrivate: p.MailAllowPrivate, InboundDomain: p.InboundDomain, AI: p.models(),
 	}
+	d.Keep = p.keep()
+	if d.Archive, err = p.objects(); err != nil {
+		return err
+	}
 	d.LinkURL = cmp.Or(d.PublicURL, p.links, baseOf(p.Addr))
 	d.Outbox = outbox.New(p.app, p.box, inboundmail.Intake(p.app, p.box).FromSandbox, p.log)
 	p.last = append(p.last, d.Outbox.Run) // runs that end with the process still reach it

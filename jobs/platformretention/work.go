@@ -1,12 +1,15 @@
 package platformretention
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/archive"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mail"
@@ -21,10 +24,16 @@ const ahead = 7
 // batch is how many rows one transaction deletes.
 const batch = 5000
 
+// archiveTime is how long a run writes to the archive. It leaves time to read back what was written.
+const archiveTime = 15 * time.Minute
+
 // Job has the dependencies of the work.
 type Job struct {
 	System *postgres.DB
 	Log    *slog.Logger
+	Keep   Keep
+	// Archive takes expired days before they are dropped. nil: they are dropped at once.
+	Archive archive.Objects
 }
 
 // Handler returns the kind's handler.
@@ -137,38 +146,10 @@ var rules = []struct{ table, sql string }{
 		`DELETE FROM email_month WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_month
 			WHERE period < now() - interval '400 days' LIMIT $1))`,
 	},
-	// The content of emails is kept for a year, their rows for good: caps, statistics and threads need them.
-	{
-		"email_attachment",
-		`DELETE FROM email_attachment WHERE ctid = ANY (ARRAY(SELECT a.ctid FROM email_content c
-			JOIN email_attachment a ON a.org_id = c.org_id AND a.email_id = c.email_id
-			WHERE c.created_at < now() - interval '365 days' LIMIT $1))`,
-	},
-	{
-		"email_content",
-		`DELETE FROM email_content WHERE ctid = ANY (ARRAY(SELECT ctid FROM email_content
-			WHERE created_at < now() - interval '365 days' LIMIT $1))`,
-	},
-	// Incoming mails are kept for a year, their bytes for 90 days.
 	{
 		"provider_event", // provider.Remembered
 		`DELETE FROM provider_event WHERE ctid = ANY (ARRAY(SELECT ctid FROM provider_event
 			WHERE received_at < now() - interval '30 days' LIMIT $1))`,
-	},
-	{
-		"message_raw",
-		`DELETE FROM message_raw WHERE ctid = ANY (ARRAY(SELECT ctid FROM message_raw
-			WHERE created_at < now() - interval '90 days' LIMIT $1))`,
-	},
-	{
-		"message",
-		`DELETE FROM message WHERE ctid = ANY (ARRAY(SELECT ctid FROM message
-			WHERE received_at < now() - interval '365 days' LIMIT $1))`,
-	},
-	{
-		"thread",
-		`DELETE FROM thread WHERE ctid = ANY (ARRAY(SELECT ctid FROM thread
-			WHERE last_message_at < now() - interval '365 days' LIMIT $1))`,
 	},
 	{
 		"broadcast_recipient",
@@ -214,31 +195,60 @@ var rules = []struct{ table, sql string }{
 	},
 }
 
-// Work applies every rule, deletes expired tokens, and creates and drops partitions.
+// Work applies every rule, deletes expired tokens, creates partitions, and archives and drops expired ones.
 func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	for _, r := range rules {
-		total := int64(0)
-		for more := true; more; {
-			err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-				n, err := tx.Exec(ctx, r.sql, batch)
-				total, more = total+n, n == batch
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("delete expired rows of %s: %w", r.table, err)
-			}
-		}
-		if total > 0 {
-			j.Log.DebugContext(ctx, "expired rows deleted", "table", r.table, "rows", total)
+		if err := j.apply(ctx, r.table, r.sql, batch); err != nil {
+			return err
 		}
 	}
-	var made, dropped int
+	for _, r := range mailRules {
+		if err := j.apply(ctx, r.table, r.sql, batch, cmp.Or(j.Keep.Mail, usualMail)); err != nil {
+			return err
+		}
+	}
+	if err := j.rotate(ctx); err != nil {
+		return err
+	}
+	if j.Archive == nil {
+		return nil
+	}
+	days := archive.Days{System: j.System, Objects: j.Archive, Log: j.Log}
+	return days.Run(ctx, archiveTime)
+}
+
+// apply executes the statement of a rule until it finds no full batch.
+func (j Job) apply(ctx context.Context, table, sql string, args ...any) error {
+	total := int64(0)
+	for more := true; more; {
+		err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+			n, err := tx.Exec(ctx, sql, args...)
+			total, more = total+n, n == batch
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("delete expired rows of %s: %w", table, err)
+		}
+	}
+	if total > 0 {
+		j.Log.DebugContext(ctx, "expired rows deleted", "table", table, "rows", total)
+	}
+	return nil
+}
+
+// rotate deletes expired tokens and creates partitions. Without an archive it drops expired partitions.
+func (j Job) rotate(ctx context.Context) error {
+	var made, dropped, waiting int
 	err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		j.Keep.apply(tx)
 		tx.Queue("SELECT make_partitions($1)", ahead).QueryRow(func(r pgx.Row) error { return r.Scan(&made) })
 		auth.Sweep(tx)
 		mail.Sweep(tx)
 		org.Sweep(tx)
-		tx.Queue("SELECT drop_partitions()").QueryRow(func(r pgx.Row) error { return r.Scan(&dropped) })
+		if j.Archive == nil {
+			tx.Queue("SELECT drop_partitions()").QueryRow(func(r pgx.Row) error { return r.Scan(&dropped) })
+			tx.Queue("SELECT count(*) FROM archive_day").QueryRow(func(r pgx.Row) error { return r.Scan(&waiting) })
+		}
 		return nil
 	})
 	if err != nil {
@@ -246,6 +256,10 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	}
 	if made+dropped > 0 {
 		j.Log.DebugContext(ctx, "partitions rotated", "made", made, "dropped", dropped)
+	}
+	if waiting > 0 {
+		j.Log.WarnContext(ctx, "days wait for the archive, which this worker does not have", "days", waiting,
+			"setting", "FUNNELWORK_ARCHIVE_URL")
 	}
 	return nil
 }

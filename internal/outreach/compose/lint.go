@@ -129,7 +129,14 @@ func (t *Template) lintRendered(r *Rendered, found func(severity, code, pointer,
 		found("warning", "subject_too_long", "/subject", "The subject has "+strconv.Itoa(n)+
 			" characters; readers show about 70, and filters dislike more than 150.")
 	}
+	if shouts(r.Subject) {
+		found("warning", "subject_shouts", "/subject",
+			"The subject is in capitals or has several exclamation marks; filters take that for spam.")
+	}
 	for _, l := range r.Links {
+		if code, message := lintLink(l); code != "" && !slices.Contains(r.own, l.URL) {
+			found("warning", code, t.bodyPointer(), message)
+		}
 		if strings.Contains(l.URL, "&amp;") {
 			found("warning", "escaped_ampersand", t.bodyPointer(), "The link "+l.URL+" has &amp; where & is meant.")
 		}

@@ -82,9 +82,10 @@ type Rendered struct {
 	HTML    string // a document, sanitised, with inlined styles
 	Text    string
 	Links   []Link
-	images  int // in the HTML
-	words   int // in the HTML
-	removed int // elements that the policy removed
+	images  int      // in the HTML
+	words   int      // in the HTML
+	removed int      // elements that the policy removed
+	own     []string // addresses of the service's own pages
 }
 
 // A Link is a link of the HTML, in the order of the document.
@@ -97,7 +98,7 @@ type Link struct {
 // the same bytes. An error is a *MissingError or a *RenderError.
 func (t *Template) Render(v *Values, signature string) (*Rendered, error) {
 	merge := v.merge()
-	var r Rendered
+	r := Rendered{own: []string{v.UnsubscribeURL, v.PreferencesURL}}
 	var err error
 	if r.Subject, err = t.part(t.subject, "/subject", liquid.Header, merge); err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type tenant struct {
 	lines  int // the part of held that concurrency keys hold
 	oldest float64
 	groups []*group
+	last   cursor // of its last group that was read
 }
 
 // first returns the org's group that gets the next slot: the one with the fewest slots of those below their limits. It

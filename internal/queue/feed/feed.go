@@ -27,7 +27,7 @@ func (f *Feeder) feed(ctx context.Context, lane queue.Lane, limit int, of []id.I
 			lane: lane, of: of, tx: tx, feeder: f, turns: map[[2]id.ID]int{}, rated: map[[2]id.ID]*pace{},
 			advanceRate: map[[2]id.ID]float64{},
 		}
-		if err := r.snapshot(ctx); err != nil {
+		if err := r.snapshot(ctx, limit); err != nil {
 			return err
 		}
 		for range feedTries {

@@ -40,8 +40,8 @@ type given struct {
 	turn int // position within its group
 }
 
-// snapshot reads the waiting groups and the slots that they hold.
-func (r *round) snapshot(ctx context.Context) error {
+// snapshot reads the waiting groups and the slots that they hold, for a round that assigns at most limit slots.
+func (r *round) snapshot(ctx context.Context, limit int) error {
 	held := map[[2]id.ID]int{}
 	r.tx.Queue(store.InOrderSQL + store.AsyncCommitSQL)
 	r.tx.Queue(feedsSQL, string(r.lane)).QueryRow(func(row pgx.Row) error {
@@ -94,6 +94,7 @@ func (r *round) snapshot(ctx context.Context) error {
 				ofOrg = &tenant{org: at.org, weight: weight, oldest: oldest}
 				r.orgs, ofLine = append(r.orgs, ofOrg), nil
 			}
+			ofOrg.last = at
 			if ofLine == nil || lastLine != key {
 				ofLine = &group{org: at.org, line: at.line, oldest: oldest, held: held[key], most: most}
 				if rate != nil {
@@ -114,9 +115,27 @@ func (r *round) snapshot(ctx context.Context) error {
 		r.to = at
 	}
 	if r.of == nil {
+		if n == feedGroups || r.from != (cursor{}) {
+			r.cut(limit)
+		}
 		r.feeder.saveCursor(r.lane, r.to)
 	}
 	return nil
+}
+
+// cut ends a round that does not see all groups after as many orgs as it has slots for, so that each of them gets one
+// and the next round serves those behind them. If the round chose among more orgs, those that have waited longest would
+// get slots again and again, and a new job of another org would wait until their old jobs are done.
+func (r *round) cut(limit int) {
+	for i, t := range r.orgs {
+		if t.first() == nil {
+			continue
+		}
+		if limit -= t.weight; limit <= 0 && i+1 < len(r.orgs) {
+			r.orgs, r.to = r.orgs[:i+1], t.last
+			return
+		}
+	}
 }
 
 // count sums the held slots by org.

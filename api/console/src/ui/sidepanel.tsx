@@ -38,6 +38,7 @@ export function SidePanel(props: SidePanelProps) {
       {...(label === undefined ? { 'aria-labelledby': id } : { 'aria-label': label })}
       onKeyDown={(event) => {
         if (event.defaultPrevented || isField(event.target)) return;
+        if (!event.currentTarget.contains(event.target as Node)) return; // in a dialog that the panel has opened
         const act = { Escape: onClose, '[': onPrevious, ']': onNext }[event.key];
         if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault();

@@ -14,6 +14,8 @@ import { Menu, type MenuItem } from '@/ui/menu';
 import { PageHead } from '@/ui/page';
 import { ScoreRing } from '@/ui/score';
 import { Tabs } from '@/ui/tabs';
+import { WriteMail } from '../compose/action';
+import { ScheduledMails } from '../compose/scheduled';
 import { Deals } from '../record/deals';
 import { GoLink } from '../record/golink';
 import { t as common } from '../record/messages';
@@ -134,6 +136,7 @@ export function ContactStory({ id }: { id: string }) {
   const owner = { contact_id: id };
   return (
     <div>
+      <ScheduledMails key={id} contact={id} />
       <Tabs
         label={t('story')}
         value={tab}
@@ -159,5 +162,10 @@ export function ContactActions({ contact }: { contact: Contact }) {
   if (may && contact.archived_at === null) {
     items.push({ label: t('archive'), icon: 'archive', danger: true, onSelect: () => archive(contact) });
   }
-  return <Menu align="end" trigger={<IconButton icon="more" label={t('actions')} />} items={items} />;
+  return (
+    <>
+      {may && contact.archived_at === null && <WriteMail to={{ id: contact.id, name: nameOf(contact) }} />}
+      <Menu align="end" trigger={<IconButton icon="more" label={t('actions')} />} items={items} />
+    </>
+  );
 }

@@ -9,8 +9,9 @@ import { Badge } from '@/ui/status';
 import { Time } from '@/ui/time';
 import { useAct } from '../mail/act';
 import { MailFrame } from '../mail/mailframe';
+import { formatSize } from '../mail/size';
 import { t } from './messages';
-import { classes, classTones, classWord, formatSize, senderOf, type Message } from './words';
+import { classes, classTones, classWord, senderOf, type Message } from './words';
 import styles from './inbox.module.css';
 
 /** MessageView shows one mail: the answer alone, the whole text, or as it was formatted. */

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useCommands } from '@/app/commands';
 import { Failure } from '@/app/failure';
 import { randomId } from '@/lib/random';
@@ -39,7 +39,8 @@ function Thread({ thread }: { thread: Conversation }) {
   const navigate = useNavigate();
   const search = useSearch({ from: '/app/inbox' });
   const api = useApi();
-  const reply = useRef<HTMLTextAreaElement>(null);
+  const [asked, setAsked] = useState(0);
+  const reply = () => setAsked((count) => count + 1);
   const { run } = useAct('/api/v1/crm/threads');
   const close = () => void navigate({ to: '/app/inbox', search });
   useReading(thread, mayEdit);
@@ -54,7 +55,7 @@ function Thread({ thread }: { thread: Conversation }) {
     { id: 'thread.close', label: t('back'), keys: 'esc', keyOnly: true, run: close },
     ...(mayEdit
       ? [
-          { id: 'thread.reply', label: t('reply'), icon: 'mail' as const, keys: 'r', run: () => reply.current?.focus() },
+          { id: 'thread.reply', label: t('reply'), icon: 'mail' as const, keys: 'r', run: reply },
           { id: 'thread.unread', label: t('markUnread'), icon: 'eye' as const, keys: 'u', run: markUnread },
         ]
       : []),
@@ -93,7 +94,9 @@ function Thread({ thread }: { thread: Conversation }) {
         {thread.messages.map((message) => (
           <MessageView key={message.id} message={message} mayEdit={mayEdit} />
         ))}
-        {mayEdit && <Reply ref={reply} thread={thread} to={latest} />}
+        {mayEdit && (
+          <Reply thread={thread} to={latest} asked={asked} onAsk={reply} onClose={() => setAsked(0)} />
+        )}
         {!mayEdit && latest === undefined && <p className={mail.help}>{t('noText')}</p>}
       </div>
     </section>

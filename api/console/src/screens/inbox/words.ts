@@ -53,8 +53,3 @@ export function answered(messages: readonly Message[]): Message | undefined {
 export function lastSent(messages: readonly Message[]): string | undefined {
   return messages.findLast((one) => one.direction === 'out')?.id;
 }
-
-export function formatSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
-}

@@ -1,1 +1,0 @@
-import{E as e,Ft as t,Jt as n,P as r,Xt as i,tt as a}from"./index-BaSQSrL3.js";import{t as o}from"./tell--RliNcPF.js";var s=i(n(),1);function c(...n){let i=a(),[c,l]=(0,s.useState)(null);return{busy:c,run:async(a,s,u)=>{if(c!==null)return!1;l(a);try{return await s(t()),u!==void 0&&r(u),!0}catch(e){return o(e),!1}finally{l(null),e(i,...n)}}}}export{c as t};

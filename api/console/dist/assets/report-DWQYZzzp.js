@@ -1,1 +1,0 @@
-import{P as e,jt as t}from"./index-BaSQSrL3.js";function n(n,r){let{detail:i,request_id:a}=t(r)??{detail:``,request_id:void 0};e({kind:`bad`,title:n,detail:i,...a!==void 0&&{requestId:a}})}export{n as t};

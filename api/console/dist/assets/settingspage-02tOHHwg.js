@@ -1,1 +1,0 @@
-import{Kt as e,V as t,X as n}from"./index-BaSQSrL3.js";import{t as r}from"./settings.module-Ch6eXS8P.js";var i=e();function a({title:e,actions:a,wide:o,children:s}){return(0,i.jsxs)(i.Fragment,{children:[(0,i.jsx)(t,{title:e,children:a}),(0,i.jsx)(`div`,{className:n(r.cards,o&&r.wide),children:s})]})}export{a as t};

@@ -1,1 +1,0 @@
-import{A as e,Lt as t,M as n,P as r,jt as i}from"./index-BaSQSrL3.js";function a(a){if(e(a)){n(a);return}let o=i(a);if(o===null)return;let s=o.errors?.[0]?.detail;r({kind:`bad`,title:o.title,detail:s??o.detail,...t(a)&&{requestId:a.requestId}})}export{a as t};

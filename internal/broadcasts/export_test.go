@@ -1,0 +1,7 @@
+package broadcasts
+
+// PlansByKey and AddressedSQL are statements of a step.
+const (
+	PlansByKey   = plansByKey
+	AddressedSQL = addressedSQL
+)
