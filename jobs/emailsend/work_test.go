@@ -99,7 +99,7 @@ func TestAnAnswerThatComesLateCountsUntilTheTimeLimit(t *testing.T) {
 		limit time.Duration
 		want  string
 	}{
-		"within the limit": {20 * time.Second, "sent"},
+		"within the limit": {time.Minute, "sent"},
 		"after the limit":  {200 * time.Millisecond, "unknown no_reply"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,12 +108,19 @@ func TestAnAnswerThatComesLateCountsUntilTheTimeLimit(t *testing.T) {
 			p.job.Dialer.DotTimeout = c.limit
 			late := make(chan struct{})
 			p.server.Fail(func(string) smtpd.Fault { return smtpd.Fault{Wait: late} })
-			time.AfterFunc(600*time.Millisecond, func() { close(late) })
 			email := p.write("ada@example.com")
+			if c.limit > time.Second {
+				time.AfterFunc(600*time.Millisecond, func() { close(late) })
+			}
 			if err := p.run(t.Context(), email); err != nil || p.status(email) != c.want {
 				t.Errorf("%v, %s, want %s", err, p.status(email), c.want)
 			}
-			<-late
+			if c.limit < time.Second {
+				close(late) // later than any limit, however slow the machine is
+			}
+			for end := time.Now().Add(time.Minute); len(p.server.Accepted()) == 0 && time.Now().Before(end); {
+				<-time.After(10 * time.Millisecond)
+			}
 			if n := len(p.server.Accepted()); n != 1 {
 				t.Errorf("%d accepted", n)
 			}
@@ -188,8 +195,8 @@ func TestAMailboxWhoseMailsBounceIsDisabled(t *testing.T) {
 	}
 }
 
-// TestARelayGetsItsMailsAtItsRate sends with 4 connections. What lies between a mark and the final dot varies, so the
-// server's log is held to a fifth less than the rate; internal/emails holds the marks to the rate exactly.
+// TestARelayGetsItsMailsAtItsRate sends with 4 connections. A mail arrives after its moment, however slow the machine
+// is, so no mail arrives before all moments up to its own.
 func TestARelayGetsItsMailsAtItsRate(t *testing.T) {
 	t.Parallel()
 	const rate, connections, each = 10, 4, 4
@@ -207,6 +214,7 @@ func TestARelayGetsItsMailsAtItsRate(t *testing.T) {
 		}
 		claims = append(claims, c)
 	}
+	began := time.Now()
 	var all sync.WaitGroup
 	for n := range connections {
 		all.Go(func() {
@@ -222,9 +230,9 @@ func TestARelayGetsItsMailsAtItsRate(t *testing.T) {
 	if len(log) != connections*each {
 		t.Fatalf("%d mails were accepted", len(log))
 	}
-	for i := rate; i < len(log); i++ {
-		if d := log[i].At.Sub(log[i-rate].At); d < 800*time.Millisecond {
-			t.Errorf("mails %d to %d were accepted within %s", i-rate, i, d)
+	for i := range log {
+		if d := log[i].At.Sub(began); d < time.Duration(i)*time.Second/rate {
+			t.Errorf("%d mails were accepted within %s", i+1, d)
 		}
 	}
 	t.Logf("%d mails in %s", len(log), log[len(log)-1].At.Sub(log[0].At))
