@@ -15,16 +15,19 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
 // Config is what a Server depends on, and its settings.
 type Config struct {
-	DB   *postgres.DB // app role; commits enqueue jobs
-	Log  *slog.Logger
-	Auth *auth.Service  // verifies the credential of each request
-	Box  *secret.Sealer // seals cursors and stored responses that contain a secret
+	DB *postgres.DB // app role; commits enqueue jobs
+	// Reads reads what may come from a standby. Nil: from DB.
+	Reads *standby.Reader
+	Log   *slog.Logger
+	Auth  *auth.Service  // verifies the credential of each request
+	Box   *secret.Sealer // seals cursors and stored responses that contain a secret
 	// Limits limits the rate of requests per org and per address. Nil switches rate limits off.
 	Limits  *limits.Limiter
 	Metrics *Metrics      // request metrics; nil: none

@@ -83,6 +83,7 @@ func (s *settings) checks() []check {
 		{"addr", "FUNNELWORK_ADDR", s.Addr, checkAddress},
 		{"ops-addr", "FUNNELWORK_OPS_ADDR", s.OpsAddr, checkAddress},
 		{"database-url", "DATABASE_URL", s.DatabaseURL, postgres.CheckURL},
+		{"read-database-url", "FUNNELWORK_READ_DATABASE_URL", s.ReadURL, postgres.CheckURL},
 		{"redis-url", "REDIS_URL", s.RedisURL, redisx.CheckURL},
 		{"postgres-repository", "FUNNELWORK_POSTGRES_REPOSITORY", s.Repository, func(text string) error {
 			if text == "none" {

@@ -29,7 +29,9 @@ func helpTexts() map[string]string {
 		"home": "Directory of local state: private servers, keyset.",
 		"database-url": "Postgres 15 or later; up starts a private one where it is not given. What it leaves out " +
 			"comes from libpq's variables, such as a password of any characters from $PGPASSWORD.",
-		"database-pooler": "DATABASE_URL leads to a transaction pooler.",
+		"read-database-url": "A streaming standby of DATABASE_URL's server, from which exports, the event feed, " +
+			"statistics and trainings are read while it lags less than 10 s.",
+		"database-pooler": "DATABASE_URL leads to a transaction pooler, and so does FUNNELWORK_READ_DATABASE_URL.",
 		"redis-url": "Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not " +
 			"given.",
 		"postgres-repository": "Maven repository from which up downloads Postgres if neither the machine nor its " +

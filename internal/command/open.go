@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -137,6 +138,9 @@ func (p *process) open(ctx context.Context) (err error) {
 	if err = p.openDatabase(ctx, pusher.AfterCommit); err != nil {
 		return err
 	}
+	if err = p.openStandby(ctx); err != nil {
+		return err
+	}
 	present := &keyring.Presence{System: p.system, Box: p.box, Role: p.name, Log: p.log}
 	if err = present.Enter(ctx); err != nil {
 		return err
@@ -146,6 +150,29 @@ func (p *process) open(ctx context.Context) (err error) {
 		return nil
 	})
 	p.tasks = append(p.tasks, present.Run)
+	return nil
+}
+
+// openStandby opens the reader of what may come from a standby, and the standby's pool if one is configured. A
+// scheduler reads nothing of that kind.
+func (p *process) openStandby(ctx context.Context) (err error) {
+	metrics := standby.NewMetrics(p.metrics)
+	if p.ReadURL == "" || p.name == "scheduler" {
+		p.reads = standby.Primary(p.app)
+		return nil
+	}
+	p.reads, err = standby.Open(ctx, standby.Options{
+		Primary: p.app, PrimaryURL: p.DatabaseURL, URL: p.ReadURL, Pooler: p.Pooler, Name: p.name, Log: p.log,
+		Metrics: metrics,
+	})
+	if err != nil {
+		return err
+	}
+	p.atEnd(func(context.Context) error {
+		p.reads.Close()
+		return nil
+	})
+	p.last = append(p.last, p.reads.Run) // requests and runs that end with the process still read
 	return nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -43,6 +44,7 @@ type process struct {
 	versions          struct{ postgres, redis string } // of the servers, such as "15.14"; "" if unknown
 	box               *secret.Sealer
 	app, system       *postgres.DB          // enqueue jobs in Redis after commits, if there is Redis
+	reads             *standby.Reader       // nil in commands that end by themselves
 	requests, workers redis.UniversalClient // nil in commands that end by themselves
 	auth              *auth.Service
 	inbox             string // URL of the sandbox's webhook inbox, "" for none

@@ -24,6 +24,7 @@ type settings struct {
 	Home        string   `env:"FUNNELWORK_HOME" default:".funnelwork"`
 
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL"`
+	ReadURL     string `name:"read-database-url" env:"FUNNELWORK_READ_DATABASE_URL"`
 	Pooler      bool   `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER"`
 	RedisURL    string `name:"redis-url" env:"REDIS_URL"`
 	Repository  string `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY"`

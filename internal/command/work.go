@@ -24,7 +24,8 @@ import (
 // work adds the worker.
 func (p *process) work(ctx context.Context) (err error) {
 	d := jobs.Deps{
-		App: p.app, System: p.system, Log: p.log, Box: p.box, PublicURL: strings.TrimSuffix(p.PublicURL, "/"),
+		App: p.app, System: p.system, Reads: p.reads, Log: p.log, Box: p.box,
+		PublicURL:  strings.TrimSuffix(p.PublicURL, "/"),
 		Hooks:      p.hooks,
 		Calls:      outbound.New(outbound.Options{Policy: p.hooks.Policy}),
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,

@@ -27,6 +27,8 @@ type Tx struct {
 	saves   int
 	ordinal int
 	values  map[any]any
+	over    context.Context //nolint:containedctx // its end cancels every statement; nil: see ReadTxWhile
+	ends    []func()        // release what derives from over
 }
 
 // Tx runs fn in a transaction that sees only the rows of org, and commits if fn returns nil. A nil error means that it
@@ -52,7 +54,15 @@ func (db *DB) Tx(ctx context.Context, org id.ID, fn func(*Tx) error) (err error)
 // ReadTx runs fn for reading. Each Query, with the statements queued before it, is one round trip with its own
 // snapshot. Use Tx if two reads must be consistent.
 func (db *DB) ReadTx(ctx context.Context, org id.ID, fn func(*Tx) error) error {
-	tx := &Tx{db: db, org: org, view: true}
+	return db.readTx(ctx, &Tx{db: db, org: org, view: true}, fn)
+}
+
+// ReadTxWhile is ReadTx whose statements are also canceled when over ends, whatever context fn passes to them.
+func (db *DB) ReadTxWhile(ctx, over context.Context, org id.ID, fn func(*Tx) error) error {
+	return db.readTx(ctx, &Tx{db: db, org: org, view: true, over: over}, fn)
+}
+
+func (db *DB) readTx(ctx context.Context, tx *Tx, fn func(*Tx) error) error {
 	defer func() { tx.abandon() }()
 	if err := fn(tx); err != nil {
 		return tx.classify(ctx, err, tx.closed())
@@ -229,6 +239,15 @@ func (tx *Tx) preamble(ctx context.Context, b *pgx.Batch, begin bool) int {
 
 // send sends the pending statements and last, and reads all results except last's. On an error everything is closed.
 func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults, error) {
+	if tx.over != nil {
+		bounded, cancel := context.WithCancel(ctx)
+		stop := context.AfterFunc(tx.over, cancel)
+		tx.ends = append(tx.ends, func() {
+			stop()
+			cancel()
+		})
+		ctx = bounded
+	}
 	if tx.conn == nil {
 		c, err := tx.db.pool.Acquire(ctx)
 		if err != nil {
@@ -286,6 +305,9 @@ func committed(tag pgconn.CommandTag) error {
 // abandon releases the session. An open transaction is rolled back with a separate timeout, because the caller's
 // context may have ended.
 func (tx *Tx) abandon() {
+	for _, end := range tx.ends {
+		end()
+	}
 	if tx.conn == nil {
 		return
 	}
