@@ -82,6 +82,9 @@ type Deps struct {
 	TrustedProxies []netip.Prefix // proxies trusted to set X-Forwarded-For
 
 	DrainDelay time.Duration // how long Serve keeps serving after its context has ended
+
+	// Operations is the Contract of another App of this process, for a process that makes many. Nil: a new one.
+	Operations *httpx.Contract
 }
 
 // App is the API with all its routes mounted.
@@ -155,6 +158,7 @@ func build(d Deps, more ...func(*App)) *App {
 			Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
 			CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay,
 			About: pages.Introduction(), Describe: operations.Describe, Tags: operations.Tags(),
+			Contract: d.Operations,
 		}),
 	}
 	a.pages = pages.New(a.Server, d.Brands)

@@ -51,7 +51,7 @@ type hub struct {
 func startHub(t *testing.T) *hub {
 	t.Helper()
 	h := &hub{A: testkit.DNS(t), B: testkit.DNS(t)}
-	h.service = startWith(t, api.NewWithHosted, unlimited, func(d *api.Deps) {
+	h.service = startWith(t, api.NewWithHosted, hubOperations, unlimited, func(d *api.Deps) {
 		h.Hosts = branding.NewHosts(branding.HostsOptions{System: d.System, Log: d.Log})
 		d.Domains, d.Hosts = domains(d.System, h.A, h.B), h.Hosts
 	})

@@ -121,7 +121,7 @@ func (listEnrolmentsIn) Descriptions() map[string]string {
 }
 
 type enrolmentList struct {
-	Body httpx.List[enrolments.Enrolment]
+	Body httpx.List[enrolments.ListedEnrolment]
 }
 
 func (a *App) listEnrolments(ctx context.Context, in *listEnrolmentsIn) (*enrolmentList, error) {
@@ -145,13 +145,17 @@ func (a *App) listEnrolments(ctx context.Context, in *listEnrolmentsIn) (*enrolm
 		if _, err := sequences.Get(ctx, tx, in.ID, false); err != nil {
 			return nil, err
 		}
-		rows, err := enrolments.List(ctx, tx, f, before, in.Limit+1)
+		all, err := enrolments.List(ctx, tx, f, before, in.Limit+1)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := enrolments.WithNames(ctx, tx, all)
 		if err != nil {
 			return nil, err
 		}
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
-			func(e enrolments.Enrolment) enrolments.Enrolment { return e },
-			func(e enrolments.Enrolment) id.ID { return e.ID })
+			func(e enrolments.ListedEnrolment) enrolments.ListedEnrolment { return e },
+			func(e enrolments.ListedEnrolment) id.ID { return e.ID })
 		if err == nil && in.Count != "" {
 			n, failed := enrolments.Count(ctx, tx, f)
 			l.Total, err = &n, failed

@@ -187,7 +187,11 @@ func TestAnEnrolmentIsHeldSkippedAndEndedByAPerson(t *testing.T) {
 	if diff := cmp.Diff([]string{"active", "paused", "active", "active", "removed"}, way); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
-	var list struct{ Data []shownEnrolment }
+	var list struct {
+		Data []struct {
+			ContactName *string `json:"contact_name"`
+		}
+	}
 	for query, n := range map[string]int{
 		"": 1, "?state=removed": 1, "?state=active": 0, "?reason=removed_by_user": 1, "?step=interested": 1,
 		"?contact_id=" + contact: 1, "?contact_id=" + id.New().String(): 0,
@@ -195,6 +199,11 @@ func TestAnEnrolmentIsHeldSkippedAndEndedByAPerson(t *testing.T) {
 		ada.do(http.MethodGet, at+"/enrolments"+query, nil).want(t, 200, "").into(t, &list)
 		if len(list.Data) != n {
 			t.Errorf("%s lists %+v, want %d", query, list.Data, n)
+		}
+		for _, e := range list.Data {
+			if e.ContactName == nil || *e.ContactName != "Ada Lovelace" {
+				t.Errorf("%s: contact_name %v, want Ada Lovelace", query, e.ContactName)
+			}
 		}
 	}
 	var sequence struct{ Counts map[string]int }

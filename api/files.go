@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	suppressions "github.com/funnelwork/funnelwork/internal/suppression/imports"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -27,7 +28,7 @@ func (a *App) mountFiles() {
 		ID:     "files.download",
 		Method: http.MethodGet, Path: filesPath + "{token}", Need: httpx.Public, Tag: "Files",
 		Title: "Download a file with a signed link", Signed: true,
-		Gives: []string{"text/csv", "application/x-ndjson"},
+		Gives: []string{"text/csv", "application/x-ndjson"}, May: []int{http.StatusForbidden},
 	}, a.getFile)
 }
 
@@ -51,6 +52,11 @@ func (a *App) getFile(ctx context.Context, in *struct {
 	}
 	var out *fileOut
 	err := a.DB.ReadTx(ctx, link.Org, func(tx *postgres.Tx) error {
+		if suspended, err := org.IsSuspended(ctx, tx); err != nil {
+			return err
+		} else if suspended {
+			return httpx.Suspended()
+		}
 		switch link.Kind {
 		case exports.FileLink:
 			e, err := exports.Get(ctx, tx, link.ID)

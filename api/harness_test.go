@@ -22,6 +22,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"github.com/funnelwork/funnelwork/api"
+	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
@@ -78,20 +79,37 @@ type tally struct {
 }
 
 // start runs the API. change adjusts its Deps. Rate limits are on unless change removes them.
-func start(t testing.TB, change ...func(*api.Deps)) *service { return startWith(t, api.New, change...) }
+func start(t testing.TB, change ...func(*api.Deps)) *service {
+	return startWith(t, api.New, append([]func(*api.Deps){operations}, change...)...)
+}
 
 // startLogged is start with a logger for the API and everything below it.
 func startLogged(t testing.TB, log *slog.Logger, change ...func(*api.Deps)) *service {
-	return startOn(t, api.New, log, change...)
+	return startOn(t, api.New, log, append([]func(*api.Deps){operations}, change...)...)
 }
 
 // startThings is start with the resource of things_test.go.
 func startThings(t testing.TB, change ...func(*api.Deps)) *service {
-	s := startWith(t, api.NewWithThings, change...)
+	s := startWith(t, api.NewWithThings, append([]func(*api.Deps){thingOperations}, change...)...)
 	if _, err := testkit.Pgx(t, s.DB.URL).Exec(t.Context(), api.ThingTable); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// The operations of an App are derived from their types once: that costs more than most tests.
+var (
+	operations      = shared(api.New)
+	thingOperations = shared(api.NewWithThings)
+	hubOperations   = shared(api.NewWithHosted)
+)
+
+// shared returns a change with which Apps that build makes have one contract.
+func shared(build func(api.Deps) *api.App) func(*api.Deps) {
+	contract := sync.OnceValue(func() *httpx.Contract {
+		return build(api.Deps{Log: slog.New(slog.DiscardHandler)}).Contract
+	})
+	return func(d *api.Deps) { d.Operations = contract() }
 }
 
 // unlimited switches rate limits off, for tests that exceed them.

@@ -193,7 +193,7 @@ func TestAProcessKilledInTheMiddleMakesOneRowInTheEnd(t *testing.T) {
 		_, err := there.try("POST", things, map[string]any{"name": "slow"}, "Idempotency-Key", "k")
 		done <- err
 	}()
-	for s.count("pg_stat_activity WHERE wait_event = 'PgSleep'") == 0 {
+	for s.count("pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'") == 0 {
 		select {
 		case err := <-done:
 			t.Fatalf("the request ended before its insert was seen: %v", err)

@@ -38,6 +38,7 @@ func (m *mailShown) String() string {
 type thread struct {
 	ID, Subject string
 	ContactID   *string `json:"contact_id"`
+	ContactName *string `json:"contact_name"`
 	Unread      bool
 	Count       int `json:"message_count"`
 	Messages    []mailShown
@@ -245,6 +246,9 @@ func TestAThreadHasTheMailsOfBothDirections(t *testing.T) {
 	c.do(http.MethodGet, threadsPath+"?unread=true&contact_id="+c.contact.ID, nil).want(t, 200, "").into(t, &list)
 	if len(list.Data) != 1 || list.Data[0].ID != c.sent.ThreadID || list.Data[0].Count != 2 || !list.Data[0].Unread {
 		t.Errorf("%+v", list)
+	}
+	if name := list.Data[0].ContactName; name == nil || *name != "Ada Lovelace" {
+		t.Errorf("contact_name %v, want Ada Lovelace", name)
 	}
 	of = thread{}
 	c.do(http.MethodPatch, threadsPath+"/"+c.sent.ThreadID, `{"unread":false}`).want(t, 200, "").into(t, &of)

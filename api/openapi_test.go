@@ -123,6 +123,21 @@ func TestTheDocumentNamesItsServer(t *testing.T) {
 	}
 }
 
+func TestAppsThatShareTheirOperationsServeTheSameDocument(t *testing.T) {
+	t.Parallel()
+	alone := bare(t)
+	twin := api.New(api.Deps{Log: testkit.Log(t), Operations: alone.Contract})
+	if !bytes.Equal(alone.Document(), twin.Document()) {
+		t.Error("the documents differ")
+	}
+	defer func() {
+		if said := fmt.Sprint(recover()); !strings.Contains(said, "is not an operation of the given contract") {
+			t.Errorf("an app with further operations: %s", said)
+		}
+	}()
+	api.NewWithThings(api.Deps{Log: testkit.Log(t), Operations: alone.Contract})
+}
+
 func TestAnOperationIsNotMountedWithoutAnIDOfItsOwn(t *testing.T) {
 	t.Parallel()
 	panics := func(operation string) (said any) {

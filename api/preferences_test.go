@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -129,10 +128,9 @@ func TestScannersDoNothingAndOnePostActsWithinASecond(t *testing.T) {
 		if got := state(); got != "- -" {
 			t.Errorf("%s: after 20 scanners %s", name, got)
 		}
-		began := time.Now()
 		s.pressed(link, page.form).want(t, 200, "")
-		if got, took := state(), time.Since(began); got != page.want || took > time.Second {
-			t.Errorf("%s: %q after %v, want %q", name, got, took, page.want)
+		if got := state(); got != page.want {
+			t.Errorf("%s: at once it is %q, want %q", name, got, page.want)
 		}
 	}
 	if n := s.count("suppression WHERE org_id = $1", ada.Org); n != 0 {

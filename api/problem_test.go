@@ -329,7 +329,7 @@ func TestABodyThatIsWrongInManyPlacesIsAnsweredAtOnce(t *testing.T) {
 		Errors []struct{ Pointer, Code string }
 	}
 	c.do("POST", things, body.String()+"}").want(t, 422, "validation_failed").into(t, &p)
-	if took := time.Since(began); took > 20*time.Second || len(p.Errors) != 100 {
+	if took := time.Since(began); took > time.Minute || len(p.Errors) != 100 {
 		t.Errorf("%d errors after %v, want 100 at once", len(p.Errors), took)
 	}
 }

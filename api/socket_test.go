@@ -152,7 +152,7 @@ func TestServeEndsWithItsContextAndItsRequests(t *testing.T) {
 			}
 			defer func() { _ = silent.Close() }()
 			go func() { answered <- there.do("POST", things, map[string]any{"name": "slow"}) }()
-			for s.count("pg_stat_activity WHERE wait_event = 'PgSleep'") == 0 {
+			for s.count("pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'") == 0 {
 				if t.Context().Err() != nil {
 					t.Fatal("the insert never began")
 				}

@@ -81,7 +81,11 @@ func (q *threadQuery) filter() (f *inbound.Filter, err error) {
 	return f, nil
 }
 
-func (a *App) listThreads(ctx context.Context, in *threadQuery) (*struct{ Body httpx.List[inbound.Thread] }, error) {
+type threadList struct {
+	Body httpx.List[inbound.ListedThread]
+}
+
+func (a *App) listThreads(ctx context.Context, in *threadQuery) (*threadList, error) {
 	f, err := in.filter()
 	if err != nil {
 		return nil, err
@@ -90,19 +94,19 @@ func (a *App) listThreads(ctx context.Context, in *threadQuery) (*struct{ Body h
 	if err != nil {
 		return nil, err
 	}
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[inbound.Thread] }, error) {
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*threadList, error) {
 		rows, err := inbound.ListThreads(ctx, tx, f, after, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
-			func(v inbound.VersionedThread) inbound.Thread { return v.Thread }, inbound.ThreadPosition)
+			inbound.VersionedThread.Listed, inbound.ThreadPosition)
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
 				return inbound.CountThreads(ctx, tx, f)
 			})
 		}
-		return &struct{ Body httpx.List[inbound.Thread] }{l}, err
+		return &threadList{l}, err
 	})
 }
 

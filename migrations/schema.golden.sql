@@ -68,7 +68,7 @@ job_act (id uuid not null, at timestamp with time zone not null default clock_ti
 job_death (org_id uuid not null, id uuid not null, kind text not null, lane text not null, died_at timestamp with time zone not null default clock_timestamp(), error text not null)
 job_lane (lane text not null, full_until timestamp with time zone not null)
 job_line (org_id uuid not null, id uuid not null, slots integer not null default 10, held_until timestamp with time zone, probing boolean not null default false, rate integer, next_at timestamp with time zone not null default now())
-job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now())
+job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now(), by_hand boolean not null default true, suspended boolean not null default false)
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
 mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date)
@@ -87,7 +87,7 @@ END, parent_level smallint default
 CASE
     WHEN (parent_org_id IS NOT NULL) THEN 0
     ELSE NULL::integer
-END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0)
+END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0, suspended_at timestamp with time zone, suspended_reason text not null default ''::text)
 org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
 org_sending (org_id uuid not null, postal_address text, default_purpose text not null, daily_cap integer, domain_daily_cap integer, blocked_countries text[] not null, stop_on_reply boolean not null, stop_on_company_reply boolean not null, stop_on_deal_won boolean not null, track_opens boolean not null, track_clicks boolean not null, updated_at timestamp with time zone not null, edit integer not null, tracking_domain text, cap_room integer, track_off boolean not null default false)
 overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone)
@@ -634,6 +634,7 @@ CREATE INDEX note_contact ON public.note USING btree (org_id, contact_id, create
 CREATE INDEX note_created ON public.note USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX note_deal ON public.note USING btree (org_id, deal_id, created_at, id) WHERE (deal_id IS NOT NULL)
 CREATE INDEX oauth_state_age ON public.oauth_state USING btree (expires_at)
+CREATE INDEX org_suspended ON public.org USING btree (id) WHERE (suspended_at IS NOT NULL)
 CREATE INDEX pipeline_created ON public.pipeline USING btree (org_id, created_at, id)
 CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, pipeline_id, place)
 CREATE INDEX provider_event_age ON public.provider_event USING btree (received_at)
@@ -1527,6 +1528,7 @@ event_horizon() as its caller
 event_seq(n integer) as its caller
 job_died() as its caller
 job_grams(said text) as its caller
+job_pause_ends() as its caller
 job_revived() as its caller
 job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp with time zone) as its caller
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller

@@ -239,8 +239,9 @@ func TestAWorkerKilledAtAnyPointOfAMailsLifeSendsNoMailTwiceAndLosesNone(t *test
 		},
 		"after the mark, before the dot": {
 			marked: true, locked: `SELECT pg_advisory_xact_lock(7)`,
-			until: `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted)`,
-			want:  "unknown",
+			until: `SELECT EXISTS (SELECT FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event = 'advisory')`,
+			want: "unknown",
 		},
 		"after the dot, which the server loses": {
 			fault: smtpd.Fault{At: smtpd.Dot}, until: `SELECT status = 'transmitting' FROM email`, want: "unknown",
@@ -398,6 +399,6 @@ func (p *mailer) retryNow() {
 
 // waiting returns a query that reports whether a session waits for a lock in a statement like the given one.
 func waiting(statement string) string {
-	return `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%` + statement +
-		`%' AND wait_event_type = 'Lock')`
+	return `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%` +
+		statement + `%' AND wait_event_type = 'Lock')`
 }

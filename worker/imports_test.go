@@ -57,7 +57,8 @@ func TestAnImportWhoseWorkerIsKilledWorksEachRowOnce(t *testing.T) {
 	// In the middle of the next step, while its transaction holds the import's row.
 	h.until(time.Minute, "a step is under way", func() bool {
 		return h.count(
-			`SELECT count(*) FROM pg_locks WHERE relation = 'contact_import'::regclass AND mode = 'RowShareLock'`) > 0
+			`SELECT count(*) FROM pg_locks WHERE relation = 'contact_import'::regclass AND mode = 'RowShareLock'
+				AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) > 0
 	})
 	if err := p.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)

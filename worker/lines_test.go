@@ -210,19 +210,19 @@ func TestALineWithARateGetsItsSlotsEvenly(t *testing.T) {
 	if n := h.addLine(h.org, line, 300); n != 0 {
 		t.Errorf("%d pushed past the feeder", n)
 	}
-	fed, most := 0, 0
-	for time.Since(began) < 2*time.Second {
-		n := len(h.feed(100))
-		fed, most = fed+n, max(most, n)
+	fed := 0
+	for last := began; time.Since(began) < 2*time.Second; {
+		n, now := len(h.feed(100)), time.Now()
+		if fair := rate*6/10 + int(now.Sub(last).Seconds()*float64(rate)); n > fair { // the machine may be slow
+			t.Errorf("%d slots at once", n)
+		}
+		fed, last = fed+n, now
 		h.exec("DELETE FROM job WHERE wake_at IS NOT NULL")
 		<-time.After(10 * time.Millisecond)
 	}
 	took := time.Since(began).Seconds()
 	if limit := 1 + int(took*float64(rate)) + 1; fed > limit || fed < limit/2 {
 		t.Errorf("%d slots in %.2f s, want up to %d", fed, took, limit)
-	}
-	if most > rate*6/10 {
-		t.Errorf("%d slots at once", most)
 	}
 	h.tell(func(tx *postgres.Tx) { queue.SetKeyRate(tx, line, nil) })
 	if n := len(h.feed(1000)); n != queue.Lines/2 {

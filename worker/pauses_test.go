@@ -59,14 +59,14 @@ func TestAsynqsOwnPauseFollowsTheLanes(t *testing.T) {
 		return err == nil && n == 1
 	}
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'default')")
-	h.until(6*time.Second, "asynq's queue is paused", paused)
+	h.until(time.Minute, "asynq's queue is paused", paused)
 	h.add(adding(mark, none{}))
 	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	h.until(6*time.Second, "it is paused again after Redis lost everything", paused)
+	h.until(time.Minute, "it is paused again after Redis lost everything", paused)
 	h.exec("DELETE FROM job_pause")
-	h.until(6*time.Second, "it is resumed", func() bool { return !paused() })
+	h.until(time.Minute, "it is resumed", func() bool { return !paused() })
 	h.until(time.Minute, "the job ran", func() bool { return h.doneRows() == 1 })
 }
 

@@ -86,7 +86,7 @@ func TestAStoppingWorkerLetsRunsEndAndHandsBackWhatDoesNot(t *testing.T) {
 	<-began
 	start := time.Now()
 	stop()
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("stopping took %s", took)
 	}
 	j := h.only()

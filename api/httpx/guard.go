@@ -64,6 +64,9 @@ func (s *Server) admit(c *fiber.Ctx, r *Request) ([]byte, error) {
 		if err := s.atHome(c.UserContext(), r); err != nil {
 			return nil, err
 		}
+		if r.Who.Closed == auth.Suspended && !strings.HasPrefix(r.Op.Path, AuthPrefix) {
+			return nil, Suspended()
+		}
 		if err := r.Op.Need.check(r); err != nil {
 			return nil, err
 		}
@@ -113,6 +116,13 @@ func (s *Server) authenticate(c *fiber.Ctx, r *Request) error {
 	c.SetUserContext(events.WithOrigin(WithOrg(c.UserContext(), w.Org),
 		events.Origin{ActorType: kind, ActorID: ident, RequestID: r.ID}))
 	return nil
+}
+
+// Suspended returns the fault of calls to an org that an operator has suspended. Callers may still sign out and switch
+// to another org.
+func Suspended() *fault.Fault {
+	return fault.New(fault.OrgSuspended, "The operator of this service has suspended this organization. Its data is "+
+		"kept, and what was under way waits. Contact the operator.")
 }
 
 // mayWrite refuses to change a read-only org: its trial has ended, or its agency has paused it. Before it refuses, it

@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 	"github.com/gofiber/fiber/v2"
 )
@@ -8,7 +9,10 @@ import (
 // New returns a Server without operations. Finish must be called after the last one was mounted.
 func New(c Config) *Server {
 	HookHuma()
-	s := &Server{Config: c}
+	if c.Contract == nil {
+		c.Contract = newContract(c)
+	}
+	s := &Server{Config: c, Huma: c.Contract.api}
 	s.Fiber = fiber.New(fiber.Config{
 		// Handlers may keep strings of a request; without Immutable, Fiber reuses their memory.
 		Immutable:                    true,
@@ -24,7 +28,7 @@ func New(c Config) *Server {
 		DisableStartupMessage:        true,
 		ErrorHandler:                 s.refuse,
 	})
-	s.Huma = humafiber.New(s.Fiber, humaConfig(c))
+	s.adapter = humafiber.New(s.Fiber, huma.Config{}).Adapter()
 	s.Fiber.Use(s.envelope, s.cors, s.guard)
 	return s
 }

@@ -63,6 +63,11 @@ type Op struct {
 	AnyQuery bool
 	May      []int // error statuses besides the common ones
 
+	derived
+}
+
+// derived is what the document says about an operation's request.
+type derived struct {
 	queries   map[string]bool   // known query parameters; true: may not be empty
 	silent    map[string]string // default values of query parameters
 	shape     Shape             // of the JSON body

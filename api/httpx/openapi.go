@@ -110,7 +110,7 @@ func parameters(o Op) []*huma.Param {
 }
 
 // document adds h to the API document and stores in o what the middleware needs from it.
-func (s *Server) document(o *Op, h *huma.Operation) {
+func (c *Contract) document(o *Op, h *huma.Operation) {
 	o.queries, o.silent = map[string]bool{}, map[string]string{}
 	for _, p := range h.Parameters {
 		if p.In != "query" {
@@ -140,7 +140,7 @@ func (s *Server) document(o *Op, h *huma.Operation) {
 		h.RequestBody = nil
 	} else if j := h.RequestBody.Content["application/json"]; j != nil {
 		o.TakesJSON, o.needsBody, o.merge = true, h.RequestBody.Required, o.Method == http.MethodPatch
-		o.shape = Shape{s.Huma.OpenAPI().Components.Schemas, j.Schema}
+		o.shape = Shape{c.api.OpenAPI().Components.Schemas, j.Schema}
 		if o.merge {
 			h.RequestBody.Content["application/merge-patch+json"] = j
 		}
@@ -190,7 +190,7 @@ func (s *Server) document(o *Op, h *huma.Operation) {
 			h.Responses[strconv.Itoa(status)] = shared
 		}
 	}
-	s.Huma.OpenAPI().AddOperation(h)
+	c.api.OpenAPI().AddOperation(h)
 }
 
 // NameNull adds null to the enum of every nullable part of s. In JSON Schema, a nullable type alone does not allow null

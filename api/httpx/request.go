@@ -27,6 +27,7 @@ type Request struct {
 	https   bool   // whether the browser uses https; only with Op.Console
 	scope   string // path and filters; cursors are bound to it
 	Op      *Op    // nil until routed
+	handle  any    // the operation's func(context.Context, *I) (*O, error); see dispatch
 
 	asked *limits.Pending // pending rate limit decision
 

@@ -17,8 +17,6 @@ import (
 // the body is read, validates the request against the API document, and converts handle's result to a response. Faults
 // become problems; every other error becomes a 500 without details.
 func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, error)) {
-	visible(reflect.TypeFor[I]())
-	visible(reflect.TypeFor[O]())
 	s.mustBeNew(&o)
 	if o.Status == 0 {
 		o.Status = http.StatusOK
@@ -27,27 +25,21 @@ func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, erro
 		o.MaxBody = bodyBytes
 	}
 	s.Ops = append(s.Ops, &o)
-	h := huma.Operation{
-		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Title, Description: s.Describe(o),
-		Tags:          []string{o.Tag},
-		DefaultStatus: o.Status, MaxBodyBytes: -1, RequestBody: &huma.RequestBody{}, Parameters: parameters(o),
-		Responses: map[string]*huma.Response{}, Middlewares: huma.Middlewares{s.around(&o)}, Security: security(o),
-		SkipValidateBody: o.ByRow,
-	}
-	handled := func(ctx context.Context, in *I) (*O, error) {
+	term := termOf[I, O](s.Contract, &o)
+	o.derived = term.derived
+	around := s.around(&o, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, s.Problem(ctx, err)
 		}
 		return out, nil
-	}
-	documented := h
-	huma.Register(hidden{s.Huma, &documented}, h, handled)
-	describeOperation(reflect.TypeFor[I](), reflect.TypeFor[O](), &documented, s.Huma.OpenAPI().Components.Schemas)
-	s.document(&o, &documented)
+	})
+	handler := func(hc huma.Context) { around(hc, term.handle) }
+	s.adapter.Handle(&term.operation, handler)
 	if o.Method == http.MethodGet && !o.Foreign {
-		h.Method, h.Responses = http.MethodHead, map[string]*huma.Response{} // GET keeps its own, described above
-		huma.Register(hidden{s.Huma, new(huma.Operation)}, h, handled)
+		head := term.operation
+		head.Method = http.MethodHead
+		s.adapter.Handle(&head, handler)
 	}
 }
 
@@ -76,21 +68,12 @@ func visible(t reflect.Type) {
 	}
 }
 
-// hidden captures the operation that huma derives from the types, so that only document writes to the API document.
-type hidden struct {
-	huma.API
-	op *huma.Operation
-}
-
-// DocumentOperation implements huma's hook.
-func (h hidden) DocumentOperation(o *huma.Operation) { *h.op = *o }
-
-// around returns the middleware between the router and huma.
-func (s *Server) around(o *Op) func(huma.Context, func(huma.Context)) {
+// around returns the middleware between the router and huma. handle is the operation's function, for dispatch.
+func (s *Server) around(o *Op, handle any) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		c := humafiber.Unwrap(hc)
 		r := RequestOf(hc.Context())
-		r.Op = o
+		r.Op, r.handle = o, handle
 		oneLine(c, "If-Match", "If-None-Match")
 		body, err := s.admit(c, r)
 		if err != nil {

@@ -22,6 +22,7 @@ var schemaNames = map[string]string{
 	"DealRow": "DealBatchRow", "Envelope": "Event", "EnvelopeData": "EventData", "ExportState": "Export",
 	"ImportState": "Import", "MailboxState": "Mailbox", "MailboxWithURL": "CreatedMailbox", "OrgName": "OrgReference",
 	"SequenceState": "Sequence", "SequenceVersionState": "SequenceVersion", "EnrolmentState": "EnrolmentHistory",
+	"EnrolmentListedEnrolment": "ListedEnrolment",
 }
 
 // schemaName returns the name of t in the API document. The body of an operation is named after the Go type that holds

@@ -46,6 +46,9 @@ type Config struct {
 	About    string            // description of the API document
 	Describe func(o Op) string // returns the description of an operation
 	Tags     []*huma.Tag       // the groups of operations, in the order of the document
+
+	// Contract is that of another Server of this process, which has the same operations. Nil: a new one.
+	Contract *Contract
 }
 
 // Plans reports what the orgs' plans allow.
@@ -68,10 +71,11 @@ type HostResolver interface {
 type Server struct {
 	Config
 	Fiber *fiber.App
-	Huma  huma.API
-	Ops   []*Op // every mounted operation, in order
+	Huma  huma.API // of the Contract
+	Ops   []*Op    // every mounted operation, in order
 
-	draining atomic.Bool // the process is shutting down
+	adapter  huma.Adapter // mounts operations in Fiber
+	draining atomic.Bool  // the process is shutting down
 	streams  streams
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
@@ -27,6 +28,9 @@ func (s *Server) recheck(c *fiber.Ctx, r *Request) func(context.Context) error {
 		w, err := s.Auth.Verify(ctx, bearer)
 		if err != nil {
 			return err
+		}
+		if w.Closed == auth.Suspended {
+			return Suspended()
 		}
 		if w.Role != role {
 			return fault.New(fault.Forbidden, "the role has changed")

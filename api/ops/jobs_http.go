@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -60,9 +61,15 @@ func (d *jobsAPI) handle(h jobsHandler) http.Handler {
 func (d *jobsAPI) failure(r *http.Request, err error) (int, any) {
 	status, text := http.StatusInternalServerError, "internal error; the log says more"
 	var said *requestError
+	known := fault.Of(err)
 	switch {
 	case errors.As(err, &said):
 		status, text = said.status, said.text
+	case known != nil:
+		status, text = known.Code.Status(), known.Detail
+		if len(known.Fields) > 0 {
+			text = known.Fields[0].Pointer + ": " + known.Fields[0].Detail
+		}
 	case askersOwn(err):
 		status, text = http.StatusUnprocessableEntity, err.Error()
 	case postgres.Away(err):

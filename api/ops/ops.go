@@ -62,6 +62,7 @@ func New(o Options) (*Listener, error) {
 	inner.Handle("GET "+askPath, Ask(o.Serves))
 	inner.HandleFunc("GET /{$}", ops.contents)
 	desk.mount(inner)
+	desk.mountOrgs(inner, o.Orgs)
 	o.mountSlots(inner, desk)
 	for prefix, h := range o.Mounts {
 		inner.Handle(prefix, h)
@@ -155,6 +156,9 @@ func (o *Listener) contents(w http.ResponseWriter, _ *http.Request) {
 	own := []string{"/healthz", "/readyz", "/metrics", askPath, queuesPath + "/"}
 	if o.jobs != nil {
 		own = append(own, jobsPath)
+	}
+	if o.jobs != nil && o.Orgs != nil {
+		own = append(own, orgsPath)
 	}
 	paths := slices.Concat(own, slices.Sorted(maps.Keys(o.Mounts)))
 	for _, p := range paths {

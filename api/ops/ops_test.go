@@ -120,7 +120,7 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 		if check := a.Checks["postgres"]; !check.OK {
 			t.Errorf("redis %s: the check of postgres is %+v", name, check)
 		}
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("redis %s: the answer took %s", name, took)
 		}
 		if code, a := readyz(t, listener, "?exclude=redis"); code != 200 || len(a.Checks) != 2 {

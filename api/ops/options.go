@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
+	"github.com/funnelwork/funnelwork/internal/tenants"
 )
 
 // Options are the dependencies and settings of a process's ops listener, for every role.
@@ -33,6 +34,9 @@ type Options struct {
 	Hosts          []string // accepted Host names besides localhost and IP addresses
 	ReadOnly       bool     // makes the dashboard and /jobs/ read-only
 	Worker         Slots    // this process's worker; nil if it runs no jobs
+
+	// Orgs, together with System, is used to act on orgs. Without it /orgs/ does not exist.
+	Orgs *tenants.Service
 
 	// Ending reports whether the process is shutting down. From then on /readyz returns 503 while open work finishes.
 	// Nil: never.

@@ -28,12 +28,11 @@ func Introduction() string {
 
 // documentWebhooks adds the webhooks: one operation per event type, with the envelope and that type's object as its
 // body. They are written as an extension, since huma's schemas cannot express all of the catalogue's.
-func (p *Pages) documentWebhooks() {
+func documentWebhooks(doc *huma.OpenAPI) {
 	all := map[string]any{}
 	for _, t := range events.Catalogue() {
 		all[t.Name] = map[string]any{"post": webhook(t)}
 	}
-	doc := p.Huma.OpenAPI()
 	maps.Copy(doc.Components.Parameters, webhookHeaders())
 	extended := map[string]any{"webhooks": all}
 	maps.Copy(extended, doc.Extensions)

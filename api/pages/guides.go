@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/yuin/goldmark"
@@ -37,12 +38,12 @@ const (
 // operatorGuides are the guides for operators alone.
 var operatorGuides = []string{"parts", "queue"}
 
-// guide is one rendered guide. The page at a custom domain is without the operators' part, because a brand may hide
-// the platform's name.
+// guide is one guide. The page at a custom domain is without the operators' part, because a brand may hide the
+// platform's name. A page is rendered when it is first asked for.
 type guide struct {
 	name   string
-	whole  branding.Page // on the platform's own hosts
-	shared branding.Page // on custom domains; without a body: none
+	whole  func() branding.Page // on the platform's own hosts
+	shared func() branding.Page // on custom domains; nil: none
 	// The sources of the two.
 	wholeText, sharedText string
 }
@@ -53,7 +54,7 @@ const markdownType = "text/markdown"
 // mountGuides serves the guides. Each page shows the brand of the request's host. A client that accepts Markdown, as
 // the console does to show a guide beside a screen, gets the source.
 func (p *Pages) mountGuides() {
-	for _, g := range renderGuides() {
+	for _, g := range allGuides() {
 		page, source := p.pageOf(g.page), p.sourceOf(g)
 		handler := func(c *fiber.Ctx) error {
 			c.Vary(fiber.HeaderAccept)
@@ -75,11 +76,11 @@ func (p *Pages) mountGuides() {
 func (g *guide) page(own bool) (branding.Page, error) {
 	switch {
 	case own:
-		return g.whole, nil
-	case g.shared.Body == "":
+		return g.whole(), nil
+	case g.shared == nil:
 		return branding.Page{}, fault.New(fault.NotFound, "There is nothing at this address.")
 	}
-	return g.shared, nil
+	return g.shared(), nil
 }
 
 // sourceOf returns a handler for the Markdown of a guide.
@@ -102,8 +103,8 @@ func (p *Pages) sourceOf(g *guide) fiber.Handler {
 	}
 }
 
-// renderGuides renders every embedded guide.
-func renderGuides() []*guide {
+// allGuides returns every embedded guide.
+func allGuides() []*guide {
 	files, err := guideSources.ReadDir(guidesDir)
 	if err != nil {
 		panic(fmt.Errorf("list guides: %w", err)) // the files are embedded
@@ -120,14 +121,21 @@ func renderGuides() []*guide {
 			panic(fmt.Errorf("read guide %s: %w", f.Name(), err)) // the file is embedded
 		}
 		text := string(source)
-		g := &guide{name: strings.TrimSuffix(f.Name(), ".md"), whole: renderGuide(markdown, text), wholeText: text}
+		g := &guide{
+			name: strings.TrimSuffix(f.Name(), ".md"), whole: rendered(markdown, text), wholeText: text,
+		}
 		if !slices.Contains(operatorGuides, g.name) {
 			g.sharedText, _, _ = strings.Cut(text, operatorsPart)
-			g.shared = renderGuide(markdown, g.sharedText)
+			g.shared = rendered(markdown, g.sharedText)
 		}
 		guides = append(guides, g)
 	}
 	return guides
+}
+
+// rendered returns a function that renders a guide once.
+func rendered(markdown goldmark.Markdown, source string) func() branding.Page {
+	return sync.OnceValue(func() branding.Page { return renderGuide(markdown, source) })
 }
 
 // renderGuide returns the page of one guide. Its first line is the title. HTML in the source is not rendered.

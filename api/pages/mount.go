@@ -1,10 +1,15 @@
 package pages
 
-import "github.com/funnelwork/funnelwork/internal/branding"
+import (
+	"sync"
+
+	"github.com/funnelwork/funnelwork/internal/branding"
+)
 
 // Mount serves the branded pages. Each page shows the brand of the request's host.
 func (p *Pages) Mount() {
 	p.mountRoot()
-	p.Fiber.Get("/docs/webhooks", p.page(branding.Page{Title: "Webhooks", Body: webhooksPage()}))
+	webhooks := sync.OnceValue(func() branding.Page { return branding.Page{Title: "Webhooks", Body: webhooksPage()} })
+	p.Fiber.Get("/docs/webhooks", p.pageOf(func(bool) (branding.Page, error) { return webhooks(), nil }))
 	p.mountGuides()
 }

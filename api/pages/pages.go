@@ -22,13 +22,9 @@ type Pages struct {
 // New returns the Pages of a server. Mount and MountDocs mount them.
 func New(s *httpx.Server, brands *branding.Resolver) *Pages { return &Pages{Server: s, brands: brands} }
 
-// page returns a handler for one page in the brand of the host. It is rate limited by address as a public route is.
-// Query parameters are ignored, since links of mails and campaigns carry some.
-func (p *Pages) page(one branding.Page) fiber.Handler {
-	return p.pageOf(func(bool) (branding.Page, error) { return one, nil })
-}
-
-// pageOf is page with a page that depends on the host: own reports whether the host is one of the platform's.
+// pageOf returns a handler for one page in the brand of the host: own reports whether that is one of the platform's. It
+// is rate limited by address as a public route is. Query parameters are ignored, since links of mails and campaigns
+// carry some.
 func (p *Pages) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		home, err := p.admit(c)

@@ -58,7 +58,7 @@ const docsStart = `SwaggerUIBundle({
 // is encoded when it is first asked for, since that costs as much as all the rest of a start.
 func (p *Pages) MountDocs() {
 	p.completeDocument()
-	own := httpx.NewFixed(func() []byte { return encodeDocument(p.Huma.OpenAPI()) })
+	own := httpx.NewFixed(func() []byte { return encodeDocument(p.ownDocument()) })
 	p.document = own.Plain
 	tag := sync.OnceValue(func() string {
 		sum := sha256.Sum256(own.Plain())

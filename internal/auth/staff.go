@@ -48,7 +48,8 @@ func lent(ctx context.Context, tx *postgres.Tx, t token, found *Who) error {
 	return tx.In(ctx, t.staff, func() error {
 		var one int
 		err := tx.QueryRow(ctx, `SELECT 1 FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL
-			AND role IN ('admin', 'owner') AND ($3::uuid IS NULL OR `+liveSQL+`)`, []any{t.staff, t.user, session},
+			AND role IN ('admin', 'owner') AND ($3::uuid IS NULL OR `+liveSQL+`)
+			AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND o.suspended_at IS NULL)`, []any{t.staff, t.user, session},
 			&one)
 		if err != nil && !postgres.None(err) {
 			return fmt.Errorf("read staff: %w", err)

@@ -212,7 +212,7 @@ func TestWithoutRedisTheThrottleGoesOnInTheProcess(t *testing.T) {
 		for range 7 {
 			began := time.Now()
 			held = wrong(t, s, account, "10.0.0.1") != nil || held
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("%s: a try took %v", name, took)
 			}
 		}

@@ -32,7 +32,7 @@ type Who struct {
 	Session id.ID
 	// RatePerMinute is the request rate of the org's plan; 0 for the default.
 	RatePerMinute int
-	// Closed is the reason why the org is read-only at the moment.
+	// Closed is the reason why the org is read-only, or suspended, at the moment.
 	Closed Closed
 	// Staff is the agency for which the user acts in a client's org, else zero.
 	Staff id.ID
@@ -50,7 +50,7 @@ const (
 	Console   Client = "console" // the web console, which keeps its refresh token in a cookie
 )
 
-// Closed is a reason why an org is read-only.
+// Closed is a reason why an org is read-only, or closed altogether.
 type Closed string
 
 // The reasons.
@@ -58,11 +58,12 @@ const (
 	Open       Closed = ""            // not read-only
 	TrialEnded Closed = "trial_ended" // without a payment
 	Paused     Closed = "paused"      // by its agency
+	Suspended  Closed = "suspended"   // by an operator: not even readable
 )
 
 // closedSQL returns the reason for org o.
-const closedSQL = `CASE WHEN o.paused_at IS NOT NULL THEN 'paused' WHEN o.writes_until <= now() THEN 'trial_ended'
-	ELSE '' END`
+const closedSQL = `CASE WHEN o.suspended_at IS NOT NULL THEN 'suspended' WHEN o.paused_at IS NOT NULL THEN 'paused'
+	WHEN o.writes_until <= now() THEN 'trial_ended' ELSE '' END`
 
 // IsKey reports whether the principal is an API key. A key never has rights over members and keys.
 func (w Who) IsKey() bool { return !w.Key.IsZero() }

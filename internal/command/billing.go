@@ -15,7 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/funnelwork/funnelwork/internal/tenants"
 )
 
 type billingGroup struct {
@@ -55,23 +55,21 @@ func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, ou
 
 // grant is the common flags of commands that decide on an org's rights.
 type grant struct {
-	Org    string `arg:"" help:"Id of the org."`
+	orgArg
 	Actor  string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the org's audit log."`
 	Reason string `help:"Why, for the same."`
 }
 
-// decide runs fn for the org and writes its result to the org's audit log.
+// decide runs fn for the org.
 func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger,
-	fn func(context.Context, *postgres.Tx, *plans.Catalogue) (org.Entry, error),
+	fn func(t *tenants.Service, by tenants.By, which id.ID) error,
 ) error {
-	return atOrg(ctx, s, log, g.Org, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) error {
-		e, err := fn(ctx, tx, c)
-		if err != nil {
-			return err
-		}
-		e.Target, e.Detail["by"], e.Detail["reason"] = "feature", g.Actor, g.Reason
-		org.Audit(ctx, tx, e)
-		return nil
+	which, err := g.id()
+	if err != nil {
+		return err
+	}
+	return withTenants(ctx, s, log, func(t *tenants.Service) error {
+		return fn(t, tenants.By{Actor: g.Actor, Reason: g.Reason}, which)
 	})
 }
 
@@ -114,18 +112,15 @@ type billingOverride struct {
 
 // Run implements the kong command.
 func (b *billingOverride) Run(ctx context.Context, s *settings, log *slog.Logger) error {
-	return b.decide(ctx, s, log, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) (org.Entry, error) {
+	return b.decide(ctx, s, log, func(t *tenants.Service, by tenants.By, which id.ID) error {
 		if b.Clear {
-			return org.Entry{Action: "plan.override_ended", ID: b.Feature, Detail: map[string]any{}},
-				c.Revoke(ctx, tx, b.Feature)
+			return t.EndOverride(ctx, by, which, b.Feature)
 		}
 		var until *time.Time
-		detail := map[string]any{"value": json.RawMessage(b.Value)}
 		if !b.Until.IsZero() {
-			until, detail["expires_at"] = &b.Until, wire.At(b.Until)
+			until = &b.Until
 		}
-		return org.Entry{Action: "plan.overridden", ID: b.Feature, Detail: detail},
-			c.Override(ctx, tx, b.Feature, json.RawMessage(b.Value), until)
+		return t.Override(ctx, by, which, b.Feature, json.RawMessage(b.Value), until)
 	})
 }
 
@@ -139,26 +134,18 @@ type billingAddon struct {
 
 // Run implements the kong command.
 func (b *billingAddon) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return b.decide(ctx, s, log, func(ctx context.Context, tx *postgres.Tx, c *plans.Catalogue) (org.Entry, error) {
+	return b.decide(ctx, s, log, func(t *tenants.Service, by tenants.By, which id.ID) error {
 		if b.End != "" {
 			addon, err := id.Parse(b.End)
 			if err != nil {
-				return org.Entry{}, fmt.Errorf("add-on id: %w", err)
+				return fmt.Errorf("add-on id: %w", err)
 			}
-			return org.Entry{Action: "plan.addon_ended", ID: b.End, Detail: map[string]any{}}, c.Reduce(ctx, tx, addon)
+			return t.EndAddOn(ctx, by, which, addon)
 		}
-		amount := b.Amount
-		if b.Endless {
-			amount = plans.Unlimited
+		addon, err := t.Add(ctx, by, which, b.Feature, b.Amount, b.Endless)
+		if err == nil {
+			_, err = fmt.Fprintln(out, "addon:", addon)
 		}
-		addon, err := c.Extend(ctx, tx, b.Feature, amount)
-		if err != nil {
-			return org.Entry{}, err
-		}
-		_, err = fmt.Fprintln(out, "addon:", addon)
-		return org.Entry{
-			Action: "plan.addon_added", ID: addon.String(),
-			Detail: map[string]any{"feature": b.Feature, "amount": b.Amount, "endless": b.Endless},
-		}, err
+		return err
 	})
 }

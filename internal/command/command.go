@@ -33,6 +33,7 @@ type cli struct {
 	Keys      keysGroup    `cmd:"" help:"Keys that sign and seal."`
 	Billing   billingGroup `cmd:"" help:"Plans and payments."`
 
+	Orgs         orgsGroup         `cmd:"" help:"Orgs: search, suspend, resume, rights, usage."`
 	Suppressions suppressionsGroup `cmd:"" help:"Addresses and domains to which no org writes."`
 
 	Demo    demoData  `cmd:"" help:"Fill an org with half a year of made-up data."`

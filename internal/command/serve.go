@@ -21,6 +21,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/tenants"
 	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 )
@@ -103,7 +104,7 @@ func (p *process) operate(ln net.Listener) error {
 		Hooks: jobs.Hooks(p.PublicURL), Aliases: jobs.Aliases(), DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts, ReadOnly: p.OpsReadOnly, Worker: p.slots,
 		Mounts: mounts, Receivers: []string{inbox.Path}, Ending: p.ending.Load,
-		NotConfigured: p.notConfigured(), Ready: ready,
+		NotConfigured: p.notConfigured(), Ready: ready, Orgs: tenants.New(p.app, p.system, p.plans),
 	})
 	ops.CollectPool(p.metrics, "app", p.app)
 	ops.CollectPool(p.metrics, "system", p.system)

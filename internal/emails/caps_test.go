@@ -177,7 +177,8 @@ func TestACapIsNotSetWhileAMarkIsUnderWay(t *testing.T) {
 		failed = o.emails.Mark(t.Context(), o.App, first, []byte("mime"),
 			`pg_advisory_lock_shared(99) IS NOT NULL AND pg_advisory_unlock_shared(99)`)
 	})
-	o.until(`SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 99 AND NOT granted)`)
+	o.until(`SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = current_database() AND wait_event = 'advisory')`)
 	err := o.tx(func(tx *postgres.Tx) error {
 		tx.Queue(`SET LOCAL lock_timeout = '100ms'`)
 		_, _, err := orgsending.Update(t.Context(), tx, &orgsending.Patch{DailyCap: wire.Some(1)},

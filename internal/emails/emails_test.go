@@ -121,6 +121,7 @@ func TestWhatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 	}{
 		"archived":  {`UPDATE contact SET archived_at = now()`, "cancelled contact_archived"},
 		"paused":    {`UPDATE org SET paused_at = now()`, "cancelled org_read_only"},
+		"suspended": {`UPDATE org SET suspended_at = now()`, "planned"},
 		"trial":     {`UPDATE org SET writes_until = now() - interval '1 s'`, "cancelled org_read_only"},
 		"disabled":  {`UPDATE mailbox SET status = 'disabled'`, "planned"},
 		"held":      {`UPDATE mailbox SET status = 'held', held_until = now() + interval '1 h'`, "planned"},
@@ -374,4 +375,24 @@ func TestAnEmailOfAnEndedEnrolmentDoesNotBeginTheGapOfItsMailbox(t *testing.T) {
 		t.Fatalf("refused: %+v", r)
 	}
 	o.marked(next)
+}
+
+func TestEmailsThatASuspensionHeldUpAreNotLate(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	held, late := o.written(nil), o.written(nil)
+	o.exec(`UPDATE email SET due_at = now() - interval '30 hours' WHERE id = $1`, held)
+	o.exec(`UPDATE email SET due_at = now() - interval '70 hours' WHERE id = $1`, late) // it was before the suspension
+	o.must(func(tx *postgres.Tx) error {
+		emails.ExcuseSince(tx, time.Now().Add(-40*time.Hour))
+		return nil
+	})
+	for email, want := range map[id.ID]string{held: emails.Planned, late: "cancelled late"} {
+		if _, err := o.emails.Begin(t.Context(), o.App, o.org, email, id.New()); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.status(email); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
 }

@@ -40,7 +40,7 @@ WITH marked AS (
 		AND ` + held + `
 		AND NOT ` + suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6") + `
 		AND ` + live + ` AND ` + broadcastRuns + `
-		AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND ` + writable + `)` + more + `
+		AND EXISTS (SELECT FROM org o WHERE o.id = $1 AND o.suspended_at IS NULL AND ` + writable + `)` + more + `
 	RETURNING true
 )
 SELECT ` + count + ` FROM marked`
@@ -241,15 +241,16 @@ func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
 // stop finds out why the mark was refused, and cancels the email unless another run has it. If the reason is gone, the
 // email waits for its next run.
 func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
-	var own, lost, writes, lives, runs, blocked bool
+	var own, lost, suspended, writes, lives, runs, blocked bool
 	states.LockOf(tx, o.ID)
 	err := tx.QueryRow(ctx, `
 		SELECT e.status = 'planned' AND `+held+`, e.status = 'transmitting' AND e.fence IS DISTINCT FROM $3 AND NOT
 			EXISTS (SELECT FROM job j WHERE j.org_id = $1 AND j.owner = e.fence),
+			EXISTS (SELECT FROM org o WHERE o.id = $1 AND o.suspended_at IS NOT NULL),
 			EXISTS (SELECT FROM org o WHERE o.id = $1 AND `+writable+`),
 			`+live+`, `+broadcastRuns+`, `+suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6")+`
-		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, o.args(), &own, &lost, &writes, &lives, &runs,
-		&blocked)
+		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, o.args(), &own, &lost, &suspended, &writes, &lives,
+		&runs, &blocked)
 	if err == nil && lost { // its next run finds that it is marked
 		return &RefusedError{Reason: "a run that is gone has marked the email", At: time.Now()}, nil
 	}
@@ -258,6 +259,9 @@ func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, er
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read why the mark is refused: %w", err)
+	}
+	if suspended { // the email waits: its job is held until the org is resumed
+		return &RefusedError{Reason: "the organization is suspended"}, nil
 	}
 	if !runs { // the email waits, and gets a job when the broadcast is resumed
 		return &RefusedError{Settled: true, Reason: BroadcastPaused}, nil

@@ -27,7 +27,11 @@ func TestASuppressionThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 	t.Parallel()
 	o := open(t)
 	stopped, sent := 0, 0
+	most := 5 * time.Millisecond
 	for i := range *races {
+		if i%20 == 19 && (stopped == 0 || sent == 0) { // the machine is busy, and one of both always comes first
+			most = min(2*most, time.Second)
+		}
 		to := fmt.Sprintf("race%d@example.com", i)
 		contact := o.person(to)
 		email := o.written(func(n *emails.New) { n.ContactID, n.ToEmail, n.Purpose = contact, to, emails.Marketing })
@@ -36,7 +40,7 @@ func TestASuppressionThatIsCommittedBeforeTheMarkStopsTheEmail(t *testing.T) {
 			first bool // the suppression was committed while the mark was not
 			err   error
 		)
-		testkit.Race(i, 5*time.Millisecond, func() { err = o.mark(out) }, func() {
+		testkit.Race(i, most, func() { err = o.mark(out) }, func() {
 			o.must(func(tx *postgres.Tx) error {
 				_, _, err := o.emails.Suppressions.Add(context.WithoutCancel(t.Context()), tx, suppression.New{
 					Email: to, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe,
@@ -117,8 +121,8 @@ func TestNoMoreMailsThanTheCapAreMarkedInAny24Hours(t *testing.T) {
 	}
 }
 
-// TestTheRateOfARelayHoldsUnderSeveralWorkers lets 8 workers mark emails of a relay. Their moments lie so far apart
-// that a second has at most the rate of marks, and one more if a mark is late by up to 100 ms on a busy machine.
+// TestTheRateOfARelayHoldsUnderSeveralWorkers lets 8 workers mark emails of a relay. Each mark comes at its moment or
+// later, so no mark comes before all moments up to its own: a machine may be slow.
 func TestTheRateOfARelayHoldsUnderSeveralWorkers(t *testing.T) {
 	t.Parallel()
 	const rate, workers, each = 20, 8, 6
@@ -127,6 +131,10 @@ func TestTheRateOfARelayHoldsUnderSeveralWorkers(t *testing.T) {
 	all := make([]*emails.Outgoing, workers*each)
 	for i := range all {
 		all[i] = o.begun(o.written(nil))
+	}
+	var began time.Time
+	if err := o.sql.QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&began); err != nil {
+		t.Fatal(err)
 	}
 	var done sync.WaitGroup
 	for w := range workers {
@@ -140,15 +148,16 @@ func TestTheRateOfARelayHoldsUnderSeveralWorkers(t *testing.T) {
 	}
 	done.Wait()
 	var marks int
-	var least time.Duration // between a mark and the one that is rate + 1 marks later
+	var least time.Duration // between the moment of a mark and the mark
 	err := o.sql.QueryRow(t.Context(), `SELECT count(*), min(d) FROM (
-		SELECT marked_at - lag(marked_at, $1) OVER (ORDER BY marked_at) AS d FROM email) x`, rate+1).
-		Scan(&marks, &least)
+		SELECT marked_at - $1::timestamptz
+			- (row_number() OVER (ORDER BY marked_at) - 1) * make_interval(secs => 1.05 / $2::float8) AS d
+		FROM email) x`, began, rate).Scan(&marks, &least)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if marks != workers*each || least < time.Second {
-		t.Errorf("%d marks, of which %d lie within %s", marks, rate+2, least)
+	if marks != workers*each || least < 0 {
+		t.Errorf("%d marks, of which one is %s too early", marks, -least)
 	}
-	t.Logf("%d marks, the closest %d within %s", marks, rate+2, least)
+	t.Logf("%d marks, each at least %s after its moment", marks, least)
 }

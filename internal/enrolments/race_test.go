@@ -23,7 +23,11 @@ func TestAReplyThatIsCommittedBeforeTheMarkStopsTheNextStep(t *testing.T) {
 	o := open(t)
 	seq := o.sequence(nil, mail("first", 0), mail("second", 1))
 	stopped, sent := 0, 0
+	most := 4 * time.Millisecond
 	for i := range *races {
+		if i%20 == 19 && (stopped == 0 || sent == 0) { // the machine is busy, and one of both always comes first
+			most = min(2*most, time.Second)
+		}
 		contact := o.person(fmt.Sprintf("race%d@example.com", i))
 		e := o.enrolled(seq, contact)
 		o.tick()
@@ -35,7 +39,7 @@ func TestAReplyThatIsCommittedBeforeTheMarkStopsTheNextStep(t *testing.T) {
 			first bool // the reply was committed while the mark was not
 			err   error
 		)
-		testkit.Race(i, 4*time.Millisecond, func() { err = o.mark(out) }, func() {
+		testkit.Race(i, most, func() { err = o.mark(out) }, func() {
 			o.must(func(ctx context.Context, tx *postgres.Tx) error {
 				r := &states.Reply{Message: id.New(), Contact: &contact, Enrolment: &e, At: time.Now()}
 				r.LockFor(tx)

@@ -28,6 +28,7 @@ const (
 	Forbidden    Code = "forbidden"
 	SignupClosed Code = "signup_closed"
 	OrgPaused    Code = "org_paused"
+	OrgSuspended Code = "org_suspended"
 
 	NotFound         Code = "not_found"
 	MethodNotAllowed Code = "method_not_allowed"
@@ -100,7 +101,7 @@ var statuses = map[Code]int{
 	InvalidSignature: 400, InvalidState: 400, MalformedRequest: 400,
 	Unauthorized: 401, InvalidCredentials: 401, InvalidToken: 401, SessionEnded: 401,
 	PlanLimitReached: 402, FeatureNotInPlan: 402, TrialEnded: 402, PaymentDeclined: 402,
-	Forbidden: 403, SignupClosed: 403, OrgPaused: 403,
+	Forbidden: 403, SignupClosed: 403, OrgPaused: 403, OrgSuspended: 403,
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
 	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,

@@ -34,13 +34,23 @@ func (Thread) Descriptions() map[string]string {
 	}
 }
 
+// ListedThread is a thread as a list has it.
+type ListedThread struct {
+	Thread
+	ContactName *string `json:"contact_name" doc:"Name of the contact, or the email without one; null: no contact"`
+}
+
 // VersionedThread is a thread with the two parts of its ETag.
 type VersionedThread struct {
 	Thread
 	Edit, Computed int
 
-	incoming wire.Time // of the last incoming message
+	incoming    wire.Time // of the last incoming message
+	contactName *string
 }
+
+// Listed returns the thread as a list has it.
+func (v VersionedThread) Listed() ListedThread { return ListedThread{v.Thread, v.contactName} }
 
 // Filter narrows a list of threads. An empty field matches everything.
 type Filter struct {
@@ -49,7 +59,9 @@ type Filter struct {
 }
 
 const threadColumns = `t.id, t.subject, t.contact_id, t.mailbox_id, t.incoming + coalesce(o.n, 0), t.unread,
-	greatest(t.last_message_at, o.last), t.edit, t.computed + coalesce(o.n, 0), t.last_message_at`
+	greatest(t.last_message_at, o.last), t.edit, t.computed + coalesce(o.n, 0), t.last_message_at,
+	(SELECT coalesce(nullif(btrim(c.first_name || ' ' || c.last_name), ''), c.email) FROM contact c
+		WHERE c.org_id = t.org_id AND c.id = t.contact_id)`
 
 // threadFrom joins the threads with what went out.
 const threadFrom = ` FROM thread t LEFT JOIN LATERAL (SELECT count(*)::int n, max(coalesce(e.sent_at, e.marked_at)) last
@@ -62,7 +74,7 @@ const filterThreads = ` AND ($2::uuid IS NULL OR t.contact_id = $2) AND ($3::uui
 func scanThread(row pgx.CollectableRow) (v VersionedThread, err error) {
 	t := &v.Thread
 	err = row.Scan(&t.ID, &t.Subject, &t.ContactID, &t.MailboxID, &t.MessageCount, &t.Unread, &t.LastMessageAt, &v.Edit,
-		&v.Computed, &v.incoming)
+		&v.Computed, &v.incoming, &v.contactName)
 	return v, err
 }
 

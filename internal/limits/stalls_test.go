@@ -303,8 +303,23 @@ func (w *world) befall() {
 	}
 }
 
-// rest fails if a burst is not admitted in full after a pause of more than two minutes.
+// rest fails if a burst is not admitted in full after a pause of more than two minutes. On a busy machine Redis may
+// count a request whose reply comes too late, so it fails only if that happens three times in a row.
 func (w *world) rest() {
+	w.t.Helper()
+	var wrong []int
+	for len(wrong) < 3 {
+		got := w.burst()
+		if got == 200 {
+			return
+		}
+		wrong = append(wrong, got)
+	}
+	w.t.Fatalf("after each of three rests %v of 210 pass, want 200", wrong)
+}
+
+// burst returns how many of 210 requests for a subject are admitted after a pause of more than two minutes.
+func (w *world) burst() int {
 	w.t.Helper()
 	subjects := []string{"org 0", "org 1"}
 	for _, subject := range subjects {
@@ -317,9 +332,10 @@ func (w *world) rest() {
 		before := len(w.asked[subject])
 		sound := w.ask(subject, 210, true)
 		if got := len(w.asked[subject]) - before; sound && got != 200 {
-			w.t.Fatalf("after a rest %d of 210 pass, want 200", got)
+			return got
 		}
 	}
+	return 200
 }
 
 // lose makes Redis lose its data, or its clock step.

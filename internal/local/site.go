@@ -106,7 +106,7 @@ func (s *site) takesSockets(dir string) bool {
 func freePort() (int, error) {
 	var err error
 	for range 200 {
-		port := 20000 + rand.IntN(12768) //nolint:gosec // no secret
+		port := 25000 + rand.IntN(2000) //nolint:gosec // no secret
 		var l net.Listener
 		if l, err = net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil { //nolint:noctx // answers at once
 			return port, l.Close()

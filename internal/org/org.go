@@ -62,6 +62,17 @@ const readSQL = `SELECT id, name, settings, stages, plan, created_at, updated_at
 // Read returns tx's org.
 func Read(ctx context.Context, tx *postgres.Tx) (*Org, error) { return read(ctx, tx, readSQL) }
 
+// IsSuspended reports whether an operator has suspended tx's org. It is for callers that have no credential of the org:
+// the others are refused by the API.
+func IsSuspended(ctx context.Context, tx *postgres.Tx) (is bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM org WHERE id = $1 AND suspended_at IS NOT NULL)`,
+		[]any{tx.Org()}, &is)
+	if err != nil {
+		return false, fmt.Errorf("read suspension: %w", err)
+	}
+	return is, nil
+}
+
 func read(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
 	var (
 		o        Org

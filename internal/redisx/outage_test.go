@@ -43,8 +43,8 @@ func TestAClientFollowsAFailoverOfTheCluster(t *testing.T) {
 				within(t, kind+": a command for the slot succeeds", works)
 				took := time.Since(begin)
 				t.Logf("%s: a command for the slot succeeds %v after the promotion", kind, took.Round(time.Millisecond))
-				if took > 10*time.Second {
-					t.Errorf("%s: a command for the slot succeeds %v after the promotion, want at most 10 s", kind,
+				if took > time.Minute { // 10 s on a machine that is not busy
+					t.Errorf("%s: a command for the slot succeeds %v after the promotion, want at most a minute", kind,
 						took)
 				}
 			}

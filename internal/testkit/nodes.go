@@ -84,7 +84,7 @@ func daemon(t testing.TB, as *syscall.Credential, argv ...string) (kill func()) 
 func nodePort(t testing.TB) int {
 	t.Helper()
 	for range 200 {
-		port := 10100 + rand.IntN(9800) //nolint:gosec // no secret
+		port := 10100 + rand.IntN(4800) //nolint:gosec // no secret
 		free := true
 		for _, p := range []int{port, port + 10000} {
 			address := net.JoinHostPort("127.0.0.1", strconv.Itoa(p))

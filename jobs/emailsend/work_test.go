@@ -188,8 +188,8 @@ func TestAMailboxWhoseMailsBounceIsDisabled(t *testing.T) {
 	}
 }
 
-// TestARelayGetsItsMailsAtItsRate sends with 4 connections. What lies between a mark and the final dot varies, so the
-// server's log is held to a fifth less than the rate; internal/emails holds the marks to the rate exactly.
+// TestARelayGetsItsMailsAtItsRate sends with 4 connections. A mail arrives after its moment, however slow the machine
+// is, so no mail arrives before all moments up to its own.
 func TestARelayGetsItsMailsAtItsRate(t *testing.T) {
 	t.Parallel()
 	const rate, connections, each = 10, 4, 4
@@ -207,6 +207,7 @@ func TestARelayGetsItsMailsAtItsRate(t *testing.T) {
 		}
 		claims = append(claims, c)
 	}
+	began := time.Now()
 	var all sync.WaitGroup
 	for n := range connections {
 		all.Go(func() {
@@ -222,9 +223,9 @@ func TestARelayGetsItsMailsAtItsRate(t *testing.T) {
 	if len(log) != connections*each {
 		t.Fatalf("%d mails were accepted", len(log))
 	}
-	for i := rate; i < len(log); i++ {
-		if d := log[i].At.Sub(log[i-rate].At); d < 800*time.Millisecond {
-			t.Errorf("mails %d to %d were accepted within %s", i-rate, i, d)
+	for i := range log {
+		if d := log[i].At.Sub(began); d < time.Duration(i)*time.Second/rate {
+			t.Errorf("%d mails were accepted within %s", i+1, d)
 		}
 	}
 	t.Logf("%d mails in %s", len(log), log[len(log)-1].At.Sub(log[0].At))

@@ -316,8 +316,8 @@ func TestAJobThatWaitedForAChangeRatesWhatItLeft(t *testing.T) {
 			})
 		}()
 		for waits := false; !waits; {
-			if err := waiting.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)`).
-				Scan(&waits); err != nil {
+			if err := waiting.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits); err != nil {
 				return err
 			}
 		}

@@ -572,7 +572,8 @@ func TestAVersionComesIntoUseWhenNobodyScoresByTheOneBefore(t *testing.T) {
 				return nil
 			})
 		}()
-		for s.one(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`) == 0 {
+		for s.one(`SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event = 'advisory'`) == 0 {
 			select {
 			case err := <-used:
 				return fmt.Errorf("it is in use already: %w", err)

@@ -161,6 +161,18 @@ func (h *hand) to(name string) {
 	}
 }
 
+// back presses Shift and Tab until the element that has the focus has a name that begins so.
+func (h *hand) back(name string) {
+	h.Helper()
+	for range mostTabs {
+		if strings.HasPrefix(ask[string](h, `__hand.nameOf(document.activeElement)`), name) {
+			return
+		}
+		h.do(chromedp.KeyEvent(tabKey, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	}
+	h.Fatalf("Shift and Tab do not reach %q, at %s", name, h.page())
+}
+
 // reach presses Tab at most that often until the element that has the focus has a name that begins so.
 func (h *hand) reach(name string, most int) error {
 	h.Helper()

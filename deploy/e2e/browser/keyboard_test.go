@@ -159,6 +159,51 @@ var tasks = []struct {
 		h.to("Compare plans")
 	}},
 	{"payouts", settings + "/payouts", func(h *hand, _ *server) { h.to("Set up payouts") }},
+	{"sending", settings + "/sending", func(h *hand, _ *server) {
+		h.to("Postal address")
+		h.press("1 Mill Road, Manchester")
+		h.to("Save rules")
+		h.press(enter)
+		h.see("Saved")
+	}},
+	{"sequences", "/app/sequences", writeSequence}, // while there is one mailbox, which needs no choice
+	{"broadcasts", "/app/broadcasts", writeBroadcast},
+	{"templates", "/app/templates", writeTemplate},
+	{"mailboxes", settings + "/mailboxes", func(h *hand, _ *server) {
+		h.see("Sandbox")
+		h.press("j")
+		h.wait(`document.activeElement?.matches('tr')`)
+		h.press("c")
+		h.wait(`location.pathname.endsWith('/mailboxes/new')`)
+	}},
+	{"mailbox", settings + "/mailboxes/new", func(h *hand, _ *server) {
+		h.to("Mail server")
+		h.press(kb.ArrowUp) // from the first kind to the last one
+		h.wait(`document.activeElement?.innerText.startsWith('Sandbox')`)
+		h.to("Email address")
+		h.press("olga@looms.example", enter)
+		h.see("Mailbox connected")
+	}},
+	{"suppressions", settings + "/suppressions", func(h *hand, _ *server) {
+		h.press("c")
+		h.wait(`document.activeElement?.matches('[role=dialog] input')`)
+		h.press("eve@example.com", enter)
+		h.see("eve@example.com is suppressed")
+	}},
+	{"unknown sends", settings + "/unknown", func(h *hand, _ *server) { h.see("No mail is in doubt") }},
+	{"inbox", "/app/inbox?show=all", func(h *hand, s *server) {
+		c := s.asOwner(h.T)
+		contact := c.id("/api/v1/crm/contacts", map[string]any{
+			"email": "grace@looms.example", "first_name": "Grace", "last_name": "Hopper",
+		})
+		_, inbound := c.mailbox()
+		c.receive(inbound, "grace@looms.example", "<p>Yes, on Tuesday.</p>")
+		c.thread(contact)
+		h.see("Grace Hopper")
+		h.press("j", enter)
+		h.wait(`document.querySelector('#main article') !== null`)
+		h.see("Yes, on Tuesday.")
+	}},
 	{"profile", settings + "/profile", func(h *hand, _ *server) {
 		h.to("First name")
 		h.press("Olga", enter)
@@ -271,6 +316,68 @@ var tasks = []struct {
 		h.press(tabKey)
 		h.wait(`document.activeElement !== document.body`)
 	}},
+}
+
+// writeTemplate writes a template from blocks and moves one of them.
+func writeTemplate(h *hand, _ *server) {
+	h.press("c")
+	h.wait(`document.activeElement?.matches('[role=dialog] input')`)
+	h.press("Quill news", enter)
+	h.wait(`/^\/app\/templates\/[0-9a-f-]{36}$/.test(location.pathname)`)
+	h.to("Text")
+	h.press(kb.ArrowRight)
+	h.wait(`document.activeElement?.innerText === 'Blocks' &&
+		document.querySelectorAll('#main ol section').length === 2`)
+	h.to("Add block")
+	h.press(enter)
+	h.wait(`document.activeElement?.matches('[role=menuitem], [role=menu]')`)
+	h.press("h") // the first kind that begins so
+	h.wait(`document.activeElement?.innerText === 'Heading'`)
+	h.press(enter)
+	h.wait(`document.activeElement?.matches('[data-block] textarea')`)
+	h.press("Quill and sons")
+	h.back("Move up")
+	h.press(enter)
+	h.see("Moved to place 2 of 3")
+	h.chord("s")
+	h.see("Template saved")
+}
+
+// writeBroadcast writes a broadcast to the contacts that match conditions.
+func writeBroadcast(h *hand, _ *server) {
+	h.press("c")
+	h.wait(`document.activeElement?.matches('[role=dialog] input')`)
+	h.press("Quill news", enter)
+	h.wait(`/^\/app\/broadcasts\/[0-9a-f-]{36}$/.test(location.pathname)`)
+	h.to("Whom")
+	h.press("contacts that", enter)
+	h.to("Value of Stage")
+	h.press("l", enter)
+	h.wait(`/\d+ contacts? match/.test(document.querySelector('[aria-label="Conditions"]')?.innerText)`)
+	h.to("Subject")
+	h.press("News")
+	h.to("Compare variants")
+	h.press(enter)
+	h.see("Variant B")
+	h.to("Save broadcast")
+	h.press(enter)
+	h.see("Broadcast saved")
+}
+
+// writeSequence writes the first step of a sequence.
+func writeSequence(h *hand, _ *server) {
+	h.press("c")
+	h.wait(`document.activeElement?.matches('[role=dialog] input')`)
+	h.wait(`document.querySelector('[role=dialog]').innerText.includes('Sandbox')`)
+	h.press("Quill looms", enter)
+	h.wait(`/^\/app\/sequences\/[0-9a-f-]{36}$/.test(location.pathname)`)
+	h.to("Add email")
+	h.press(enter)
+	h.to("Subject")
+	h.press("New looms for you")
+	h.to("Save steps")
+	h.press(enter)
+	h.see("Steps saved")
 }
 
 // inbox is the address of a webhook receiver that up has.

@@ -30,10 +30,18 @@ func (c *client) mails(contact string) []screen {
 	c.into(nil, http.MethodPost, "/api/v1/sequences/"+sequence+"/enroll",
 		map[string]any{"contact_ids": []string{contact}})
 	broadcast := c.id("/api/v1/broadcasts", map[string]any{
-		"name": "News", "mailbox_id": mailbox, "filter": map[string]any{"all": []any{}},
-		"email": map[string]any{"subject": "News", "text": "The news." + unsubscribe},
+		"name": "News", "mailbox_id": mailbox,
+		"filter": map[string]any{"field": "stage", "op": "in", "value": []string{"lead"}},
+		"email":  map[string]any{"subject": "News", "text": "The news." + unsubscribe},
 	})
 	template := c.id("/api/v1/templates", map[string]any{"name": "Welcome", "subject": "Hello", "html": "<p>Hello</p>"})
+	text := map[string]any{"type": "text", "text": "Good day"}
+	blocks := c.id("/api/v1/templates", map[string]any{"name": "News", "subject": "News", "blocks": []map[string]any{
+		{"type": "text", "html": "<h1>News</h1>"},
+		{"type": "columns", "columns": []map[string]any{
+			{"blocks": []map[string]any{text}}, {"blocks": []map[string]any{text}},
+		}},
+	}})
 	c.id("/api/v1/suppressions", map[string]any{"email": "eve@example.com"})
 	c.into(nil, http.MethodPost, "/api/v1/org/sending/domains", map[string]any{"domain": "looms.example"})
 	c.receive(inbound, "ada@quill.example", "<p>Yes, on Tuesday.</p>")
@@ -46,6 +54,7 @@ func (c *client) mails(contact string) []screen {
 		{"/app/sequences/" + sequence + "/versions", "#main tbody tr"},
 		{"/app/broadcasts/" + broadcast, "#main form"},
 		{"/app/templates/" + template, "#main iframe"},
+		{"/app/templates/" + blocks, "#main ol ol section"},
 		{"/app/inbox/" + c.thread(contact) + "?show=all", "#main article"},
 	}
 }

@@ -147,10 +147,11 @@ func (h *house) api(name string, env ...string) *process {
 
 var claimed sync.Map
 
-// freePort returns a free loopback address below the kernel's range of ports for outgoing connections.
+// freePort returns a free loopback address below the kernel's range of ports for outgoing connections, in a range that
+// other packages' tests leave alone.
 func freePort(t *testing.T) string {
 	t.Helper()
-	for port := 26100 + os.Getpid()%4000; port < 32768; port++ {
+	for port := 30000 + os.Getpid()%1000; port < 32768; port++ {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 		if _, taken := claimed.LoadOrStore(addr, true); taken {
 			continue

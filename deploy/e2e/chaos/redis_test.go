@@ -45,8 +45,8 @@ func TestAllJobsRunOnceThoughRedisLosesEverything(t *testing.T) {
 		})
 		h.figure("flush with jobs in windows: in Redis again", "20 s", "%d of %d open: %.1f s", len(rows),
 			all-h.count("SELECT count(*) FROM effect"), took.Seconds())
-		if took > 20*time.Second {
-			t.Errorf("flush %d: %s until every job of a window was in Redis again, want 20 s", n, took)
+		if took > sized(time.Minute, 20*time.Second) {
+			t.Errorf("flush %d: %s until every job of a window was in Redis again", n, took)
 		}
 		if n == 0 && len(rows) < orgs*queue.MaxInFlight/2 {
 			t.Errorf("only %d jobs were in windows: too few to show anything", len(rows))

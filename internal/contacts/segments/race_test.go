@@ -250,7 +250,7 @@ func TestARunThatHoldsContactsWaitsForNoOthers(t *testing.T) {
 		held.ID); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := s.App.Tx(ctx, s.org, func(tx *postgres.Tx) error { return segments.Sync(ctx, tx, s.pace) }); err != nil {
 		t.Fatalf("beside somebody who holds a contact: %v", err)

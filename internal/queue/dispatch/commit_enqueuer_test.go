@@ -223,7 +223,7 @@ func TestAFullPusherDropsAndNeverBlocks(t *testing.T) {
 	start := time.Now()
 	d.pusher.AfterCommit(t.Context(), append(notes, "a note of somebody else"))
 	// The first batches have left the queue when the last jobs come.
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("took %s", took)
 	}
 	if n := d.pushes(t)["dropped"]; n < 1 || n > 9000-8192 {

@@ -20,6 +20,8 @@ type Pause struct {
 	Scope    string    `json:"scope"` // lane, kind or org
 	Name     string    `json:"name"`
 	PausedAt time.Time `json:"paused_at"`
+	// Suspended is true for an org whose jobs are held by its suspension, be they paused or not.
+	Suspended bool `json:"suspended,omitempty"`
 }
 
 // ErrScope reports a pause of something that cannot be paused.
@@ -62,7 +64,8 @@ func (o *Operator) Pause(ctx context.Context, by By, scope, name string) (bool, 
 	}
 	by.Scope = scope + " " + names[0]
 	n, err := o.audited(ctx, by, "pause",
-		`INSERT INTO job_pause (scope, name) SELECT $6, unnest($7::text[]) ON CONFLICT DO NOTHING`, scope, names)
+		`INSERT INTO job_pause (scope, name) SELECT $6, unnest($7::text[]) 
+			ON CONFLICT (scope, name) DO UPDATE SET by_hand = true WHERE NOT job_pause.by_hand`, scope, names)
 	if err != nil {
 		return false, err
 	}
@@ -80,8 +83,8 @@ func (o *Operator) Resume(ctx context.Context, by By, scope, name string) (bool,
 		return false, err
 	}
 	by.Scope = scope + " " + names[0]
-	n, err := o.audited(ctx, by, "resume", `DELETE FROM job_pause WHERE scope = $6 AND name = ANY ($7::text[])`, scope,
-		names)
+	n, err := o.audited(ctx, by, "resume", `UPDATE job_pause SET by_hand = false
+		WHERE scope = $6 AND name = ANY ($7::text[]) AND by_hand`, scope, names)
 	if err != nil {
 		return false, err
 	}
@@ -126,12 +129,12 @@ func (o *Operator) unslot(ctx context.Context) error {
 // Pauses returns all pauses, lanes last. A kind is listed once, by its name.
 func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
 	out, err := collect(ctx, o, "list pauses", func(row pgx.CollectableRow) (p Pause, err error) {
-		err = row.Scan(&p.Scope, &p.Name, &p.PausedAt)
+		err = row.Scan(&p.Scope, &p.Name, &p.PausedAt, &p.Suspended)
 		if p.Scope == "kind" {
 			p.Name = o.store.Aliases.Name(p.Name)
 		}
 		return p, err
-	}, `SELECT scope, name, paused_at FROM job_pause ORDER BY scope DESC, name`)
+	}, `SELECT scope, name, paused_at, suspended FROM job_pause ORDER BY scope DESC, name`)
 	listed := make(map[Pause]bool) // without times
 	return slices.DeleteFunc(out, func(p Pause) bool {
 		p.PausedAt = time.Time{}

@@ -1,12 +1,15 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { describe } from '@/lib/describe';
 import { formatNumber } from '@/lib/intl';
 import type { Result } from '@/lib/operations';
+import { readOptions } from '@/lib/read';
 import { useApi } from '@/lib/services';
 import { Button } from '@/ui/button';
 import { Skeleton } from '@/ui/feedback';
 import { Card } from '@/ui/page';
 import styles from '../mail/mail.module.css';
+import { useStanding } from '../segments/usestanding';
 import { t } from './messages';
 import { reasonWord, sumOf, type Broadcast } from './words';
 import own from './broadcasts.module.css';
@@ -58,6 +61,24 @@ export function AudienceCard({ one }: { one: Broadcast }) {
         </div>
       )}
     </Card>
+  );
+}
+
+/** MatchCount counts the contacts that a filter selects while it is edited; undefined: it is not complete. */
+export function MatchCount({ filter }: { filter: string | undefined }) {
+  const standing = useStanding(filter);
+  const found = useQuery({
+    ...readOptions(useApi(), '/api/v1/crm/contacts', {
+      query: { limit: 1, count: 'exact', ...(standing !== undefined && { filter: standing }) },
+    }),
+    enabled: standing !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  const total = filter === undefined ? undefined : found.data?.data.total;
+  return (
+    <p className={styles.help} aria-live="polite">
+      {total !== undefined && <strong>{t('matches', { count: total })}</strong>} {t('matchesHelp')}
+    </p>
   );
 }
 

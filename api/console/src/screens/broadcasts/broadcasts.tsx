@@ -1,7 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { useCommands } from '@/app/commands';
-import { Failure } from '@/app/failure';
+import { useState } from 'react';
 import { describe } from '@/lib/describe';
 import { formatNumber } from '@/lib/intl';
 import { invalidate, useList } from '@/lib/read';
@@ -10,17 +8,15 @@ import { useApi } from '@/lib/services';
 import { useSubmit } from '@/lib/submit';
 import { Button } from '@/ui/button';
 import { Dialog } from '@/ui/dialog';
-import { EmptyState } from '@/ui/feedback';
 import { Field, Input } from '@/ui/field';
 import { Form } from '@/ui/form';
-import { PageHead } from '@/ui/page';
 import { Select } from '@/ui/select';
 import { Status as StatusDot } from '@/ui/status';
-import { Table, type Column, type TableHandle } from '@/ui/table';
+import type { Column } from '@/ui/table';
 import { Time } from '@/ui/time';
-import { Toolbar } from '@/ui/toolbar';
+import styles from '../list/list.module.css';
+import { ListScreen } from '../list/listscreen';
 import { useAct } from '../mail/act';
-import styles from '../mail/mail.module.css';
 import { isPlanLimit, PlanLimit } from '../record/planlimit';
 import { t } from './messages';
 import { isUnderWay, tones, type Broadcast, type Status } from './words';
@@ -31,7 +27,7 @@ const columns: readonly Column<Broadcast>[] = [
     title: t('name'),
     cell: (one) => (
       <span className={styles.two}>
-        <span className={styles.first}>{one.name}</span>
+        <span className={styles.cut}>{one.name}</span>
         <span className={styles.second}>{one.email.subject}</span>
       </span>
     ),
@@ -71,20 +67,12 @@ export function Broadcasts() {
   const mayEdit = useMay('member');
   const navigate = useNavigate();
   const api = useApi();
-  const table = useRef<TableHandle>(null);
   const [creating, setCreating] = useState(false);
   const { run } = useAct('/api/v1/broadcasts');
   const open = (one: Pick<Broadcast, 'id'>) => void navigate({ to: '/app/broadcasts/$id', params: { id: one.id } });
-  useCommands([
-    { id: 'broadcasts.down', label: 'Next broadcast', keys: 'j', keyOnly: true, run: () => table.current?.move(1) },
-    { id: 'broadcasts.up', label: 'Previous broadcast', keys: 'k', keyOnly: true, run: () => table.current?.move(-1) },
-    ...(mayEdit
-      ? [{ id: 'broadcasts.create', label: t('create'), icon: 'plus' as const, keys: 'c', run: () => setCreating(true) }]
-      : []),
-  ]);
   const archive = (one: Broadcast) =>
     void run('archive', () => api.delete('/api/v1/broadcasts/{id}', { path: { id: one.id } }), {
-      title: t('archived'),
+      title: t('archivedToast'),
       onUndo: () =>
         void run(
           'restore',
@@ -92,66 +80,44 @@ export function Broadcasts() {
           { title: t('restored') },
         ),
     });
-  const button = (
-    <Button kind="primary" size="small" icon="plus" onClick={() => setCreating(true)}>
-      {t('newBroadcast')}
-    </Button>
-  );
-  const isEmpty = list.complete && list.length === 0;
-  const isFirst = isEmpty && status === undefined;
   const choose = (value: (typeof filters)[number]['value']) =>
     void navigate({ to: '/app/broadcasts', search: value === 'any' ? {} : { status: value } });
   return (
-    <>
-      <PageHead title={t('title')} count={list.total ?? undefined}>
-        {mayEdit && !isFirst && button}
-      </PageHead>
-      {!mayEdit && <p className={styles.note}>{t('mayNot', { org: org.name, role })}</p>}
-      {!isFirst && (
-        <Toolbar>
-          <span>
-            <Select label={t('status')} size="small" value={status ?? 'any'} options={filters} onChange={choose} />
-          </span>
-        </Toolbar>
-      )}
-      {list.error !== null && list.pending ? (
-        <Failure error={list.error} again={() => list.pages.retry()} />
-      ) : isFirst ? (
-        <EmptyState
-          icon="broadcasts"
-          title={t('empty')}
-          action={mayEdit ? button : undefined}
-          guide={{ label: t('guide'), href: '/docs/guides/email' }}
-        >
-          {t('emptyText')}
-        </EmptyState>
-      ) : isEmpty ? (
-        <EmptyState
-          icon="filter"
-          title={t('noneMatch')}
-          action={<Button onClick={() => choose('any')}>{t('showAll')}</Button>}
-        />
-      ) : (
-        <Table
-          ref={table}
-          label={t('title')}
-          columns={columns}
-          rows={list}
-          rowKey={(one) => one.id}
-          href={(one) => `/app/broadcasts/${one.id}`}
-          onOpen={open}
-          loading={list.pending}
-          twoLines
-          {...(mayEdit && {
+    <ListScreen
+      name="broadcasts"
+      title={t('title')}
+      one="broadcast"
+      list={list}
+      columns={columns}
+      href={(one) => `/app/broadcasts/${one.id}`}
+      onOpen={open}
+      twoLines
+      {...(mayEdit
+        ? {
+            create: { label: t('newBroadcast'), command: t('create'), run: () => setCreating(true) },
             actions: (one: Broadcast) =>
               isUnderWay(one) || one.status === 'scheduled'
                 ? []
                 : [{ label: t('archive'), icon: 'archive' as const, danger: true, onSelect: () => archive(one) }],
-          })}
-        />
-      )}
+          }
+        : { note: t('mayNot', { org: org.name, role }) })}
+      filter={
+        <span>
+          <Select label={t('status')} size="small" value={status ?? 'any'} options={filters} onChange={choose} />
+        </span>
+      }
+      filtered={
+        status === undefined ? undefined : { title: t('noneMatch'), action: t('showAll'), clear: () => choose('any') }
+      }
+      empty={{
+        icon: 'broadcasts',
+        title: t('empty'),
+        text: t('emptyText'),
+        guide: { label: t('guide'), href: '/docs/guides/email' },
+      }}
+    >
       {creating && <CreateDialog onClose={() => setCreating(false)} onCreated={open} />}
-    </>
+    </ListScreen>
   );
 }
 

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import type { Answer } from '@/lib/api';
 import { describe } from '@/lib/describe';
@@ -15,8 +16,14 @@ import { Select } from '@/ui/select';
 import { toast } from '@/ui/toast';
 import { MailboxChoice } from '../mail/choices';
 import styles from '../mail/mail.module.css';
-import { MergeText } from '../mail/mergetext';
-import { PreviewDialog } from '../mail/preview';
+import { MailVersions } from '../mail/mailversions';
+import { variantsToInput, type Versions } from '../mail/variants';
+import { Builder } from '../segments/builder';
+import { useFields } from '../segments/fields';
+import { readFilter, type FilterJSON } from '../segments/filter';
+import { useFilter } from '../segments/usefilter';
+import { sentence } from '../segments/words';
+import { MatchCount } from './audience';
 import { t } from './messages';
 import type { Broadcast } from './words';
 
@@ -31,28 +38,35 @@ export function Editor({ answer, mayEdit }: { answer: Answer<Broadcast>; mayEdit
   const one = answer.data;
   const segments = useRead('/api/v1/crm/segments', { query: { limit: 200 } });
   const templates = useRead('/api/v1/templates', { query: { limit: 200 } });
-  const [previewing, setPreviewing] = useState(false);
+  const fields = useFields({ segments: true });
+  const hasFilter = one.filter !== null && !isEverybody(one.filter);
+  const filter = useFilter(hasFilter ? one.filter : null, fields);
+  const isReadable = !hasFilter || readFilter(one.filter) !== null;
+  const [asked, setAsked] = useState(false);
   const [draft, setDraft] = useState(() => ({
     name: one.name,
-    whom: one.segment ?? (one.filter === null || isEverybody(one.filter) ? everybody : byFilter),
+    whom: one.segment ?? (hasFilter ? byFilter : everybody),
     mailbox: one.mailbox_id,
     template: one.email.template_id ?? '',
-    subject: one.email.subject,
-    text: one.email.text,
-    html: one.email.html,
+    mail: versionsOf(one),
   }));
   const set = (change: Partial<typeof draft>) => setDraft({ ...draft, ...change });
+  const isTemplate = draft.template !== '';
   const path = { id: one.id };
   const save = useSubmit(
     (_: typeof draft, idempotencyKey) => {
+      const { mail } = draft;
       const body = {
         name: draft.name.trim(),
         mailbox_id: draft.mailbox,
-        ...audienceOf(draft.whom),
-        email:
-          draft.template === ''
-            ? { template_id: null, subject: draft.subject, text: draft.text, html: draft.html }
-            : { template_id: draft.template },
+        ...audienceOf(draft.whom, isReadable ? filter.filter : undefined),
+        email: {
+          template_id: isTemplate ? draft.template : null,
+          subject: mail.subject,
+          text: isTemplate ? '' : mail.text,
+          html: isTemplate ? '' : mail.html,
+          variants: variantsToInput(mail.variants.map((it) => (isTemplate ? { ...it, text: '', html: '' } : it))),
+        },
       };
       return saveEdit(base.current, body, {
         patch: (_changes, etag) =>
@@ -67,36 +81,34 @@ export function Editor({ answer, mayEdit }: { answer: Answer<Broadcast>; mayEdit
     },
     (stored) => {
       base.current = stored;
-      const { email } = stored.data;
-      set({ subject: email.subject, text: email.text, html: email.html });
+      if (draft.whom === byFilter) filter.keep();
+      set({ mail: versionsOf(stored.data) });
       invalidate(scope, '/api/v1/broadcasts');
       toast({ title: t('saved') });
     },
   );
+  const submit = () => {
+    setAsked(true);
+    if (draft.whom !== byFilter || !isReadable || filter.filter !== undefined) void save.submit(draft);
+  };
   const all = segments.data?.data ?? [];
   const audiences = [
     { value: everybody, label: t('noSegment') },
+    { value: byFilter, label: t('filtered') },
     ...all.map((segment) => ({ value: segment.id, label: segment.name, hint: segment.contact_count.toLocaleString('en') })),
-    ...(draft.whom === byFilter ? [{ value: byFilter, label: t('filtered') }] : []),
   ];
-  const variants = one.email.variants.length;
   return (
     <Card
       title={t('mail')}
       {...(mayEdit && {
         foot: (
-          <>
-            <Button size="small" icon="eye" onClick={() => setPreviewing(true)}>
-              {t('preview')}
-            </Button>
-            <Button kind="primary" size="small" type="submit" form="broadcast" busy={save.busy}>
-              {t('saveDraft')}
-            </Button>
-          </>
+          <Button kind="primary" size="small" type="submit" form="broadcast" busy={save.busy}>
+            {t('saveDraft')}
+          </Button>
         ),
       })}
     >
-      <Form id="broadcast" label={t('broadcast')} problem={describe(save.error)} onSubmit={() => void save.submit(draft)}>
+      <Form id="broadcast" label={t('broadcast')} problem={describe(save.error)} onSubmit={submit}>
         <fieldset className={styles.stack} disabled={!mayEdit}>
           <legend className="visually-hidden">{t('broadcast')}</legend>
           <Field label={t('name')} pointer="/name">
@@ -116,6 +128,22 @@ export function Editor({ answer, mayEdit }: { answer: Answer<Broadcast>; mayEdit
               <MailboxChoice value={draft.mailbox} disabled={!mayEdit} onChange={(mailbox) => set({ mailbox })} />
             </Field>
           </div>
+          {draft.whom === byFilter &&
+            (!isReadable ? (
+              <p className={styles.help}>{t('unreadable')}</p>
+            ) : !mayEdit ? (
+              <p>{sentence(filter.group, fields.names)}</p>
+            ) : (
+              <section className={styles.tight} aria-label={t('conditions')}>
+                <Builder
+                  group={filter.group}
+                  fields={fields}
+                  onChange={filter.change}
+                  errorOf={(id) => filter.errorOf(id, save.error, asked)}
+                />
+                <MatchCount filter={filter.filter === undefined ? undefined : filter.text} />
+              </section>
+            ))}
           <Field label={t('template')} pointer="/email/template_id">
             <Select
               label={t('template')}
@@ -125,44 +153,48 @@ export function Editor({ answer, mayEdit }: { answer: Answer<Broadcast>; mayEdit
               ]}
               value={draft.template}
               disabled={!mayEdit}
-              onChange={(template) => set({ template })}
+              onChange={(template) =>
+                set({ template, ...(!isTemplate && template !== '' && { mail: { ...draft.mail, subject: '' } }) })
+              }
             />
           </Field>
-          {draft.template === '' && (
-            <>
-              <Field label={t('subject')} pointer="/email/subject">
-                <Input value={draft.subject} onChange={(e) => set({ subject: e.target.value })} />
-              </Field>
-              <Field label={t('text')} pointer="/email/text" help={t('textHelp')}>
-                <MergeText label={t('text')} rows={12} value={draft.text} onChange={(text) => set({ text })} />
-              </Field>
-              {draft.html !== '' && <p className={styles.help}>{t('htmlMail')}</p>}
-              {variants > 0 && <p className={styles.help}>{t('variantsMail', { count: variants })}</p>}
-            </>
+          {isTemplate && (
+            <p className={styles.help}>
+              <Link to="/app/templates/$id" params={{ id: draft.template }}>
+                {t('openTemplate')}
+              </Link>
+            </p>
           )}
+          <MailVersions
+            mail={draft.mail}
+            pointer="/email"
+            subjectOnly={isTemplate}
+            subjectHelp={isTemplate ? t('subjectHelp') : undefined}
+            textHelp={t('textHelp')}
+            mailbox={draft.mailbox}
+            disabled={!mayEdit}
+            onChange={(mail) => set({ mail })}
+          />
         </fieldset>
       </Form>
-      {previewing && (
-        <PreviewDialog
-          mail={
-            draft.template === '' ? { subject: draft.subject, text: draft.text, html: draft.html } : one.email
-          }
-          mailbox={draft.mailbox}
-          onClose={() => setPreviewing(false)}
-        />
-      )}
     </Card>
   );
 }
 
+function versionsOf({ email }: Broadcast): Versions {
+  const { subject, text, html, variants } = email;
+  return { subject, text, html, variants };
+}
+
 /** isEverybody reports whether a filter selects all contacts. */
-function isEverybody(filter: { [key: string]: unknown }): boolean {
+function isEverybody(filter: FilterJSON): boolean {
   const { all } = filter;
   return Array.isArray(all) && all.length === 0;
 }
 
-/** audienceOf returns what selects the audience; nothing for a filter that the console does not edit. */
-function audienceOf(whom: string): { segment?: string | null; filter?: { [key: string]: unknown } | null } {
-  if (whom === byFilter) return {};
-  return whom === everybody ? { segment: null, filter: { all: [] } } : { segment: whom, filter: null };
+/** audienceOf returns what selects the audience; nothing for a filter that is not edited here. */
+function audienceOf(whom: string, filter: FilterJSON | undefined) {
+  if (whom === everybody) return { segment: null, filter: { all: [] } };
+  if (whom !== byFilter) return { segment: whom, filter: null };
+  return filter === undefined ? {} : { segment: null, filter };
 }

@@ -26,7 +26,15 @@ export function isUnderWay({ status }: Pick<Broadcast, 'status'>): boolean {
   return status === 'preparing' || status === 'sending' || status === 'paused';
 }
 
-const reasons = ['no_email', 'no_consent', 'blocked_country', 'suppressed'] as const;
+const reasons = [
+  'no_email',
+  'no_consent',
+  'blocked_country',
+  'suppressed',
+  'merge_missing',
+  'archived',
+  'already_sent',
+] as const;
 
 /** reasonWord returns why contacts are left out. The service may add reasons, which are shown as they are. */
 export function reasonWord(reason: string): string {

@@ -13,7 +13,6 @@ import { Table, type Column, type TableHandle } from '@/ui/table';
 import { Time } from '@/ui/time';
 import { Toolbar } from '@/ui/toolbar';
 import { useMailboxes } from '../mail/choices';
-import { ContactName } from '../mail/contactname';
 import mail from '../mail/mail.module.css';
 import { t } from './messages';
 import type { InboxSearch } from './routes';
@@ -29,7 +28,7 @@ const columns: readonly Column<Thread>[] = [
       <span className={mail.two}>
         <span className={cx(mail.first, one.unread ? styles.unread : styles.read)}>
           {one.unread && <span className={styles.dot} role="img" aria-label={t('unread')} />}
-          {one.contact_id === null ? t('noContact') : <ContactName id={one.contact_id} />}
+          {one.contact_name ?? t('noContact')}
         </span>
         <span className={mail.second}>{one.subject}</span>
       </span>

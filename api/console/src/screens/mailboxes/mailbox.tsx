@@ -18,6 +18,7 @@ import { DomainCard } from './domain';
 import { InboxCard } from './inbox';
 import { LimitsCard } from './limits';
 import { t } from './messages';
+import { ProviderCard } from './provider';
 import { SenderCard, ServersCard, TrackingCard } from './sender';
 import { limits, mailboxName, mailboxStatus, rateText, rateTone, stateText, type Mailbox } from './words';
 
@@ -114,6 +115,7 @@ function Loaded({ answer, before }: { answer: Answer<Mailbox>; before: ReactNode
         <LimitsCard answer={answer} isAdmin={isAdmin} />
         {one.kind === 'smtp' && isAdmin && <ServersCard answer={answer} />}
         <InboxCard one={one} isAdmin={isAdmin} />
+        {one.kind === 'smtp' && <ProviderCard one={one} isAdmin={isAdmin} />}
         <TrackingCard answer={answer} isAdmin={isAdmin} />
       </div>
       <ConfirmDialog

@@ -1,20 +1,15 @@
-import { Link, useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { useCommands } from '@/app/commands';
-import { Failure } from '@/app/failure';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { formatNumber } from '@/lib/intl';
 import { useList } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
-import { buttonLook } from '@/ui/button';
 import { ConfirmDialog } from '@/ui/dialog';
-import { EmptyState } from '@/ui/feedback';
-import { Icon } from '@/ui/icon';
 import type { MenuEntry } from '@/ui/menu';
-import { PageHead } from '@/ui/page';
 import { Status } from '@/ui/status';
-import { Table, type Column, type TableHandle } from '@/ui/table';
+import type { Column } from '@/ui/table';
 import { Tooltip } from '@/ui/tooltip';
-import styles from '../mail/mail.module.css';
+import styles from '../list/list.module.css';
+import { ListScreen } from '../list/listscreen';
 import { mayResume, useMailboxActions } from './actions';
 import { t } from './messages';
 import { limits, mailboxName, mailboxStatus, rateText, rateTone, stateText, type Mailbox } from './words';
@@ -40,7 +35,7 @@ const columns: readonly Column<Mailbox>[] = [
     title: t('address'),
     cell: (one) => (
       <span className={styles.two}>
-        <span className={styles.first}>{mailboxName(one)}</span>
+        <span className={styles.cut}>{mailboxName(one)}</span>
         <span className={styles.second}>
           {mailboxName(one) === one.from_email ? t(one.kind) : `${one.from_email} · ${t(one.kind)}`}
         </span>
@@ -81,24 +76,8 @@ export function Mailboxes() {
   const { org, role } = useScope();
   const isAdmin = useMay('admin');
   const navigate = useNavigate();
-  const table = useRef<TableHandle>(null);
   const [archiving, setArchiving] = useState<Mailbox | null>(null);
   const { test, hold, resume, archive } = useMailboxActions();
-  useCommands([
-    { id: 'mailboxes.down', label: 'Next mailbox', keys: 'j', keyOnly: true, run: () => table.current?.move(1) },
-    { id: 'mailboxes.up', label: 'Previous mailbox', keys: 'k', keyOnly: true, run: () => table.current?.move(-1) },
-    ...(isAdmin
-      ? [
-          {
-            id: 'mailboxes.create',
-            label: t('create'),
-            icon: 'plus' as const,
-            keys: 'c',
-            run: () => void navigate({ to: `${path}/new` }),
-          },
-        ]
-      : []),
-  ]);
   const open = (one: Mailbox) => void navigate({ to: `${path}/$id`, params: { id: one.id } });
   const actions = (one: Mailbox): MenuEntry[] => [
     { label: t('open'), icon: 'right', onSelect: () => open(one) },
@@ -118,44 +97,34 @@ export function Mailboxes() {
         ]
       : []),
   ];
-  const newLink = (
-    <Link to={`${path}/new`} className={buttonLook({ kind: 'primary', size: 'small' })}>
-      <Icon name="plus" />
-      {t('newMailbox')}
-    </Link>
-  );
-  const isEmpty = list.complete && list.length === 0;
   return (
-    <>
-      <PageHead title={t('title')} count={list.total ?? undefined}>
-        {isAdmin && !isEmpty && newLink}
-      </PageHead>
-      {!isAdmin && <p className={styles.note}>{t('admins', { org: org.name, role })}</p>}
-      {list.error !== null && list.pending ? (
-        <Failure error={list.error} again={() => list.pages.retry()} />
-      ) : isEmpty ? (
-        <EmptyState
-          icon="mail"
-          title={t('empty')}
-          action={isAdmin ? newLink : undefined}
-          guide={{ label: t('guide'), href: '/docs/guides/email' }}
-        >
-          {t('emptyText')}
-        </EmptyState>
-      ) : (
-        <Table
-          ref={table}
-          label={t('title')}
-          columns={columns}
-          rows={list}
-          rowKey={(one) => one.id}
-          href={(one) => `${path}/${one.id}`}
-          onOpen={open}
-          actions={actions}
-          loading={list.pending}
-          twoLines
-        />
-      )}
+    <ListScreen
+      name="mailboxes"
+      title={t('title')}
+      one="mailbox"
+      list={list}
+      columns={columns}
+      href={(one) => `${path}/${one.id}`}
+      onOpen={open}
+      actions={actions}
+      twoLines
+      {...(isAdmin
+        ? {
+            create: {
+              label: t('newMailbox'),
+              command: t('create'),
+              href: `${path}/new`,
+              run: () => void navigate({ to: `${path}/new` }),
+            },
+          }
+        : { note: t('admins', { org: org.name, role }) })}
+      empty={{
+        icon: 'mail',
+        title: t('empty'),
+        text: t('emptyText'),
+        guide: { label: t('guide'), href: '/docs/guides/email' },
+      }}
+    >
       <ConfirmDialog
         open={archiving !== null}
         onClose={() => setArchiving(null)}
@@ -167,6 +136,6 @@ export function Mailboxes() {
           setArchiving(null);
         }}
       />
-    </>
+    </ListScreen>
   );
 }

@@ -14,20 +14,34 @@ export interface Fields {
   again: () => void;
 }
 
-/** useFields returns the fields that a segment's filter may name. A segment has no condition on segments. */
-export function useFields(): Fields {
+/** What a filter may name beside the fields of contacts. */
+export interface MoreFields {
+  /** Segments; a segment itself has no condition on segments. */
+  segments?: boolean;
+  /** Fields of one kind of filter, such as what became of the mails of a sequence. */
+  own?: readonly (FilterField & { label: string })[];
+}
+
+const noFields: readonly never[] = [];
+
+/** useFields returns the fields that a filter may name: of a segment, or with more of another filter. */
+export function useFields({ segments = false, own = noFields }: MoreFields = {}): Fields {
   const fields = useRead('/api/v1/crm/filter-fields');
   const custom = useRead('/api/v1/crm/fields', { query: { limit: 200 } });
   const members = useMembers();
-  const all = useMemo(() => (fields.data?.data ?? []).filter(({ field }) => field !== 'segment'), [fields.data]);
+  const all = useMemo(
+    () => [...own, ...(fields.data?.data ?? []).filter(({ field }) => segments || field !== 'segment')],
+    [fields.data, own, segments],
+  );
   const labels = useMemo(() => new Map((custom.data?.data ?? []).map((one) => [one.key, one.label])), [custom.data]);
+  const ownLabels = useMemo(() => new Map(own.map((one) => [one.field, one.label])), [own]);
   const byName = useMemo(() => new Map(all.map((field) => [field.field, field])), [all]);
   const find = (field: string) => byName.get(field);
   return {
     all,
     find,
     names: {
-      field: (field) => fieldWord(field, labels),
+      field: (field) => ownLabels.get(field) ?? fieldWord(field, labels),
       type: (field) => find(field)?.type,
       value: (field, value) => {
         if (field === 'stage') return label(value);

@@ -9,6 +9,7 @@ import {
   newGroup,
   partAt,
   readFilter,
+  refusedAt,
   withField,
   withOperator,
   writeFilter,
@@ -66,6 +67,11 @@ test('an error is found at the part that its pointer is in', () => {
   expect(partAt(written, '#/filter/all/0/any/1/not/value')).toBe(part.id);
   expect(partAt(written, '/filter/all/0/any/0/field')).toBe(inner.parts[0]?.id);
   expect(partAt(written, '#/filter')).toBe(group.id);
+  expect(partAt(written, '#/name')).toBeUndefined();
+  expect(partAt(written, '#/goal/all/0/any/0/field', '/goal')).toBe(inner.parts[0]?.id);
+  const errors = [{ pointer: '#/filter/all/0/any/0/value', detail: 'No.' }, { pointer: '#/filters', detail: 'Other.' }];
+  expect(refusedAt(written, errors, inner.parts[0]!.id)).toBe('No.');
+  expect(refusedAt(written, errors, group.id)).toBeUndefined();
 });
 
 test('a missing value, a wrong number and an empty group are faults', () => {

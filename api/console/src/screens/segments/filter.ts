@@ -70,19 +70,22 @@ function readPart(filter: unknown): Part | null {
   return { kind: 'condition', id: randomId(), negated: false, field, op, values };
 }
 
+/** FilterJSON is a filter as the API has it. */
+export type FilterJSON = { [key: string]: unknown };
+
 /** Written is a filter as the API takes it, and the part at each of its JSON pointers. */
 export interface Written {
-  filter: unknown;
+  filter: FilterJSON;
   at: ReadonlyMap<string, string>;
 }
 
 /** writeFilter returns the filter of a group. typeOf returns the type of a field. */
 export function writeFilter(group: Group, typeOf: (field: string) => FieldType | undefined): Written {
   const at = new Map<string, string>();
-  const write = (part: Part, pointer: string): unknown => {
+  const write = (part: Part, pointer: string): FilterJSON => {
     at.set(pointer, part.id);
     const inner = part.negated ? `${pointer}/not` : pointer;
-    const plain =
+    const plain: FilterJSON =
       part.kind === 'condition'
         ? { field: part.field, op: part.op, value: valueOf(part, typeOf(part.field)) }
         : { [part.mode]: part.parts.map((one, i) => write(one, `${inner}/${part.mode}/${i}`)) };
@@ -99,14 +102,30 @@ function valueOf({ op, values }: Condition, type: FieldType | undefined): unknow
   return takesList(op) ? values.map(one) : one(values[0] ?? '');
 }
 
-/** partAt returns the id of the part that an error's pointer, such as "#/filter/all/0/value", is about. */
-export function partAt(written: Written, pointer: string): string | undefined {
-  let rest = pointer.replace(/^#/, '').replace(/^\/filter/, '');
+/**
+ * partAt returns the id of the part that an error's pointer, such as "#/filter/all/0/value", is about. base is where
+ * the filter is in the request.
+ */
+export function partAt(written: Written, pointer: string, base = '/filter'): string | undefined {
+  const plain = pointer.replace(/^#/, '');
+  if (plain !== base && !plain.startsWith(`${base}/`)) return undefined;
+  let rest = plain.slice(base.length);
   for (;;) {
     const found = written.at.get(rest);
     if (found !== undefined || rest === '') return found;
     rest = rest.slice(0, rest.lastIndexOf('/'));
   }
+}
+
+/** refusedAt returns what the service says of the part with that id. base is where the filter is in the request. */
+export function refusedAt(
+  written: Written,
+  errors: readonly { pointer?: string | undefined; detail: string }[],
+  id: string,
+  base = '/filter',
+): string | undefined {
+  const own = errors.filter(({ pointer }) => pointer !== undefined && partAt(written, pointer, base) === id);
+  return own.length === 0 ? undefined : own.map(({ detail }) => detail).join(' ');
 }
 
 export type Fault = 'value' | 'number' | 'list' | 'empty' | 'depth' | 'conditions';

@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { Failure } from '@/app/failure';
 import { describe } from '@/lib/describe';
 import { formatPercent } from '@/lib/intl';
@@ -11,20 +10,10 @@ import { ScoreRing } from '@/ui/score';
 import { GoLink } from '../record/golink';
 import { nameOf } from '../record/types';
 import { t } from './messages';
+import { useStanding } from './usestanding';
 import styles from './segments.module.css';
 
-const typingPause = 400; // milliseconds that a filter must stand before it is counted
 const shown = 8;
-
-/** useStanding returns value once it has not changed for a moment. */
-function useStanding<T>(value: T): T {
-  const [standing, setStanding] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setStanding(value), typingPause);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return standing;
-}
 
 /** Preview counts the contacts of a segment, or those that a filter selects, and shows the first of them. */
 export function Preview({ title, segment, filter }: {

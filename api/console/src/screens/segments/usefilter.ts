@@ -1,11 +1,14 @@
 import { useMemo, useState } from 'react';
 import { isProblem } from '@/lib/problem';
 import type { Fields } from './fields';
-import { type Fault, faults, type Group, limits, newCondition, newGroup, partAt, readFilter, writeFilter } from './filter';
+import { type Fault, faults, type Group, limits, newCondition, newGroup, readFilter, refusedAt, writeFilter } from './filter';
 import { t } from './messages';
 
-/** useFilter keeps a filter that is edited. stored is the one to begin with; null begins a new one. */
-export function useFilter(stored: unknown, fields: Fields) {
+/**
+ * useFilter keeps a filter that is edited. stored is the one to begin with; null begins a new one. at is where the
+ * filter is in the request.
+ */
+export function useFilter(stored: unknown, fields: Fields, at = '/filter') {
   const [base, setBase] = useState(() => (stored === null ? null : readFilter(stored)));
   const [edited, setEdited] = useState<Group | null>(null);
   const stage = fields.find('stage');
@@ -33,8 +36,7 @@ export function useFilter(stored: unknown, fields: Fields) {
       const fault = found.get(id);
       if (fault !== undefined) return asked || fault === 'number' || fault === 'depth' ? faultText(fault) : undefined;
       if (!isProblem(error)) return undefined;
-      const at = (error.problem.errors ?? []).filter((one) => one.pointer !== undefined && partAt(written, one.pointer) === id);
-      return at.length === 0 ? undefined : at.map((one) => one.detail).join(' ');
+      return refusedAt(written, error.problem.errors ?? [], id, at);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { useEffect, useRef, useState, type DragEvent } from 'react';
+import { useEffect, useState } from 'react';
 import { useCommands } from '@/app/commands';
 import { tellFailure } from '@/app/tell';
 import type { Answer } from '@/lib/api';
@@ -13,6 +13,7 @@ import { Button } from '@/ui/button';
 import { Callout, EmptyState } from '@/ui/feedback';
 import { Menu } from '@/ui/menu';
 import { toast } from '@/ui/toast';
+import { useDrag } from '../list/usedrag';
 import mail from '../mail/mail.module.css';
 import { SequenceFrame, type Within } from './frame';
 import { t } from './messages';
@@ -81,7 +82,7 @@ function Builder({ sequence, answer, mayEdit, problem, before }: Within) {
   );
   const shown = problemsOf(draft.problem ?? problem);
   const days = daysOf(steps);
-  const drag = useDrag(move);
+  const drag = useDrag<number>(move);
   if (steps.length === 0) {
     return (
       <EmptyState
@@ -263,44 +264,4 @@ function useDraft(answer: Answer<Sequence>) {
     },
     keepMine: () => void (theirs !== null && save(theirs)),
   };
-}
-
-export interface Drag {
-  isOver: boolean;
-  grip: { draggable: true; onDragStart: (event: DragEvent) => void; onDragEnd: () => void };
-  target: { onDragOver: (event: DragEvent) => void; onDrop: (event: DragEvent) => void };
-}
-
-/** useDrag moves steps with the pointer, by their grips. The buttons of a step do the same from the keyboard. */
-function useDrag(move: (from: number, to: number) => void): (place: number) => Drag {
-  const from = useRef<number | null>(null);
-  const [over, setOver] = useState<number | null>(null);
-  const end = () => {
-    from.current = null;
-    setOver(null);
-  };
-  return (place) => ({
-    isOver: over === place && from.current !== null && from.current !== place,
-    grip: {
-      draggable: true,
-      onDragStart: (event) => {
-        from.current = place;
-        event.dataTransfer.effectAllowed = 'move';
-        event.dataTransfer.setData('text/plain', String(place));
-      },
-      onDragEnd: end,
-    },
-    target: {
-      onDragOver: (event) => {
-        if (from.current === null) return;
-        event.preventDefault();
-        setOver(place);
-      },
-      onDrop: (event) => {
-        event.preventDefault();
-        if (from.current !== null) move(from.current, place);
-        end();
-      },
-    },
-  });
 }

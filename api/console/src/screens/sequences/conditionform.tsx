@@ -1,10 +1,13 @@
 import { useState } from 'react';
-import { useRead } from '@/lib/read';
+import { Skeleton } from '@/ui/feedback';
 import { Checkbox } from '@/ui/checkbox';
-import { Field, Input, Textarea } from '@/ui/field';
+import { Field, Input } from '@/ui/field';
 import { Select } from '@/ui/select';
 import mail from '../mail/mail.module.css';
-import { label } from '../record/label';
+import { Builder } from '../segments/builder';
+import { useFields, type MoreFields } from '../segments/fields';
+import { newCondition, newGroup, readFilter, refusedAt, writeFilter, type FilterJSON } from '../segments/filter';
+import { sentence } from '../segments/words';
 import { readCheck, writeCheck, type Check } from './condition';
 import { t } from './messages';
 import { DelayFields, type PartProps } from './stepform';
@@ -17,29 +20,27 @@ const kinds: readonly { value: CheckKind; label: string }[] = [
   { value: 'clicked', label: t('clickedFact') },
   { value: 'clicked_link', label: t('linkFact') },
   { value: 'bounced', label: t('bouncedFact') },
-  { value: 'field', label: t('fieldFact') },
-  { value: 'json', label: t('jsonFact') },
+  { value: 'filter', label: t('filterFact') },
+];
+
+/** The facts about the mails of an enrolment, which its conditions may name beside the fields of the contact. */
+const own: NonNullable<MoreFields['own']> = [
+  { field: 'replied', label: t('repliedFact'), type: 'boolean', operators: ['eq'] },
+  { field: 'clicked', label: t('clickedFact'), type: 'boolean', operators: ['eq'] },
+  { field: 'clicked_link', label: t('linkField'), type: 'keys', operators: ['eq', 'in', 'not_in', 'starts_with'] },
+  { field: 'bounced', label: t('bouncedFact'), type: 'boolean', operators: ['eq'] },
 ];
 
 /** ConditionForm edits what is checked and where both ways lead. */
-export function ConditionForm({ step, steps, at, onChange, disabled }: PartProps) {
+export function ConditionForm({ step, steps, problems, at, onChange, disabled }: PartProps) {
   const { condition } = step;
-  const fields = useRead('/api/v1/crm/filter-fields');
-  const all = fields.data?.data ?? [];
-  const find = (name: string) => all.find((one) => one.field === name);
-  const [check, setCheck] = useState<Check>(() => readCheck(condition?.filter ?? {}));
   if (condition === undefined) return null;
   const set = (change: Partial<typeof condition>) => onChange({ ...step, condition: { ...condition, ...change } });
-  const setFilter = (next: Check) => {
-    setCheck(next);
-    const filter = writeCheck(next, (name) => find(name)?.type);
-    if (filter !== null) set({ filter });
-  };
+  const check = readCheck(condition.filter);
   const choose = (kind: CheckKind) => {
-    if (kind === 'json') return setFilter({ kind, text: JSON.stringify(condition.filter, null, 2) });
-    if (kind === 'clicked_link') return setFilter({ kind, link: 'https://' });
-    if (kind === 'field') return setFilter({ kind, field: 'stage', op: 'eq', value: find('stage')?.values?.[0] ?? '' });
-    return setFilter({ kind, yes: true });
+    if (kind === 'clicked_link') set({ filter: writeCheck({ kind, link: 'https://' }) });
+    else if (kind !== 'filter') set({ filter: writeCheck({ kind, yes: true }) });
+    else set({ filter: writeFilter(newGroup([newCondition({ field: 'stage', operators: ['in'] })]), () => 'key').filter });
   };
   const place = steps.findIndex((one) => one.key === step.key);
   const targets = [
@@ -50,63 +51,40 @@ export function ConditionForm({ step, steps, at, onChange, disabled }: PartProps
   const { within } = condition;
   return (
     <>
-      <Field label={t('condKind')} error={at('/condition/filter') ?? at('/condition/filter/field')}>
+      <Field label={t('condKind')} error={check.kind === 'filter' ? undefined : at('/condition/filter')}>
         <Select label={t('condKind')} options={kinds} value={check.kind} disabled={disabled} onChange={choose} />
       </Field>
       {(check.kind === 'replied' || check.kind === 'clicked' || check.kind === 'bounced') && (
-        <Field label={t('value')}>
+        <Field label={t('answer')}>
           <Select
-            label={t('value')}
+            label={t('answer')}
             options={[
               { value: 'yes', label: t('yes') },
               { value: 'no', label: t('no') },
             ]}
             value={check.yes ? 'yes' : 'no'}
             disabled={disabled}
-            onChange={(value) => setFilter({ ...check, yes: value === 'yes' })}
+            onChange={(value) => set({ filter: writeCheck({ ...check, yes: value === 'yes' }) })}
           />
         </Field>
       )}
       {check.kind === 'clicked_link' && (
         <Field label={t('linkUrl')} error={at('/condition/filter/value')}>
-          <Input type="url" mono value={check.link} onChange={(e) => setFilter({ ...check, link: e.target.value })} />
+          <Input
+            type="url"
+            mono
+            value={check.link}
+            onChange={(event) => set({ filter: writeCheck({ ...check, link: event.target.value }) })}
+          />
         </Field>
       )}
-      {check.kind === 'field' && (
-        <div className={mail.triple}>
-          <Field label={t('field')}>
-            <Select
-              label={t('field')}
-              options={all.map((one) => ({ value: one.field, label: label(one.field) }))}
-              value={check.field}
-              disabled={disabled}
-              onChange={(field) => setFilter({ ...check, field, op: find(field)?.operators[0] ?? 'eq', value: '' })}
-            />
-          </Field>
-          <Field label={t('operator')} error={at('/condition/filter/op')}>
-            <Select
-              label={t('operator')}
-              options={(find(check.field)?.operators ?? [check.op])
-                .filter((op) => op !== 'in' && op !== 'not_in')
-                .map((op) => ({ value: op, label: label(op) }))}
-              value={check.op}
-              disabled={disabled}
-              onChange={(op) => setFilter({ ...check, op })}
-            />
-          </Field>
-          <Field label={t('value')} error={at('/condition/filter/value')}>
-            <Input value={check.value} onChange={(e) => setFilter({ ...check, value: e.target.value })} />
-          </Field>
-        </div>
-      )}
-      {check.kind === 'json' && (
-        <Field
-          label={t('jsonFilter')}
-          help={t('jsonHelp')}
-          error={writeCheck(check, () => undefined) === null ? t('jsonWrong') : undefined}
-        >
-          <Textarea mono rows={6} value={check.text} onChange={(e) => setFilter({ ...check, text: e.target.value })} />
-        </Field>
+      {check.kind === 'filter' && (
+        <FilterForm
+          filter={condition.filter}
+          problems={problems}
+          disabled={disabled}
+          onChange={(filter) => set({ filter })}
+        />
       )}
       <div className={mail.pair}>
         <Field label={t('ifYes')} error={at('/condition/then')}>
@@ -148,5 +126,29 @@ export function ConditionForm({ step, steps, at, onChange, disabled }: PartProps
         />
       )}
     </>
+  );
+}
+
+/** FilterForm edits the filter of a condition. What lacks a value is refused when the steps are saved. */
+function FilterForm({ filter, problems, disabled, onChange }: Pick<PartProps, 'problems' | 'disabled'> & {
+  filter: FilterJSON;
+  onChange: (filter: FilterJSON) => void;
+}) {
+  const fields = useFields({ segments: true, own });
+  const [group, setGroup] = useState(() => readFilter(filter));
+  if (fields.pending) return <Skeleton width="60%" />;
+  if (group === null) return <p className={mail.help}>{t('unreadable')}</p>;
+  if (disabled) return <p>{sentence(group, fields.names)}</p>;
+  const written = writeFilter(group, fields.names.type);
+  return (
+    <Builder
+      group={group}
+      fields={fields}
+      onChange={(next) => {
+        setGroup(next);
+        onChange(writeFilter(next, fields.names.type).filter);
+      }}
+      errorOf={(id) => refusedAt(written, problems, id, '/condition/filter')}
+    />
   );
 }

@@ -10,7 +10,6 @@ import { Status } from '@/ui/status';
 import { Table, type Column, type TableHandle } from '@/ui/table';
 import { Time } from '@/ui/time';
 import { Toolbar } from '@/ui/toolbar';
-import { ContactName } from '../mail/contactname';
 import mail from '../mail/mail.module.css';
 import { EnrolmentPanel } from './enrolment';
 import { SequenceFrame, type Within } from './frame';
@@ -41,7 +40,7 @@ function List({ sequence, mayEdit, enrol }: Within) {
     { id: 'enrolments.up', label: 'Previous contact', keys: 'k', keyOnly: true, run: () => table.current?.move(-1) },
   ]);
   const columns: readonly Column<Enrolment>[] = [
-    { key: 'contact', title: t('contact'), cell: (one) => <ContactName id={one.contact_id} /> },
+    { key: 'contact', title: t('contact'), cell: (one) => one.contact_name ?? `…${one.contact_id.slice(-8)}` },
     {
       key: 'state',
       title: t('state'),

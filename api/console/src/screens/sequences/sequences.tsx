@@ -1,19 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { useCommands } from '@/app/commands';
-import { Failure } from '@/app/failure';
+import { useState } from 'react';
 import { formatNumber } from '@/lib/intl';
 import { useList } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
-import { Button } from '@/ui/button';
-import { EmptyState } from '@/ui/feedback';
-import { PageHead } from '@/ui/page';
 import { Select } from '@/ui/select';
 import { Status } from '@/ui/status';
-import { Table, type Column, type TableHandle } from '@/ui/table';
+import type { Column } from '@/ui/table';
 import { Time } from '@/ui/time';
-import { Toolbar } from '@/ui/toolbar';
-import styles from '../mail/mail.module.css';
+import { ListScreen } from '../list/listscreen';
 import { CreateSequence } from './create';
 import { t } from './messages';
 import type { Sequence } from './steps';
@@ -64,75 +58,41 @@ export function Sequences() {
   const { org, role } = useScope();
   const mayEdit = useMay('member');
   const navigate = useNavigate();
-  const table = useRef<TableHandle>(null);
   const [creating, setCreating] = useState(false);
   const open = (one: Pick<Sequence, 'id'>) => void navigate({ to: '/app/sequences/$id', params: { id: one.id } });
-  useCommands([
-    { id: 'sequences.down', label: 'Next sequence', keys: 'j', keyOnly: true, run: () => table.current?.move(1) },
-    { id: 'sequences.up', label: 'Previous sequence', keys: 'k', keyOnly: true, run: () => table.current?.move(-1) },
-    ...(mayEdit
-      ? [{ id: 'sequences.create', label: t('create'), icon: 'plus' as const, keys: 'c', run: () => setCreating(true) }]
-      : []),
-  ]);
-  const button = (
-    <Button kind="primary" size="small" icon="plus" onClick={() => setCreating(true)}>
-      {t('newSequence')}
-    </Button>
-  );
-  const isEmpty = list.complete && list.length === 0;
-  const isFirst = isEmpty && status === undefined;
+  const choose = (value: (typeof filters)[number]['value']) =>
+    void navigate({ to: '/app/sequences', search: value === 'all' ? {} : { status: value } });
   return (
-    <>
-      <PageHead title={t('title')} count={list.total ?? undefined}>
-        {mayEdit && !isFirst && button}
-      </PageHead>
-      {!mayEdit && <p className={styles.note}>{t('mayNot', { org: org.name, role })}</p>}
-      {!isFirst && (
-        <Toolbar>
-          <span>
-            <Select
-              label={t('status')}
-              size="small"
-              value={status ?? 'all'}
-              options={filters}
-              onChange={(next) =>
-                void navigate({ to: '/app/sequences', search: next === 'all' ? {} : { status: next } })
-              }
-            />
-          </span>
-        </Toolbar>
-      )}
-      {list.error !== null && list.pending ? (
-        <Failure error={list.error} again={() => list.pages.retry()} />
-      ) : isFirst ? (
-        <EmptyState
-          icon="sequences"
-          title={t('empty')}
-          action={mayEdit ? button : undefined}
-          guide={{ label: t('guide'), href: '/docs/guides/sequences' }}
-        >
-          {t('emptyText')}
-        </EmptyState>
-      ) : isEmpty ? (
-        <EmptyState
-          icon="filter"
-          title={t('noneMatch')}
-          action={<Button onClick={() => void navigate({ to: '/app/sequences' })}>{t('clearFilter')}</Button>}
-        />
-      ) : (
-        <Table
-          ref={table}
-          label={t('title')}
-          columns={columns}
-          rows={list}
-          rowKey={(one) => one.id}
-          href={(one) => `/app/sequences/${one.id}`}
-          onOpen={open}
-          phone={(one) => `${t('openCount')} ${formatNumber(openCount(one.counts))}`}
-          loading={list.pending}
-        />
-      )}
+    <ListScreen
+      name="sequences"
+      title={t('title')}
+      one="sequence"
+      list={list}
+      columns={columns}
+      href={(one) => `/app/sequences/${one.id}`}
+      onOpen={open}
+      phone={(one) => `${t('openCount')} ${formatNumber(openCount(one.counts))}`}
+      {...(mayEdit
+        ? { create: { label: t('newSequence'), command: t('create'), run: () => setCreating(true) } }
+        : { note: t('mayNot', { org: org.name, role }) })}
+      filter={
+        <span>
+          <Select label={t('status')} size="small" value={status ?? 'all'} options={filters} onChange={choose} />
+        </span>
+      }
+      filtered={
+        status === undefined
+          ? undefined
+          : { title: t('noneMatch'), action: t('clearFilter'), clear: () => choose('all') }
+      }
+      empty={{
+        icon: 'sequences',
+        title: t('empty'),
+        text: t('emptyText'),
+        guide: { label: t('guide'), href: '/docs/guides/sequences' },
+      }}
+    >
       {creating && <CreateSequence onClose={() => setCreating(false)} onCreated={open} />}
-    </>
+    </ListScreen>
   );
 }

@@ -16,6 +16,11 @@ import { toast } from '@/ui/toast';
 import { useMailboxes } from '../mail/choices';
 import mail from '../mail/mail.module.css';
 import { wholeOf } from '../mailboxes/server';
+import { Builder } from '../segments/builder';
+import { useFields } from '../segments/fields';
+import { readFilter } from '../segments/filter';
+import { useFilter } from '../segments/usefilter';
+import { sentence } from '../segments/words';
 import { SequenceFrame, type Within } from './frame';
 import { t } from './messages';
 import type { Sequence } from './steps';
@@ -40,6 +45,7 @@ function draftOf(one: Sequence) {
     holidays: one.schedule.holidays.join('\n'),
     perDay: one.max_new_per_day === null ? '' : String(one.max_new_per_day),
     late: String(one.late_after_hours),
+    hasGoal: one.goal !== null,
     stop: one.stop_on,
     exclusive: one.exclusive,
     reenroll: one.allow_reenroll,
@@ -53,6 +59,11 @@ function Settings({ answer, mayEdit, sequence }: Within) {
   const mailboxes = useMailboxes();
   const [draft, setDraft] = useState(() => draftOf(answer.data));
   const set = (change: Partial<typeof draft>) => setDraft({ ...draft, ...change });
+  const [asked, setAsked] = useState(false);
+  const fields = useFields({ segments: true });
+  const stored = answer.data.goal;
+  const goal = useFilter(stored, fields, '/goal');
+  const isReadable = stored === null || readFilter(stored) !== null;
   const path = { id: sequence.id };
   const disabled = !mayEdit || sequence.status === 'archived';
   const perDay = wholeOf(draft.perDay);
@@ -71,6 +82,7 @@ function Settings({ answer, mayEdit, sequence }: Within) {
         },
         max_new_per_day: perDay ?? null,
         late_after_hours: late ?? null,
+        ...(!draft.hasGoal ? { goal: null } : isReadable && goal.filter !== undefined && { goal: goal.filter }),
         stop_on: draft.stop,
         exclusive: draft.exclusive,
         allow_reenroll: draft.reenroll,
@@ -86,14 +98,17 @@ function Settings({ answer, mayEdit, sequence }: Within) {
         get: () => api.get('/api/v1/sequences/{id}', { path }),
       });
     },
-    (stored) => {
-      base.current = stored;
+    (saved) => {
+      base.current = saved;
+      goal.keep();
       invalidate(scope, '/api/v1/sequences');
       toast({ title: t('settingsSaved') });
     },
   );
   const submit = () => {
-    if (perDay !== undefined && late !== undefined) void save.submit(draft);
+    setAsked(true);
+    const isComplete = !draft.hasGoal || !isReadable || goal.filter !== undefined;
+    if (perDay !== undefined && late !== undefined && isComplete) void save.submit(draft);
   };
   const options = mailboxes.options;
   const chosen = draft.mailboxes.map((value) => ({ value, label: mailboxes.names.get(value) ?? `…${value.slice(-8)}` }));
@@ -161,6 +176,27 @@ function Settings({ answer, mayEdit, sequence }: Within) {
             <Field label={t('holidays')} pointer="/schedule/holidays" help={t('holidaysHelp')} optional>
               <Textarea rows={3} value={draft.holidays} onChange={(e) => set({ holidays: e.target.value })} />
             </Field>
+            <h2 className={styles.group}>{t('goalCard')}</h2>
+            <Checkbox
+              label={t('hasGoal')}
+              help={t('goalHelp')}
+              checked={draft.hasGoal}
+              disabled={disabled}
+              onChange={(hasGoal) => set({ hasGoal })}
+            />
+            {draft.hasGoal &&
+              (!isReadable ? (
+                <p className={mail.help}>{t('unreadable')}</p>
+              ) : disabled ? (
+                <p>{sentence(goal.group, fields.names)}</p>
+              ) : (
+                <Builder
+                  group={goal.group}
+                  fields={fields}
+                  onChange={goal.change}
+                  errorOf={(id) => goal.errorOf(id, save.error, asked)}
+                />
+              ))}
             <h2 className={styles.group}>{t('stopCard')}</h2>
             <Checkbox
               label={t('stopReply')}

@@ -15,6 +15,7 @@ export interface PartProps {
   step: Step;
   steps: readonly Step[];
   mailbox: string | null;
+  problems: readonly StepProblem[];
   /** at returns what is wrong at a pointer within the step. */
   at: (pointer: string) => string | undefined;
   onChange: (next: Step) => void;
@@ -33,6 +34,7 @@ export function StepForm({ step, steps, mailbox, problems, onChange }: {
     step,
     steps,
     mailbox,
+    problems,
     at: (pointer) => problems.find((one) => one.pointer === pointer)?.detail,
     onChange: onChange ?? (() => {}),
     disabled: onChange === undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { addVariant } from '../mail/variants';
 import {
-  addVariant,
   daysOf,
   insertStep,
   kinds,
@@ -8,7 +8,6 @@ import {
   newStep,
   problemsOf,
   removeStep,
-  removeVariant,
   toInput,
   type Step,
 } from './steps';
@@ -64,14 +63,13 @@ test('what is empty is not sent', () => {
   expect(toInput(condition!).condition).toMatchObject({ then: null, else: null });
 });
 
-test('of two variants the one that stays becomes the mail', () => {
+test('variants are sent with what ends their comparison', () => {
   const mail = { html: '', subject: 'Hello', text: 'Text', thread: 'new' as const, auto: true, variants: [] };
   const two = addVariant(mail);
-  expect(two.variants.map((one) => one.key)).toEqual(['a', 'b']);
-  expect(addVariant(two).variants).toHaveLength(3);
-  expect(toInput({ ...newStep('email', [], 0), email: two }).email).toMatchObject({ auto: true });
-  const changed = { ...two, variants: two.variants.map((one) => ({ ...one, subject: one.key })) };
-  expect(removeVariant(changed, 'a')).toMatchObject({ variants: [], subject: 'b', text: 'Text' });
+  expect(toInput({ ...newStep('email', [], 0), email: two }).email).toMatchObject({
+    auto: true,
+    variants: [{ key: 'a' }, { key: 'b' }],
+  });
 });
 
 test('a problem is shown at the step that its pointer names', () => {

@@ -1,6 +1,7 @@
 import type { Options, Result } from '@/lib/operations';
 import type { Problem } from '@/lib/problem';
 import { randomId } from '@/lib/random';
+import { variantsToInput } from '../mail/variants';
 
 export type Sequence = Result<'get', '/api/v1/sequences/{id}'>;
 export type Step = Sequence['steps'][number];
@@ -122,44 +123,8 @@ function mailOf({ html, subject, text, thread, auto, variants }: Email): NonNull
     ...(text !== '' && { text }),
     ...(variants.length > 0 && {
       auto,
-      variants: variants.map((one) => ({
-        key: one.key,
-        weight: one.weight,
-        ...(one.html !== '' && { html: one.html }),
-        ...(one.subject !== '' && { subject: one.subject }),
-        ...(one.text !== '' && { text: one.text }),
-      })),
+      variants: variantsToInput(variants),
     }),
-  };
-}
-
-/** addVariant returns the mail with one more variant; the first time with two, A being the mail as it is. */
-export function addVariant(email: Email): Email {
-  const taken = new Set(email.variants.map((one) => one.key));
-  const free = () => [...'abcdefghij'].find((key) => !taken.has(key)) ?? randomId().slice(0, 6);
-  const make = (subject: string, text: string) => {
-    const key = free();
-    taken.add(key);
-    return { key, subject, text, html: '', weight: 1 };
-  };
-  if (email.variants.length === 0) {
-    return { ...email, variants: [make(email.subject, email.text), make(email.subject, email.text)] };
-  }
-  return { ...email, variants: [...email.variants, make(email.subject, email.text)] };
-}
-
-/** removeVariant returns the mail without a variant. Of two, the other one becomes the mail. */
-export function removeVariant(email: Email, key: string): Email {
-  const rest = email.variants.filter((one) => one.key !== key);
-  const [last] = rest;
-  if (rest.length > 1 || last === undefined) return { ...email, variants: rest };
-  const { subject, text, html } = last;
-  return {
-    ...email,
-    variants: [],
-    subject: subject || email.subject,
-    text: text || email.text,
-    html: html || email.html,
   };
 }
 

@@ -3,6 +3,8 @@ import { messages } from '@/lib/messages';
 import type { Result } from '@/lib/operations';
 import type { IconName } from '@/ui/icon';
 import type { Tone } from '@/ui/status';
+import { readFilter } from '../segments/filter';
+import { fieldWord, sentence, type Names } from '../segments/words';
 import { t } from './messages';
 import { states } from './states';
 import { unitOf, type Delay, type Kind, type Sequence, type Step } from './steps';
@@ -28,8 +30,8 @@ const m = messages({
   clicked: 'Followed a link?',
   bounced: 'Came back?',
   clicked_link: 'Followed {link}?',
-  filter: 'Filter on {field}',
-  someFilter: 'Filter',
+  filter: '{text}?',
+  someFilter: 'Conditions',
   no_email: 'No address',
   suppressed: 'Suppressed',
   no_consent: 'No consent',
@@ -103,11 +105,16 @@ export function summaryOf(step: Step): string {
 }
 
 function filterText(filter: { [key: string]: unknown }): string {
-  const { field, value } = filter;
-  if (field === 'replied' || field === 'clicked' || field === 'bounced') return m(field);
-  if (field === 'clicked_link') return m('clicked_link', { link: String(value) });
-  return typeof field === 'string' ? m('filter', { field }) : m('someFilter');
+  const { field, op, value } = filter;
+  if ((field === 'replied' || field === 'clicked' || field === 'bounced') && value === true) return m(field);
+  if (field === 'clicked_link' && op === 'eq') return m('clicked_link', { link: String(value) });
+  const group = readFilter(filter);
+  const text = group === null ? '' : sentence(group, plainNames);
+  return text === '' ? m('someFilter') : m('filter', { text });
 }
+
+/** Names for a filter where no list of fields is at hand. */
+const plainNames: Names = { field: (field) => fieldWord(field, new Map()), type: () => undefined, value: (_, value) => value };
 
 /** stepName returns how a step is called where only its key is known: its number and what it does. */
 export function stepName(steps: readonly Step[], key: string): string {

@@ -5,7 +5,6 @@ import { Failure } from '@/app/failure';
 import type { Answer } from '@/lib/api';
 import { describe } from '@/lib/describe';
 import { saveEdit } from '@/lib/edit';
-import type { Result } from '@/lib/operations';
 import { randomId } from '@/lib/random';
 import { invalidate, useRead } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
@@ -21,10 +20,12 @@ import { toast } from '@/ui/toast';
 import mail from '../mail/mail.module.css';
 import { MergeText } from '../mail/mergetext';
 import { PreviewPane } from '../mail/preview';
+import { BlockEditor } from './blockeditor';
+import { complete, fromText, readBlocks, writeBlocks, type Item, type Template } from './blocks';
 import { t } from './messages';
 import styles from './templates.module.css';
 
-type Template = Result<'get', '/api/v1/templates/{id}'>;
+type Format = 'text' | 'blocks' | 'html';
 
 /** TemplatePage edits a template; beside it is the mail as a contact would get it, and what to correct. */
 export function TemplatePage() {
@@ -53,21 +54,32 @@ function Loaded({ answer, back }: { answer: Answer<Template>; back: ReactNode })
   const mayEdit = useMay('member');
   const base = useRef(answer);
   const one = answer.data;
-  const isBlocks = one.blocks !== null;
-  const [draft, setDraft] = useState({
+  const [draft, setDraft] = useState(() => ({
     name: one.name,
     subject: one.subject,
     text: one.text ?? '',
+    part: one.html === null && one.blocks === null ? '' : (one.text ?? ''),
     html: one.html ?? '',
-  });
-  const [format, setFormat] = useState<'text' | 'html'>(one.html === null ? 'text' : 'html');
-  const set = (change: Partial<typeof draft>) => setDraft({ ...draft, ...change });
+    items: readBlocks(one.blocks ?? []) as readonly Item[],
+  }));
+  const [format, setFormat] = useState<Format>(one.blocks !== null ? 'blocks' : one.html !== null ? 'html' : 'text');
+  const set = (change: Partial<typeof draft>) => setDraft((old) => ({ ...old, ...change }));
+  const choose = (next: Format) => {
+    setFormat(next);
+    if (next === 'blocks' && draft.items.length === 0) set({ items: fromText(draft.text) });
+  };
+  const text = format === 'text' ? draft.text : draft.part;
   const orNull = (text: string) => (text === '' ? null : text);
   const path = { id: one.id };
   const save = useSubmit(
     (_: typeof draft, idempotencyKey) => {
-      const parts = isBlocks ? {} : { text: orNull(draft.text), html: orNull(draft.html) };
-      const body = { name: draft.name.trim(), subject: draft.subject, ...parts };
+      const body = {
+        name: draft.name.trim(),
+        subject: draft.subject,
+        text: orNull(text),
+        html: format === 'html' ? orNull(draft.html) : null,
+        blocks: format === 'blocks' ? writeBlocks(draft.items) : null,
+      };
       return saveEdit(base.current, body, {
         patch: (_changes, etag) =>
           api.patch('/api/v1/templates/{id}', {
@@ -85,6 +97,7 @@ function Loaded({ answer, back }: { answer: Answer<Template>; back: ReactNode })
       toast({ title: t('saved') });
     },
   );
+  const shown = complete(draft.items);
   const submit = () => {
     if (mayEdit) void save.submit(draft);
   };
@@ -109,45 +122,56 @@ function Loaded({ answer, back }: { answer: Answer<Template>; back: ReactNode })
               <Field label={t('subject')} pointer="/subject">
                 <Input value={draft.subject} onChange={(e) => set({ subject: e.target.value })} />
               </Field>
-              {isBlocks ? (
-                <Callout>{t('blocksNote')}</Callout>
+              <Segments
+                label={t('format')}
+                value={format}
+                onChange={choose}
+                options={[
+                  { value: 'text', label: t('asText') },
+                  { value: 'blocks', label: t('asBlocks') },
+                  { value: 'html', label: t('html') },
+                ]}
+              />
+              {format !== 'blocks' && one.blocks !== null && <Callout>{t('replacesBlocks')}</Callout>}
+              {format !== 'html' && one.html !== null && <Callout>{t('replacesHtml')}</Callout>}
+              {format === 'blocks' && (
+                <BlockEditor
+                  items={draft.items}
+                  errors={describe(save.error)?.errors ?? []}
+                  onChange={(items) => set({ items })}
+                  disabled={!mayEdit}
+                />
+              )}
+              {format === 'html' && (
+                <Field label={t('html')} pointer="/html" help={t('htmlHelp')}>
+                  <Textarea mono rows={16} value={draft.html} onChange={(e) => set({ html: e.target.value })} />
+                </Field>
+              )}
+              {format === 'text' ? (
+                <Field label={t('text')} pointer="/text" help={t('textHelp')}>
+                  <MergeText label={t('text')} rows={14} value={draft.text} onChange={(next) => set({ text: next })} />
+                </Field>
               ) : (
-                <>
-                  <Segments
-                    label={t('format')}
-                    value={format}
-                    onChange={setFormat}
-                    options={[
-                      { value: 'text', label: t('text') },
-                      { value: 'html', label: t('html') },
-                    ]}
-                  />
-                  {format === 'text' ? (
-                    <Field label={t('text')} pointer="/text" help={t('textHelp')}>
-                      <MergeText label={t('text')} rows={14} value={draft.text} onChange={(text) => set({ text })} />
-                    </Field>
-                  ) : (
-                    <Field label={t('html')} pointer="/html" help={t('htmlHelp')}>
-                      <Textarea mono rows={16} value={draft.html} onChange={(e) => set({ html: e.target.value })} />
-                    </Field>
-                  )}
-                </>
+                <Field label={t('textPart')} pointer="/text" help={t('textPartHelp')} optional>
+                  <MergeText label={t('textPart')} rows={4} value={draft.part} onChange={(part) => set({ part })} />
+                </Field>
               )}
             </fieldset>
           </Form>
           <aside className={styles.preview} aria-label={t('preview')}>
-            <PreviewPane
-              mailbox={null}
-              template={
-                one.blocks !== null
-                  ? { subject: draft.subject, blocks: one.blocks }
-                  : {
-                      subject: draft.subject,
-                      ...(draft.text !== '' && { text: draft.text }),
-                      ...(draft.html !== '' && { html: draft.html }),
-                    }
-              }
-            />
+            {format === 'blocks' && shown.length === 0 ? (
+              <p className="meta">{t('noBlocks')}</p>
+            ) : (
+              <PreviewPane
+                mailbox={null}
+                template={{
+                  subject: draft.subject,
+                  ...(text !== '' && { text }),
+                  ...(format === 'html' && draft.html !== '' && { html: draft.html }),
+                  ...(format === 'blocks' && { blocks: writeBlocks(shown) }),
+                }}
+              />
+            )}
           </aside>
         </div>
       </div>

@@ -1,7 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { useCommands } from '@/app/commands';
-import { Failure } from '@/app/failure';
+import { useState } from 'react';
 import { describe } from '@/lib/describe';
 import { invalidate, useList, type Row } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
@@ -9,14 +7,12 @@ import { useApi } from '@/lib/services';
 import { useSubmit } from '@/lib/submit';
 import { Button } from '@/ui/button';
 import { Dialog } from '@/ui/dialog';
-import { EmptyState } from '@/ui/feedback';
 import { Field, Input } from '@/ui/field';
 import { Form } from '@/ui/form';
-import { PageHead } from '@/ui/page';
-import { Table, type Column, type TableHandle } from '@/ui/table';
+import type { Column } from '@/ui/table';
 import { Time } from '@/ui/time';
+import { ListScreen } from '../list/listscreen';
 import { useAct } from '../mail/act';
-import styles from '../mail/mail.module.css';
 import { t } from './messages';
 
 type Template = Row<'/api/v1/templates'>;
@@ -38,17 +34,9 @@ export function Templates() {
   const mayEdit = useMay('member');
   const navigate = useNavigate();
   const api = useApi();
-  const table = useRef<TableHandle>(null);
   const [creating, setCreating] = useState(false);
   const { run } = useAct('/api/v1/templates');
   const open = (one: Pick<Template, 'id'>) => void navigate({ to: '/app/templates/$id', params: { id: one.id } });
-  useCommands([
-    { id: 'templates.down', label: 'Next template', keys: 'j', keyOnly: true, run: () => table.current?.move(1) },
-    { id: 'templates.up', label: 'Previous template', keys: 'k', keyOnly: true, run: () => table.current?.move(-1) },
-    ...(mayEdit
-      ? [{ id: 'templates.create', label: t('create'), icon: 'plus' as const, keys: 'c', run: () => setCreating(true) }]
-      : []),
-  ]);
   const archive = (one: Template) =>
     void run('archive', () => api.delete('/api/v1/templates/{id}', { path: { id: one.id } }), {
       title: t('archived'),
@@ -59,49 +47,33 @@ export function Templates() {
           { title: t('restored') },
         ),
     });
-  const button = (
-    <Button kind="primary" size="small" icon="plus" onClick={() => setCreating(true)}>
-      {t('newTemplate')}
-    </Button>
-  );
-  const isEmpty = list.complete && list.length === 0;
   return (
-    <>
-      <PageHead title={t('title')} count={list.total ?? undefined}>
-        {mayEdit && !isEmpty && button}
-      </PageHead>
-      {!mayEdit && <p className={styles.note}>{t('mayNot', { org: org.name, role })}</p>}
-      {list.error !== null && list.pending ? (
-        <Failure error={list.error} again={() => list.pages.retry()} />
-      ) : isEmpty ? (
-        <EmptyState
-          icon="templates"
-          title={t('empty')}
-          action={mayEdit ? button : undefined}
-          guide={{ label: t('guide'), href: '/docs/guides/email' }}
-        >
-          {t('emptyText')}
-        </EmptyState>
-      ) : (
-        <Table
-          ref={table}
-          label={t('title')}
-          columns={columns}
-          rows={list}
-          rowKey={(one) => one.id}
-          href={(one) => `/app/templates/${one.id}`}
-          onOpen={open}
-          phone={(one) => one.subject}
-          loading={list.pending}
-          {...(mayEdit && {
+    <ListScreen
+      name="templates"
+      title={t('title')}
+      one="template"
+      list={list}
+      columns={columns}
+      href={(one) => `/app/templates/${one.id}`}
+      onOpen={open}
+      phone={(one) => one.subject}
+      {...(mayEdit
+        ? {
+            create: { label: t('newTemplate'), command: t('create'), run: () => setCreating(true) },
             actions: (one: Template) => [
               { label: t('archive'), icon: 'archive' as const, danger: true, onSelect: () => archive(one) },
             ],
-          })}
-        />
-      )}
+          }
+        : { note: t('mayNot', { org: org.name, role }) })}
+      empty={{
+        icon: 'templates',
+        title: t('empty'),
+        text: t('emptyText'),
+        guide: { label: t('guide'), href: '/docs/guides/email' },
+      }}
+    >
       {creating && <CreateDialog onClose={() => setCreating(false)} onCreated={open} />}
-    </>
+    </ListScreen>
   );
 }
 

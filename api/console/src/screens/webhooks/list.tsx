@@ -1,22 +1,17 @@
-import { Link, useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { useCommands } from '@/app/commands';
-import { Failure } from '@/app/failure';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useList } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
-import { buttonLook } from '@/ui/button';
 import { ConfirmDialog } from '@/ui/dialog';
-import { EmptyState } from '@/ui/feedback';
-import { Icon } from '@/ui/icon';
-import { PageHead } from '@/ui/page';
 import { Status } from '@/ui/status';
-import { Table, type Column, type TableHandle } from '@/ui/table';
+import type { Column } from '@/ui/table';
+import styles from '../list/list.module.css';
+import { ListScreen } from '../list/listscreen';
 import { useWebhookActions } from './actions';
 import { t } from './messages';
 import { Health } from './strip';
 import { TestDialog } from './test';
 import { eventsWord, nameOf, webhookStatus, type Webhook } from './words';
-import styles from './webhooks.module.css';
 
 const columns: readonly Column<Webhook>[] = [
   {
@@ -24,7 +19,7 @@ const columns: readonly Column<Webhook>[] = [
     title: t('endpoint'),
     cell: (hook) => (
       <span className={styles.two}>
-        <span className={styles.url}>{nameOf(hook.url)}</span>
+        <span className={styles.cut}>{nameOf(hook.url)}</span>
         {hook.description && <span className={styles.second}>{hook.description}</span>}
       </span>
     ),
@@ -47,20 +42,11 @@ export function Webhooks() {
   const { org, role } = useScope();
   const isAdmin = useMay('admin');
   const navigate = useNavigate();
-  const table = useRef<TableHandle>(null);
   const [testing, setTesting] = useState<Webhook | null>(null);
   const [archiving, setArchiving] = useState<Webhook | null>(null);
   const { setEnabled, archive } = useWebhookActions((id, change) =>
     list.pages.change((hook) => (hook.id === id ? { ...hook, ...change } : undefined)),
   );
-  const create = () => void navigate({ to: `${path}/new` });
-  useCommands([
-    { id: 'webhooks.down', label: 'Next webhook', keys: 'j', keyOnly: true, run: () => table.current?.move(1) },
-    { id: 'webhooks.up', label: 'Previous webhook', keys: 'k', keyOnly: true, run: () => table.current?.move(-1) },
-    ...(isAdmin
-      ? [{ id: 'webhooks.create', label: t('create'), icon: 'plus' as const, keys: 'c', run: create }]
-      : []),
-  ]);
   const actions = (hook: Webhook) => [
     { label: t('open'), icon: 'right' as const, onSelect: () => open(hook) },
     { label: t('copyUrl'), icon: 'copy' as const, onSelect: () => void navigator.clipboard.writeText(hook.url) },
@@ -79,45 +65,35 @@ export function Webhooks() {
       : []),
   ];
   const open = (hook: Webhook) => void navigate({ to: `${path}/$id`, params: { id: hook.id } });
-  const newLink = (
-    <Link to={`${path}/new`} className={buttonLook({ kind: 'primary', size: 'small' })}>
-      <Icon name="plus" />
-      {t('newWebhook')}
-    </Link>
-  );
-  const isEmpty = list.complete && list.length === 0;
   return (
-    <>
-      <PageHead title={t('title')} count={list.total ?? undefined}>
-        {isAdmin && !isEmpty && newLink}
-      </PageHead>
-      {!isAdmin && <p className={styles.note}>{t('admins', { org: org.name, role })}</p>}
-      {list.error !== null && list.pending ? (
-        <Failure error={list.error} again={() => list.pages.retry()} />
-      ) : isEmpty ? (
-        <EmptyState
-          icon="webhook"
-          title={t('empty')}
-          action={isAdmin ? newLink : undefined}
-          guide={{ label: t('guide'), href: '/docs/webhooks' }}
-        >
-          {t('emptyText')}
-        </EmptyState>
-      ) : (
-        <Table
-          ref={table}
-          label={t('title')}
-          columns={columns}
-          rows={list}
-          rowKey={(hook) => hook.id}
-          href={(hook) => `${path}/${hook.id}`}
-          onOpen={open}
-          actions={actions}
-          phone={(hook) => eventsWord(hook.events)}
-          loading={list.pending}
-          twoLines
-        />
-      )}
+    <ListScreen
+      name="webhooks"
+      title={t('title')}
+      one="webhook"
+      list={list}
+      columns={columns}
+      href={(hook) => `${path}/${hook.id}`}
+      onOpen={open}
+      actions={actions}
+      phone={(hook) => eventsWord(hook.events)}
+      twoLines
+      {...(isAdmin
+        ? {
+            create: {
+              label: t('newWebhook'),
+              command: t('create'),
+              href: `${path}/new`,
+              run: () => void navigate({ to: `${path}/new` }),
+            },
+          }
+        : { note: t('admins', { org: org.name, role }) })}
+      empty={{
+        icon: 'webhook',
+        title: t('empty'),
+        text: t('emptyText'),
+        guide: { label: t('guide'), href: '/docs/webhooks' },
+      }}
+    >
       {testing && <TestDialog hook={testing} onClose={() => setTesting(null)} />}
       <ConfirmDialog
         open={archiving !== null}
@@ -130,6 +106,6 @@ export function Webhooks() {
           setArchiving(null);
         }}
       />
-    </>
+    </ListScreen>
   );
 }

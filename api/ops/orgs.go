@@ -1,0 +1,235 @@
+package ops
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/tenants"
+)
+
+const orgsPath = "/orgs/"
+
+// orgsAPI is the JSON API with which operators inspect, suspend and resume orgs, and change their rights. Like jobsAPI,
+// it needs Postgres alone.
+type orgsAPI struct {
+	*jobsAPI
+	orgs *tenants.Service
+}
+
+// mountOrgs adds the paths to mux, behind the listener's guard, if the process can act on orgs.
+func (d *jobsAPI) mountOrgs(mux *http.ServeMux, orgs *tenants.Service) {
+	if d == nil || orgs == nil {
+		return
+	}
+	o := &orgsAPI{d, orgs}
+	for pattern, h := range map[string]jobsHandler{
+		"GET /orgs/{$}":                       o.list,
+		"GET /orgs/{org}":                     o.one,
+		"POST /orgs/{org}/suspend":            o.suspend,
+		"POST /orgs/{org}/resume":             o.resumeOrg,
+		"GET /orgs/{org}/usage":               o.usage,
+		"PUT /orgs/{org}/plan":                o.plan,
+		"GET /orgs/{org}/rights":              o.rights,
+		"PUT /orgs/{org}/rights/{feature}":    o.override,
+		"DELETE /orgs/{org}/rights/{feature}": o.endOverride,
+		"POST /orgs/{org}/addons":             o.addOn,
+		"DELETE /orgs/{org}/addons/{addon}":   o.endAddOn,
+	} {
+		mux.Handle(pattern, d.handle(h))
+	}
+}
+
+var errNoOrg = &requestError{http.StatusNotFound, "there is no such org"}
+
+func orgOf(r *http.Request) (id.ID, error) {
+	org, err := id.Parse(r.PathValue("org"))
+	if err != nil {
+		return org, errNoOrg
+	}
+	return org, nil
+}
+
+// because returns the org of the path and the operator with the reason of the body or, for DELETE, of the query.
+func (o *orgsAPI) because(r *http.Request) (org id.ID, by tenants.By, err error) {
+	by.Actor = o.actor
+	if org, err = orgOf(r); err != nil {
+		return org, by, err
+	}
+	if r.Method == http.MethodDelete {
+		q, err := readQuery(r, "reason")
+		by.Reason = q.Get("reason")
+		return org, by, err
+	}
+	var in struct {
+		Reason string `json:"reason"`
+	}
+	err = readJSON(r, &in)
+	by.Reason = strings.TrimSpace(in.Reason)
+	return org, by, err
+}
+
+func (o *orgsAPI) list(r *http.Request) (int, any, error) {
+	q, err := readQuery(r, "q", "status", "plan", "limit", "cursor")
+	if err != nil {
+		return 0, nil, err
+	}
+	limit, err := limitOf(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	f := tenants.Filter{Search: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Plan: q.Get("plan")}
+	if f.Status != "" && !slices.Contains(tenants.Statuses(), f.Status) {
+		return 0, nil, &requestError{
+			http.StatusBadRequest, "status: one of " + strings.Join(tenants.Statuses(), ", "),
+		}
+	}
+	if strings.ContainsRune(f.Search+f.Plan, 0) {
+		return 0, nil, &requestError{http.StatusBadRequest, "query: it cannot be read"}
+	}
+	var before *id.ID
+	if c := q.Get("cursor"); c != "" {
+		last, err := id.Parse(c)
+		if err != nil {
+			return 0, nil, errCursor
+		}
+		before = &last
+	}
+	all, err := o.orgs.List(r.Context(), f, before, limit+1)
+	if err != nil {
+		return 0, nil, err
+	}
+	out := page[tenants.Org]{HasMore: len(all) > limit}
+	if out.HasMore {
+		all = all[:limit]
+		next := all[limit-1].ID.String()
+		out.NextCursor = &next
+	}
+	out.Data = append([]tenants.Org{}, all...)
+	return http.StatusOK, out, nil
+}
+
+func (o *orgsAPI) one(r *http.Request) (int, any, error) {
+	org, err := orgOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	d, err := o.orgs.Show(r.Context(), org)
+	return http.StatusOK, d, err
+}
+
+func (o *orgsAPI) suspend(r *http.Request) (int, any, error) {
+	org, by, err := o.because(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	d, err := o.orgs.Suspend(r.Context(), by, org)
+	return http.StatusOK, d, err
+}
+
+func (o *orgsAPI) resumeOrg(r *http.Request) (int, any, error) {
+	org, by, err := o.because(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	d, err := o.orgs.Resume(r.Context(), by, org)
+	return http.StatusOK, d, err
+}
+
+func (o *orgsAPI) usage(r *http.Request) (int, any, error) {
+	org, err := orgOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	u, err := o.orgs.Usage(r.Context(), org)
+	return http.StatusOK, u, err
+}
+
+func (o *orgsAPI) rights(r *http.Request) (int, any, error) {
+	org, err := orgOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	rights, err := o.orgs.Rights(r.Context(), org)
+	return http.StatusOK, rights, err
+}
+
+func (o *orgsAPI) plan(r *http.Request) (int, any, error) {
+	var in struct {
+		Plan   string `json:"plan"`
+		Reason string `json:"reason"`
+	}
+	org, err := orgOf(r)
+	if err == nil {
+		err = readJSON(r, &in)
+	}
+	if err == nil {
+		err = o.orgs.SetPlan(r.Context(), tenants.By{Actor: o.actor, Reason: in.Reason}, org, in.Plan)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	return o.rights(r)
+}
+
+func (o *orgsAPI) override(r *http.Request) (int, any, error) {
+	var in struct {
+		Value  json.RawMessage `json:"value"`
+		Until  *time.Time      `json:"until"`
+		Reason string          `json:"reason"`
+	}
+	org, err := orgOf(r)
+	if err == nil {
+		err = readJSON(r, &in)
+	}
+	if err == nil {
+		err = o.orgs.Override(r.Context(), tenants.By{Actor: o.actor, Reason: in.Reason}, org, r.PathValue("feature"),
+			in.Value, in.Until)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	return o.rights(r)
+}
+
+func (o *orgsAPI) endOverride(r *http.Request) (int, any, error) {
+	org, by, err := o.because(r)
+	if err == nil {
+		err = o.orgs.EndOverride(r.Context(), by, org, r.PathValue("feature"))
+	}
+	return http.StatusNoContent, nil, err
+}
+
+func (o *orgsAPI) addOn(r *http.Request) (int, any, error) {
+	var in struct {
+		Feature string `json:"feature"`
+		Amount  int64  `json:"amount"`
+		Endless bool   `json:"endless"`
+		Reason  string `json:"reason"`
+	}
+	org, err := orgOf(r)
+	if err == nil {
+		err = readJSON(r, &in)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	addon, err := o.orgs.Add(r.Context(), tenants.By{Actor: o.actor, Reason: in.Reason}, org, in.Feature, in.Amount,
+		in.Endless)
+	return http.StatusCreated, map[string]id.ID{"id": addon}, err
+}
+
+func (o *orgsAPI) endAddOn(r *http.Request) (int, any, error) {
+	org, by, err := o.because(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	addon, err := id.Parse(r.PathValue("addon"))
+	if err != nil {
+		return 0, nil, errNoSuch
+	}
+	return http.StatusNoContent, nil, o.orgs.EndAddOn(r.Context(), by, org, addon)
+}
