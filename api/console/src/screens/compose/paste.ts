@@ -6,7 +6,7 @@ type SafeParser = { parseHTML?: (html: string, options: { sanitizer: object }) =
 
 const kept = { attributes: ['href', 'data-field', 'data-fallback'], removeElements: ['head', 'style', 'title'] };
 
-/** Styles and handlers of pasted HTML. The policy blocks them anyway; each would be a report on the browser's console. */
+/** Styles and handlers of pasted HTML. The policy blocks them anyway, and the browser's console reports each. */
 const blocked = /<style[\s\S]*?<\/style>|\s(?:on[a-z]+|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>"']+)/gi;
 
 /**
