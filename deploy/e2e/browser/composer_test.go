@@ -228,7 +228,7 @@ func TestTheComposerHasNoFaultAndRunsNothingThatIsPasted(t *testing.T) {
 		if err := show(h.tab, look{1280, theme}); err != nil {
 			t.Fatal(err)
 		}
-		faults, err := audit(h.tab)
+		faults, err := audit(h.tab, allRules)
 		if err != nil {
 			t.Fatal(err)
 		}
