@@ -257,7 +257,8 @@ func TestAnAnswerIsSentAndAMailWaits(t *testing.T) {
 	h.chord(enter)
 	h.wait(`[...document.querySelectorAll('#main article')].some(e => e.innerText.includes('Yes, on Tuesday'))`)
 	got := s.taken(t, "reply@example.com", "Re: A question")
-	if !strings.Contains(got.HTML, "Yes, on <strong>Tuesday</strong>") || !strings.Contains(got.Source, "In-Reply-To:") {
+	if !strings.Contains(got.HTML, "Yes, on <strong>Tuesday</strong>") ||
+		!strings.Contains(got.Source, "In-Reply-To:") {
 		t.Errorf("the answer is %q", got.Source)
 	}
 
