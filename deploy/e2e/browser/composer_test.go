@@ -228,7 +228,7 @@ func TestTheComposerHasNoFaultAndRunsNothingThatIsPasted(t *testing.T) {
 		if err := show(h.tab, look{1280, theme}); err != nil {
 			t.Fatal(err)
 		}
-		faults, err := audit(h.tab)
+		faults, err := audit(h.tab, allRules)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,8 +257,8 @@ func TestAnAnswerIsSentAndAMailWaits(t *testing.T) {
 	h.chord(enter)
 	h.wait(`[...document.querySelectorAll('#main article')].some(e => e.innerText.includes('Yes, on Tuesday'))`)
 	got := s.taken(t, "reply@example.com", "Re: A question")
-	said := strings.Contains(got.HTML, "Yes, on <strong>Tuesday</strong>")
-	if !said || !strings.Contains(got.Source, "In-Reply-To:") {
+	if !strings.Contains(got.HTML, "Yes, on <strong>Tuesday</strong>") ||
+		!strings.Contains(got.Source, "In-Reply-To:") {
 		t.Errorf("the answer is %q", got.Source)
 	}
 
