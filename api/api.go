@@ -29,6 +29,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/tracking"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
@@ -46,6 +47,7 @@ type Deps struct {
 	// Limits limits the rate of requests per org and per address. Nil switches rate limits off.
 	Limits  *limits.Limiter
 	Metrics *httpx.Metrics // request metrics; nil: none
+	Tracer  *spans.Tracer  // traces requests; nil: none
 	Hooks   *webhooks.Service
 	// Mailboxes keeps the mailboxes of orgs; nil: those on public servers.
 	Mailboxes *mailboxes.Service
@@ -161,7 +163,8 @@ func build(d Deps, more ...func(*App)) *App {
 		tails:     tail.New(d.DB, d.Log), comments: commentEvery,
 		Server: httpx.New(httpx.Config{
 			DB: d.DB, Reads: d.Reads, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics,
-			Plans: d.Plans, Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
+			Tracer: d.Tracer, Plans: d.Plans, Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured,
+			PublicURL:   d.PublicURL,
 			CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay,
 			About: pages.Introduction(), Describe: operations.Describe, Tags: operations.Tags(),
 			Contract: d.Operations,

@@ -76,6 +76,13 @@ func helpTexts() map[string]string {
 		"log-format": "json, text, or auto: text on a terminal.",
 		"drain-delay": "How long the API goes on serving after SIGTERM, with /readyz at 503, before its listener " +
 			"closes (5s; up 0s).",
+		"otlp-endpoint": "OpenTelemetry collector that gets the traces by OTLP over HTTP, such as " +
+			"http://localhost:4318; without one nothing is traced.",
+		"otlp-traces-endpoint": "The same as the whole URL, if it does not end in /v1/traces.",
+		"otlp-headers": "Headers of requests to the collector, name=value with commas between them, such as a token; " +
+			"values are percent-encoded.",
+		"trace-share":  "Share of the traces that are recorded, from 0 to 1 (1).",
+		"otel-service": "The service's name in traces (funnelwork- and the role).",
 		"archive-url": "Where a worker writes days of events, deliveries and attempts before it drops them: " +
 			"s3://bucket/prefix?endpoint=https://host&region=R, without endpoint at Amazon; without it they are dropped.",
 		"oauth-facebook-config-id": "Configuration of Facebook Login for Business for pages; asked for in the place " +

@@ -21,6 +21,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/migrations"
@@ -107,12 +108,18 @@ func (p *process) furnish(ctx context.Context, public, ops net.Listener) error {
 
 // open opens what every long-running role needs. The CommitEnqueuer is closed after the last transaction.
 func (p *process) open(ctx context.Context) (err error) {
+	if err = p.trace(ctx); err != nil {
+		return err
+	}
 	for _, c := range []struct {
 		client *redis.UniversalClient
 		use    redisx.Profile
 	}{{&p.requests, redisx.Request}, {&p.workers, redisx.Worker}} {
 		if *c.client, err = redisx.Open(p.RedisURL, c.use); err != nil {
 			return err
+		}
+		if p.tracer != nil {
+			(*c.client).AddHook(spans.Redis{})
 		}
 		p.atEnd(func(context.Context) error { return (*c.client).Close() })
 	}
@@ -190,7 +197,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 		if *db, err = postgres.Open(ctx,
 			postgres.Options{
 				URL: p.DatabaseURL, Role: role, Pooler: p.Pooler, Name: p.name,
-				AfterCommit: afterCommit,
+				AfterCommit: afterCommit, Tracer: p.sqlTracer(),
 			}); err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
@@ -49,7 +50,8 @@ type process struct {
 	inbox             string // URL of the sandbox's webhook inbox, "" for none
 	hooks             *webhooks.Service
 	mailboxes         *mailboxes.Service
-	slots             ops.Slots // the worker's slots, if the process has one
+	slots             ops.Slots     // the worker's slots, if the process has one
+	tracer            *spans.Tracer // nil if nothing is traced
 	plans             *plans.Catalogue
 	billing           *billing.Service // nil if not configured
 	social            *social.Service

@@ -29,7 +29,8 @@ import (
 // serve adds the API server on ln.
 func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
-		DB: p.app, System: p.system, Reads: p.reads, Log: p.log, Auth: p.auth, Box: p.box, Metrics: httpx.NewMetrics(p.metrics),
+		DB: p.app, System: p.system, Reads: p.reads, Log: p.log, Auth: p.auth, Box: p.box,
+		Metrics: httpx.NewMetrics(p.metrics), Tracer: p.tracer,
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off",
 		Hooks: p.hooks, Mailboxes: p.mailboxes,
 		Emails: &emails.Service{

@@ -70,6 +70,13 @@ type settings struct {
 
 	DrainDelay *time.Duration `env:"FUNNELWORK_DRAIN_DELAY"`
 
+	// The names of the variables are OpenTelemetry's.
+	OTLPEndpoint string  `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
+	OTLPTraces   string  `name:"otlp-traces-endpoint" env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"`
+	OTLPHeaders  string  `name:"otlp-headers" env:"OTEL_EXPORTER_OTLP_HEADERS"`
+	TraceShare   float64 `name:"trace-share" env:"OTEL_TRACES_SAMPLER_ARG" default:"1"`
+	OTelService  string  `name:"otel-service" env:"OTEL_SERVICE_NAME"`
+
 	retention
 }
 

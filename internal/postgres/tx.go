@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
 // Tx is one transaction of one org, or, from ReadTx, a series of single reads of one org. It is not safe for concurrent
@@ -81,6 +82,17 @@ func (tx *Tx) classify(ctx context.Context, err error, over bool) error {
 		return lostError{err}
 	}
 	return err
+}
+
+// traceSQL sets the span that rows of the transaction are added by. It is the default of their column traceparent.
+const traceSQL = "SELECT set_config('app.traceparent', $1, true)"
+
+// Trace makes the context's span the one that the transaction's further rows are added by. A transaction begins with
+// that of the context of its first round trip.
+func (tx *Tx) Trace(ctx context.Context) {
+	if above := spans.Traceparent(ctx); above != "" {
+		tx.Queue(traceSQL, above)
+	}
 }
 
 // Org returns the org of the transaction.
@@ -203,10 +215,14 @@ func (tx *Tx) Savepoint(ctx context.Context, fn func() error) error {
 }
 
 // preamble adds the statements that precede the first statement of a transaction.
-func (tx *Tx) preamble(b *pgx.Batch, begin bool) int {
+func (tx *Tx) preamble(ctx context.Context, b *pgx.Batch, begin bool) int {
 	n := 1
 	if begin {
 		b.Queue("BEGIN")
+		n++
+	}
+	if above := spans.Traceparent(ctx); above != "" && !tx.view {
+		b.Queue(traceSQL, above)
 		n++
 	}
 	switch {
@@ -241,7 +257,7 @@ func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults
 	}
 	b, lead := &pgx.Batch{}, 0
 	if tx.view || !tx.begun {
-		lead = tx.preamble(b, !tx.view)
+		lead = tx.preamble(ctx, b, !tx.view)
 		tx.begun = true
 	}
 	queued := tx.pending
@@ -268,7 +284,7 @@ func (tx *Tx) commit(ctx context.Context) error {
 		return nil
 	}
 	b := &pgx.Batch{}
-	lead := tx.preamble(b, false)
+	lead := tx.preamble(ctx, b, false)
 	queued := tx.pending
 	tx.pending = nil
 	b.QueuedQueries = append(b.QueuedQueries, queued...)

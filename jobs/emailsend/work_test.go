@@ -99,7 +99,7 @@ func TestAnAnswerThatComesLateCountsUntilTheTimeLimit(t *testing.T) {
 		limit time.Duration
 		want  string
 	}{
-		"within the limit": {20 * time.Second, "sent"},
+		"within the limit": {time.Minute, "sent"},
 		"after the limit":  {200 * time.Millisecond, "unknown no_reply"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,12 +108,19 @@ func TestAnAnswerThatComesLateCountsUntilTheTimeLimit(t *testing.T) {
 			p.job.Dialer.DotTimeout = c.limit
 			late := make(chan struct{})
 			p.server.Fail(func(string) smtpd.Fault { return smtpd.Fault{Wait: late} })
-			time.AfterFunc(600*time.Millisecond, func() { close(late) })
 			email := p.write("ada@example.com")
+			if c.limit > time.Second {
+				time.AfterFunc(600*time.Millisecond, func() { close(late) })
+			}
 			if err := p.run(t.Context(), email); err != nil || p.status(email) != c.want {
 				t.Errorf("%v, %s, want %s", err, p.status(email), c.want)
 			}
-			<-late
+			if c.limit < time.Second {
+				close(late) // later than any limit, however slow the machine is
+			}
+			for end := time.Now().Add(time.Minute); len(p.server.Accepted()) == 0 && time.Now().Before(end); {
+				<-time.After(10 * time.Millisecond)
+			}
 			if n := len(p.server.Accepted()); n != 1 {
 				t.Errorf("%d accepted", n)
 			}

@@ -327,7 +327,7 @@ func writeTemplate(h *hand, _ *server) {
 	h.to("Text")
 	h.press(kb.ArrowRight)
 	h.wait(`document.activeElement?.innerText === 'Blocks' &&
-		document.querySelectorAll('#main ol section').length === 2`)
+		document.querySelectorAll('#main ol [role=group]').length === 2`)
 	h.to("Add block")
 	h.press(enter)
 	h.wait(`document.activeElement?.matches('[role=menuitem], [role=menu]')`)

@@ -54,7 +54,7 @@ func (c *client) mails(contact string) []screen {
 		{"/app/sequences/" + sequence + "/versions", "#main tbody tr"},
 		{"/app/broadcasts/" + broadcast, "#main form"},
 		{"/app/templates/" + template, "#main iframe"},
-		{"/app/templates/" + blocks, "#main ol ol section"},
+		{"/app/templates/" + blocks, "#main ol ol [role=group]"},
 		{"/app/inbox/" + c.thread(contact) + "?show=all", "#main article"},
 	}
 }

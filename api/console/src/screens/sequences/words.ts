@@ -110,7 +110,7 @@ function filterText(filter: { [key: string]: unknown }): string {
   if (field === 'clicked_link' && op === 'eq') return m('clicked_link', { link: String(value) });
   const group = readFilter(filter);
   const text = group === null ? '' : sentence(group, plainNames);
-  return text === '' ? m('someFilter') : m('filter', { text });
+  return text === '' ? m('someFilter') : m('filter', { text: text.trimEnd() });
 }
 
 /** Names for a filter where no list of fields is at hand. */

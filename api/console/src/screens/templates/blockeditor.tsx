@@ -174,7 +174,7 @@ function BlockCard({ item, at, pointer, ...shared }: Shared & { item: Item; at: 
   const name = `${t('blockNumber', { number: at + 1 })}: ${t(kind)}`;
   return (
     <li className={cx(styles.item, drag.isOver && styles.over)} {...drag.target}>
-      <section className={cx(styles.card, error !== undefined && styles.wrong)} aria-label={name}>
+      <div role="group" className={cx(styles.card, error !== undefined && styles.wrong)} aria-label={name}>
         <div className={styles.head}>
           {edit && (
             <span className={styles.grip} {...drag.grip} title={t('drag')} aria-hidden="true">
@@ -222,7 +222,7 @@ function BlockCard({ item, at, pointer, ...shared }: Shared & { item: Item; at: 
             ))}
           </div>
         )}
-      </section>
+      </div>
     </li>
   );
 }
