@@ -24,10 +24,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/tracking"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
@@ -37,12 +39,15 @@ import (
 type Deps struct {
 	DB     *postgres.DB // app role; commits enqueue jobs
 	System *postgres.DB // system role, for logins and for what concerns many orgs at once
-	Log    *slog.Logger
-	Auth   *auth.Service  // verifies the credential of each request
-	Box    *secret.Sealer // seals cursors and stored responses that contain a secret
+	// Reads reads what may come from a standby. Nil: from DB.
+	Reads *standby.Reader
+	Log   *slog.Logger
+	Auth  *auth.Service  // verifies the credential of each request
+	Box   *secret.Sealer // seals cursors and stored responses that contain a secret
 	// Limits limits the rate of requests per org and per address. Nil switches rate limits off.
 	Limits  *limits.Limiter
 	Metrics *httpx.Metrics // request metrics; nil: none
+	Tracer  *spans.Tracer  // traces requests; nil: none
 	Hooks   *webhooks.Service
 	// Mailboxes keeps the mailboxes of orgs; nil: those on public servers.
 	Mailboxes *mailboxes.Service
@@ -112,6 +117,9 @@ func build(d Deps, more ...func(*App)) *App {
 	if d.Plans == nil {
 		d.Plans = plans.NewService(d.DB, plans.Standard().Enqueuing(entitlementsync.Kind.Add))
 	}
+	if d.Reads == nil {
+		d.Reads = standby.Primary(d.DB)
+	}
 	if d.Brands == nil {
 		d.Brands = branding.NewResolver(d.DB, branding.ByPlan(d.Plans.Of))
 	}
@@ -154,8 +162,9 @@ func build(d Deps, more ...func(*App)) *App {
 		visits:    tracking.NewRecorder(d.DB, d.System, d.Box),
 		tails:     tail.New(d.DB, d.Log), comments: commentEvery,
 		Server: httpx.New(httpx.Config{
-			DB: d.DB, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics, Plans: d.Plans,
-			Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured, PublicURL: d.PublicURL,
+			DB: d.DB, Reads: d.Reads, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics,
+			Tracer: d.Tracer, Plans: d.Plans, Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured,
+			PublicURL:   d.PublicURL,
 			CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay,
 			About: pages.Introduction(), Describe: operations.Describe, Tags: operations.Tags(),
 			Contract: d.Operations,

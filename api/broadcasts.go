@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/record"
 	"github.com/funnelwork/funnelwork/internal/templates"
@@ -242,7 +243,7 @@ type broadcastResults struct {
 type broadcastStats struct{ Body broadcastResults }
 
 func (a *App) broadcastStats(ctx context.Context, in *RecordID) (*broadcastStats, error) {
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*broadcastStats, error) {
+	return httpx.ReadStandby(ctx, a.Server, standby.Stats, func(tx *postgres.Tx) (*broadcastStats, error) {
 		all, err := broadcasts.Stats(ctx, tx, in.ID)
 		out := &broadcastStats{}
 		out.Body.Data = all

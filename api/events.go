@@ -18,6 +18,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 )
 
 const eventsPath = "/api/v1/events"
@@ -94,19 +95,20 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*eventListOut, 
 	if err != nil {
 		return nil, err
 	}
-	read, seen := events.Feed, int64(0)
-	if in.Sort == "-seq" {
-		read, seen = events.Latest, math.MaxInt64
+	newest := in.Sort == "-seq"
+	read, after := events.Feed, int64(0)
+	if newest {
+		read, after = events.Latest, math.MaxInt64
 	}
 	if from != nil {
-		seen = *from
+		after = *from
 	}
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*eventListOut, error) {
-		rows, err := read(ctx, tx, seen, types, in.Limit+1)
+	page := func(tx *postgres.Tx) (*eventListOut, error) {
+		rows, err := read(ctx, tx, after, types, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		out := &eventListOut{}
+		out, seen := &eventListOut{}, after
 		if out.Body.HasMore = len(rows) > in.Limit; out.Body.HasMore {
 			rows = rows[:in.Limit]
 		}
@@ -116,7 +118,11 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*eventListOut, 
 		}
 		out.Body.NextCursor, err = httpx.SealCursor(a.Server, seen, httpx.CursorOf(ctx))
 		return out, err
-	})
+	}
+	if newest { // a person looks at what has just happened
+		return httpx.Read(ctx, a.Server, page)
+	}
+	return httpx.ReadStandby(ctx, a.Server, standby.Feed, page)
 }
 
 type eventIn struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	suppressions "github.com/funnelwork/funnelwork/internal/suppression/imports"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -73,7 +74,7 @@ func (a *App) getFile(ctx context.Context, in *struct {
 			out = &fileOut{
 				Kind:        kind,
 				Disposition: attachment("contacts-"+e.CreatedAt.Format(time.DateOnly), e.Format),
-				Body:        sending(exports.Parts(&e, a.DB, link.Org), int(e.Bytes)),
+				Body:        sending(exports.Parts(&e, a.Reads.For(standby.File), link.Org), int(e.Bytes)),
 			}
 		case imports.ErrorsLink:
 			i, err := imports.Get(ctx, tx, link.ID)

@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/sequences"
 	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
 	"github.com/funnelwork/funnelwork/internal/sequences/stats"
@@ -192,7 +193,7 @@ type sequenceStatsOut struct {
 }
 
 func (a *App) sequenceStats(ctx context.Context, in *SequenceID) (*sequenceStatsOut, error) {
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*sequenceStatsOut, error) {
+	return httpx.ReadStandby(ctx, a.Server, standby.Stats, func(tx *postgres.Tx) (*sequenceStatsOut, error) {
 		r, err := sequences.Get(ctx, tx, in.ID, false)
 		if err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
@@ -68,6 +69,7 @@ import (
 // Deps is the dependencies of the jobs.
 type Deps struct {
 	App, System *postgres.DB
+	Reads       *standby.Reader // nil: all reads are from App
 	Log         *slog.Logger
 	Box         *secret.Sealer
 	SMTP        *mail.SMTP // nil: system mail goes to the sandbox mailbox, unless NoMail
@@ -105,6 +107,9 @@ func All(d Deps) []queue.Handler {
 	if d.Plans == nil {
 		d.Plans = entitlementsync.Standard()
 	}
+	if d.Reads == nil {
+		d.Reads = standby.Primary(d.App)
+	}
 	links := linksOf(d.PublicURL)
 	ledger := store.New(d.App, d.System)
 	ledger.Hooks = Hooks(d.PublicURL)
@@ -117,7 +122,7 @@ func All(d Deps) []queue.Handler {
 		aisweep.Job{App: d.App, System: d.System}.Handler(),
 		contactbulk.Job{App: d.App, Plans: d.Plans, Scores: d.Scores, Pace: contactbulk.Usual()}.Handler(),
 		contactduplicates.Job{App: d.App}.Handler(),
-		contactexport.Job{Links: links, Log: d.Log}.Handler(),
+		contactexport.Job{Links: links, Log: d.Log, Reads: d.Reads}.Handler(),
 		imports.Handler(),
 		contactimportundo.Job{Import: imports}.Handler(),
 		contactindex.Job{Pace: wordindex.Usual()}.Handler(),
@@ -141,7 +146,7 @@ func All(d Deps) []queue.Handler {
 		platformredrive.Job{Operator: operator.New(ledger, nil)}.Handler(),
 		platformretention.Job{System: d.System, Log: d.Log, Keep: d.Keep, Archive: d.Archive}.Handler(),
 		quotaannounce.Handler(),
-		scoretrain.Job{App: d.App}.Handler(),
+		scoretrain.Job{Reads: d.Reads}.Handler(),
 		scoretrainnight.Job{System: d.System}.Handler(),
 		segmentsync.Job{Pace: segments.Usual()}.Handler(),
 		trackingjudge.Handler(),

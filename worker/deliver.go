@@ -8,6 +8,7 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/jackc/pgx/v5/pgconn"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -72,6 +73,8 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispat
 	}
 	w.metrics.claims.WithLabelValues(string(c.Lane), claimed).Inc()
 	working, one := w.runs.begin(asked, c, at)
+	span := w.startSpan(ctx, h, c)
+	working, ctx = under(working, span), under(ctx, span)
 	err = w.work(working, h, c, func(ctx context.Context) error { return h.Call(ctx, c) })
 	v, stopped := w.interrupted(asked, working, err)
 	if !stopped {
@@ -81,6 +84,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispat
 	outcome, told := w.settle(ctx, h, c, v, until)
 	w.ended(c)
 	w.report(ctx, c, outcome, time.Since(at), err)
+	endSpan(span, outcome)
 	if stopped {
 		pause(asked, requeued)
 	}
@@ -133,6 +137,7 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task dispatch
 		workErr error
 	)
 	working, one := w.runs.begin(asked, nil, at)
+	span := trace.SpanFromContext(working)
 	bounded, cancel := context.WithTimeout(ctx, h.Options.Timeout+2*statement)
 	defer cancel()
 	err := w.opt.App.Tx(bounded, task.Org, func(tx *postgres.Tx) (err error) {
@@ -140,6 +145,9 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task dispatch
 			return err
 		}
 		w.metrics.claims.WithLabelValues(string(c.Lane), claimed).Inc()
+		span = w.startSpan(ctx, h, c)
+		working, ctx = under(working, span), under(ctx, span)
+		tx.Trace(working)
 		workErr = tx.Savepoint(bounded, func() error {
 			return w.work(working, h, c, func(ctx context.Context) error { return h.Tx(ctx, tx, c) })
 		})
@@ -171,6 +179,7 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task dispatch
 	}
 	w.ended(c)
 	w.report(ctx, c, outcome, time.Since(at), workErr)
+	endSpan(span, outcome)
 	if stopped {
 		pause(asked, requeued)
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -8,6 +9,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/backlog"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
 // Metrics of the worker. The org is never a label.
@@ -112,9 +114,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) ran(c *queue.Claimed, outcome string, took time.Duration) {
-	m.wait.WithLabelValues(c.Kind, string(c.Lane)).Observe(max(c.Waited, 0).Seconds())
-	m.run.WithLabelValues(c.Kind, string(c.Lane)).Observe(took.Seconds())
+// ran records a run. The trace in ctx is the exemplar of its durations.
+func (m *Metrics) ran(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration) {
+	spans.Observe(ctx, m.wait.WithLabelValues(c.Kind, string(c.Lane)), max(c.Waited, 0).Seconds())
+	spans.Observe(ctx, m.run.WithLabelValues(c.Kind, string(c.Lane)), took.Seconds())
 	m.outcomes.WithLabelValues(c.Kind, string(c.Lane), outcome).Inc()
 }
 

@@ -50,7 +50,7 @@ func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed,
 
 // report writes a run's log line and metrics.
 func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration, err error) {
-	w.metrics.ran(c, outcome, took)
+	w.metrics.ran(ctx, c, outcome, took)
 	level := levelOf(c.Org, outcome)
 	if !w.log.Enabled(ctx, level) {
 		return

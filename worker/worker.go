@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/queue/feed"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
 // Options configures a Worker. App, System, Redis and Log must be set.
@@ -33,7 +34,8 @@ type Options struct {
 	// Grace is how long runs may continue after Run's context has ended; 0 means 25 s.
 	Grace   time.Duration
 	Log     *slog.Logger
-	Metrics *Metrics // may be nil
+	Metrics *Metrics      // may be nil
+	Tracer  *spans.Tracer // may be nil
 	// Watches find work that no request enqueues, and add its jobs. Each is called in a loop with Timing.Watch between
 	// calls. They must be safe to run in several workers at once.
 	Watches []func(context.Context) error

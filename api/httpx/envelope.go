@@ -14,7 +14,9 @@ import (
 func (s *Server) envelope(c *fiber.Ctx) error {
 	began := time.Now()
 	r := &Request{ID: RequestID(c.Get("X-Request-Id")), host: hostOf(c)}
-	ctx, cancel := context.WithTimeout(withRequest(c, r), requestTime)
+	ctx, span := s.startSpan(withRequest(c, r), c)
+	defer endSpan(c, r, span)
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	c.SetUserContext(ctx)
 	headers(c, r)

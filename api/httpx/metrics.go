@@ -1,11 +1,14 @@
 package httpx
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
 // Metrics are the metrics of API requests. A nil *Metrics records nothing. Labels are routes as mounted, never paths,
@@ -25,19 +28,26 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// Observe records one request. route is the path template, or "" if no route matched.
-func (m *Metrics) Observe(method, route string, status int, took time.Duration) {
+// Observe records one request, with the trace in ctx as its exemplar. route is the path template, or "" if no route
+// matched.
+func (m *Metrics) Observe(ctx context.Context, method, route string, status int, took time.Duration) {
 	if m == nil {
 		return
-	}
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete,
-		http.MethodOptions:
-	default:
-		method = "other"
 	}
 	if route == "" {
 		route = "none"
 	}
-	m.requests.WithLabelValues(method, route, strconv.Itoa(status/100)+"xx").Observe(took.Seconds())
+	histogram := m.requests.WithLabelValues(methodLabel(method), route, strconv.Itoa(status/100)+"xx")
+	spans.Observe(ctx, histogram, took.Seconds())
+}
+
+// methodLabel returns the method, or "other" for a method that the API does not know: a caller may send any word.
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete,
+		http.MethodOptions:
+		return method
+	default:
+		return "other"
+	}
 }

@@ -27,7 +27,7 @@ func (s *Server) log(c *fiber.Ctx, r *Request, took time.Duration) {
 	if r.Op != nil {
 		route = r.Op.Path
 	}
-	s.Metrics.Observe(c.Method(), route, c.Response().StatusCode(), took)
+	s.Metrics.Observe(c.UserContext(), c.Method(), route, c.Response().StatusCode(), took)
 	s.Log.InfoContext(logContext(c.UserContext()), "request",
 		"method", c.Method(), "route", route, "status", c.Response().StatusCode(),
 		"took_ms", float64(took.Microseconds())/1000)

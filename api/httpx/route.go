@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 )
 
 // Route mounts an operation. Every operation must be mounted with it. It mounts HEAD with GET, runs the guard before
@@ -130,6 +131,25 @@ func withStaffAudit[O any](ctx context.Context, s *Server, fn func(*postgres.Tx)
 func Read[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
 	err := s.DB.ReadTx(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {
+		out, err = fn(tx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ReadStandby is Read from a standby, if there is one that can be used. The rows may be standby.MaxLag old, and fn may
+// be called twice: see package standby.
+func ReadStandby[O any](ctx context.Context, s *Server, use standby.Use, fn func(tx *postgres.Tx) (*O, error)) (*O,
+	error,
+) {
+	if s.Reads == nil {
+		return Read(ctx, s, fn)
+	}
+	var out *O
+	err := s.Reads.For(use).ReadTx(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)
 		return err
 	})

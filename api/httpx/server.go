@@ -15,19 +15,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
 // Config is what a Server depends on, and its settings.
 type Config struct {
-	DB   *postgres.DB // app role; commits enqueue jobs
-	Log  *slog.Logger
-	Auth *auth.Service  // verifies the credential of each request
-	Box  *secret.Sealer // seals cursors and stored responses that contain a secret
+	DB *postgres.DB // app role; commits enqueue jobs
+	// Reads reads what may come from a standby. Nil: from DB.
+	Reads *standby.Reader
+	Log   *slog.Logger
+	Auth  *auth.Service  // verifies the credential of each request
+	Box   *secret.Sealer // seals cursors and stored responses that contain a secret
 	// Limits limits the rate of requests per org and per address. Nil switches rate limits off.
 	Limits  *limits.Limiter
-	Metrics *Metrics // request metrics; nil: none
-	Plans   Plans    // what the orgs' plans allow
+	Metrics *Metrics      // request metrics; nil: none
+	Tracer  *spans.Tracer // traces requests; nil: none
+	Plans   Plans         // what the orgs' plans allow
 	// Audit adds the audit log entry of a change that an agency's staff makes in a client org. op is its method and
 	// route, path its path.
 	Audit func(ctx context.Context, tx *postgres.Tx, agency id.ID, op, path string)

@@ -211,17 +211,7 @@ func (d *disaster) subscribe() {
 // backUp makes a base backup.
 func (d *disaster) backUp() {
 	d.Helper()
-	tool, err := exec.LookPath("pg_basebackup")
-	if err != nil {
-		major, _, _ := strings.Cut(d.primary.Version, ".")
-		tool = "/usr/lib/postgresql/" + major + "/bin/pg_basebackup"
-	}
-	if _, err := os.Stat(tool); err != nil {
-		if os.Getenv("CI") == "true" {
-			d.Fatal(err)
-		}
-		d.Skipf("SKIPPED: there is no pg_basebackup, so the runbook was not tried: %v", err)
-	}
+	tool := testkit.BaseBackup(d.T, d.primary.Version)
 	d.command(tool, "-d", d.primary.URL, "-D", d.path("backup", "base"), "--checkpoint=fast")
 }
 

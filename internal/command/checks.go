@@ -49,6 +49,9 @@ func (s *settings) Validate() error {
 	if s.Concurrency < 1 || s.Concurrency > worker.MaxConcurrency {
 		return invalid("concurrency", "FUNNELWORK_CONCURRENCY", fmt.Errorf("want 1 to %d", worker.MaxConcurrency))
 	}
+	if s.TraceShare < 0 || s.TraceShare > 1 {
+		return invalid("trace-share", "OTEL_TRACES_SAMPLER_ARG", errors.New("want 0 to 1"))
+	}
 	if err := checkSandboxes(s.Sandboxes); err != nil {
 		return err
 	}
@@ -80,6 +83,7 @@ func (s *settings) checks() []check {
 		{"addr", "FUNNELWORK_ADDR", s.Addr, checkAddress},
 		{"ops-addr", "FUNNELWORK_OPS_ADDR", s.OpsAddr, checkAddress},
 		{"database-url", "DATABASE_URL", s.DatabaseURL, postgres.CheckURL},
+		{"read-database-url", "FUNNELWORK_READ_DATABASE_URL", s.ReadURL, postgres.CheckURL},
 		{"redis-url", "REDIS_URL", s.RedisURL, redisx.CheckURL},
 		{"postgres-repository", "FUNNELWORK_POSTGRES_REPOSITORY", s.Repository, func(text string) error {
 			if text == "none" {
@@ -96,6 +100,12 @@ func (s *settings) checks() []check {
 		{"public-url", "FUNNELWORK_PUBLIC_URL", s.PublicURL, checkBase},
 		{"stripe-url", "FUNNELWORK_STRIPE_URL", s.StripeURL, checkBase},
 		{"ai-url", "FUNNELWORK_AI_URL", s.AIURL, checkBase},
+		{"otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", s.OTLPEndpoint, checkBase},
+		{"otlp-traces-endpoint", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", s.OTLPTraces, checkBase},
+		{"otlp-headers", "OTEL_EXPORTER_OTLP_HEADERS", s.OTLPHeaders, func(text string) error {
+			_, err := traceHeaders(text)
+			return err
+		}},
 		{"oauth-url", "FUNNELWORK_OAUTH_URL", s.OAuth.URL, checkBase},
 		{"plans", "FUNNELWORK_PLANS", s.Plans, func(file string) error {
 			_, err := plans.Load(file)

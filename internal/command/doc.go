@@ -13,6 +13,7 @@
 //	outside.go    billing, accounts, language models: the real ones, sandboxes of ours, or none
 //	parts.go      which of the three it is, and how a process says so
 //	domains.go    custom domains, and an API that waits for its database
+//	traces.go     OpenTelemetry, if there is a collector
 //	ready.go      the health check of a container
 //	user.go billing.go jobs.go keys.go documents.go demo.go   commands that end by themselves
 //

@@ -29,7 +29,9 @@ func helpTexts() map[string]string {
 		"home": "Directory of local state: private servers, keyset.",
 		"database-url": "Postgres 15 or later; up starts a private one where it is not given. What it leaves out " +
 			"comes from libpq's variables, such as a password of any characters from $PGPASSWORD.",
-		"database-pooler": "DATABASE_URL leads to a transaction pooler.",
+		"read-database-url": "A streaming standby of DATABASE_URL's server, from which exports, the event feed, " +
+			"statistics and trainings are read while it lags less than 10 s.",
+		"database-pooler": "DATABASE_URL leads to a transaction pooler, and so does FUNNELWORK_READ_DATABASE_URL.",
 		"redis-url": "Redis 6.2 or later, Sentinel or Cluster; up starts a private one where it is not " +
 			"given.",
 		"postgres-repository": "Maven repository from which up downloads Postgres if neither the machine nor its " +
@@ -74,6 +76,13 @@ func helpTexts() map[string]string {
 		"log-format": "json, text, or auto: text on a terminal.",
 		"drain-delay": "How long the API goes on serving after SIGTERM, with /readyz at 503, before its listener " +
 			"closes (5s; up 0s).",
+		"otlp-endpoint": "OpenTelemetry collector that gets the traces by OTLP over HTTP, such as " +
+			"http://localhost:4318; without one nothing is traced.",
+		"otlp-traces-endpoint": "The same as the whole URL, if it does not end in /v1/traces.",
+		"otlp-headers": "Headers of requests to the collector, name=value with commas between them, such as a token; " +
+			"values are percent-encoded.",
+		"trace-share":  "Share of the traces that are recorded, from 0 to 1 (1).",
+		"otel-service": "The service's name in traces (funnelwork- and the role).",
 		"archive-url": "Where a worker writes days of events, deliveries and attempts before it drops them: " +
 			"s3://bucket/prefix?endpoint=https://host&region=R, without endpoint at Amazon; without it they are dropped.",
 		"oauth-facebook-config-id": "Configuration of Facebook Login for Business for pages; asked for in the place " +

@@ -17,9 +17,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/migrations"
@@ -106,12 +108,18 @@ func (p *process) furnish(ctx context.Context, public, ops net.Listener) error {
 
 // open opens what every long-running role needs. The CommitEnqueuer is closed after the last transaction.
 func (p *process) open(ctx context.Context) (err error) {
+	if err = p.trace(ctx); err != nil {
+		return err
+	}
 	for _, c := range []struct {
 		client *redis.UniversalClient
 		use    redisx.Profile
 	}{{&p.requests, redisx.Request}, {&p.workers, redisx.Worker}} {
 		if *c.client, err = redisx.Open(p.RedisURL, c.use); err != nil {
 			return err
+		}
+		if p.tracer != nil {
+			(*c.client).AddHook(spans.Redis{})
 		}
 		p.atEnd(func(context.Context) error { return (*c.client).Close() })
 	}
@@ -130,6 +138,9 @@ func (p *process) open(ctx context.Context) (err error) {
 	if err = p.openDatabase(ctx, pusher.AfterCommit); err != nil {
 		return err
 	}
+	if err = p.openStandby(ctx); err != nil {
+		return err
+	}
 	present := &keyring.Presence{System: p.system, Box: p.box, Role: p.name, Log: p.log}
 	if err = present.Enter(ctx); err != nil {
 		return err
@@ -139,6 +150,29 @@ func (p *process) open(ctx context.Context) (err error) {
 		return nil
 	})
 	p.tasks = append(p.tasks, present.Run)
+	return nil
+}
+
+// openStandby opens the reader of what may come from a standby, and the standby's pool if one is configured. A
+// scheduler reads nothing of that kind.
+func (p *process) openStandby(ctx context.Context) (err error) {
+	metrics := standby.NewMetrics(p.metrics)
+	if p.ReadURL == "" || p.name == "scheduler" {
+		p.reads = standby.Primary(p.app)
+		return nil
+	}
+	p.reads, err = standby.Open(ctx, standby.Options{
+		Primary: p.app, PrimaryURL: p.DatabaseURL, URL: p.ReadURL, Pooler: p.Pooler, Name: p.name, Log: p.log,
+		Metrics: metrics,
+	})
+	if err != nil {
+		return err
+	}
+	p.atEnd(func(context.Context) error {
+		p.reads.Close()
+		return nil
+	})
+	p.last = append(p.last, p.reads.Run) // requests and runs that end with the process still read
 	return nil
 }
 
@@ -163,7 +197,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 		if *db, err = postgres.Open(ctx,
 			postgres.Options{
 				URL: p.DatabaseURL, Role: role, Pooler: p.Pooler, Name: p.name,
-				AfterCommit: afterCommit,
+				AfterCommit: afterCommit, Tracer: p.sqlTracer(),
 			}); err != nil {
 			return err
 		}

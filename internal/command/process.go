@@ -24,11 +24,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
@@ -42,12 +44,14 @@ type process struct {
 	versions          struct{ postgres, redis string } // of the servers, such as "15.14"; "" if unknown
 	box               *secret.Sealer
 	app, system       *postgres.DB          // enqueue jobs in Redis after commits, if there is Redis
+	reads             *standby.Reader       // nil in commands that end by themselves
 	requests, workers redis.UniversalClient // nil in commands that end by themselves
 	auth              *auth.Service
 	inbox             string // URL of the sandbox's webhook inbox, "" for none
 	hooks             *webhooks.Service
 	mailboxes         *mailboxes.Service
-	slots             ops.Slots // the worker's slots, if the process has one
+	slots             ops.Slots     // the worker's slots, if the process has one
+	tracer            *spans.Tracer // nil if nothing is traced
 	plans             *plans.Catalogue
 	billing           *billing.Service // nil if not configured
 	social            *social.Service

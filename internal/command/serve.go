@@ -29,7 +29,8 @@ import (
 // serve adds the API server on ln.
 func (p *process) serve(ln net.Listener) {
 	d := api.Deps{
-		DB: p.app, System: p.system, Log: p.log, Auth: p.auth, Box: p.box, Metrics: httpx.NewMetrics(p.metrics),
+		DB: p.app, System: p.system, Reads: p.reads, Log: p.log, Auth: p.auth, Box: p.box,
+		Metrics: httpx.NewMetrics(p.metrics), Tracer: p.tracer,
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off",
 		Hooks: p.hooks, Mailboxes: p.mailboxes,
 		Emails: &emails.Service{
@@ -108,6 +109,9 @@ func (p *process) operate(ln net.Listener) error {
 	})
 	ops.CollectPool(p.metrics, "app", p.app)
 	ops.CollectPool(p.metrics, "system", p.system)
+	if pool := p.reads.Pool(); pool != nil {
+		ops.CollectPool(p.metrics, "standby", pool)
+	}
 	if err == nil {
 		p.last = append(p.last, func(ctx context.Context) error { return listener.Serve(ctx, ln) })
 	}

@@ -24,6 +24,7 @@ type settings struct {
 	Home        string   `env:"FUNNELWORK_HOME" default:".funnelwork"`
 
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL"`
+	ReadURL     string `name:"read-database-url" env:"FUNNELWORK_READ_DATABASE_URL"`
 	Pooler      bool   `name:"database-pooler" env:"FUNNELWORK_DATABASE_POOLER"`
 	RedisURL    string `name:"redis-url" env:"REDIS_URL"`
 	Repository  string `name:"postgres-repository" env:"FUNNELWORK_POSTGRES_REPOSITORY"`
@@ -68,6 +69,13 @@ type settings struct {
 	LogFormat string `env:"FUNNELWORK_LOG_FORMAT" enum:"json,text,auto" default:"auto"`
 
 	DrainDelay *time.Duration `env:"FUNNELWORK_DRAIN_DELAY"`
+
+	// The names of the variables are OpenTelemetry's.
+	OTLPEndpoint string  `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
+	OTLPTraces   string  `name:"otlp-traces-endpoint" env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"`
+	OTLPHeaders  string  `name:"otlp-headers" env:"OTEL_EXPORTER_OTLP_HEADERS"`
+	TraceShare   float64 `name:"trace-share" env:"OTEL_TRACES_SAMPLER_ARG" default:"1"`
+	OTelService  string  `name:"otel-service" env:"OTEL_SERVICE_NAME"`
 
 	retention
 }

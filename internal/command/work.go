@@ -24,7 +24,8 @@ import (
 // work adds the worker.
 func (p *process) work(ctx context.Context) (err error) {
 	d := jobs.Deps{
-		App: p.app, System: p.system, Log: p.log, Box: p.box, PublicURL: strings.TrimSuffix(p.PublicURL, "/"),
+		App: p.app, System: p.system, Reads: p.reads, Log: p.log, Box: p.box,
+		PublicURL:  strings.TrimSuffix(p.PublicURL, "/"),
 		Hooks:      p.hooks,
 		Calls:      outbound.New(outbound.Options{Policy: p.hooks.Policy}),
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
@@ -47,7 +48,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return d.Deliveries.Watch(ctx, p.system, p.log) })
 	w := worker.New(worker.Options{
 		App: p.app, System: p.system, Redis: p.workers, Concurrency: p.Concurrency, Log: p.log,
-		Metrics: worker.NewMetrics(p.metrics), Handlers: jobs.All(d), Hooks: jobs.Hooks(d.PublicURL),
+		Metrics: worker.NewMetrics(p.metrics), Tracer: p.tracer, Handlers: jobs.All(d), Hooks: jobs.Hooks(d.PublicURL),
 		Watches: jobs.Watches(d),
 	})
 	p.slots = w

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
 // SMTP sends system mail through an SMTP server.
@@ -77,7 +80,14 @@ func NewSMTP(address, from string) (*SMTP, error) {
 
 // Send sends m. messageID must be the same on every attempt, so that receivers can drop duplicates. A permanent failure
 // is ErrRefused.
-func (s *SMTP) Send(ctx context.Context, messageID string, m *Message) error {
+func (s *SMTP) Send(ctx context.Context, messageID string, m *Message) (err error) {
+	ctx, span := spans.Start(ctx, "mail", trace.SpanKindClient)
+	defer func() {
+		if err != nil {
+			spans.Fail(span)
+		}
+		span.End()
+	}()
 	msg := gomail.NewMsg()
 	from := s.from
 	if m.dressed {

@@ -27,6 +27,8 @@ type Options struct {
 	Pooler bool
 	// Name is shown in pg_stat_activity.
 	Name string
+	// Tracer, if not nil, traces the round trips.
+	Tracer pgx.QueryTracer
 	// AfterCommit receives the notes of each committed transaction, in order. It must not block.
 	AfterCommit func(ctx context.Context, notes []any)
 }
@@ -57,6 +59,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		cfg.ConnConfig.ConnectTimeout = 3 * time.Second
 	}
 	cfg.ConnConfig.OnNotice = keepWarning
+	cfg.ConnConfig.Tracer = o.Tracer
 	db := &DB{after: o.AfterCommit, role: o.Role}
 	if o.Pooler {
 		// Statements are described, for the types of their arguments, and never prepared by name.

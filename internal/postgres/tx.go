@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
 // Tx is one transaction of one org, or, from ReadTx, a series of single reads of one org. It is not safe for concurrent
@@ -26,6 +27,8 @@ type Tx struct {
 	saves   int
 	ordinal int
 	values  map[any]any
+	over    context.Context //nolint:containedctx // its end cancels every statement; nil: see ReadTxWhile
+	ends    []func()        // release what derives from over
 }
 
 // Tx runs fn in a transaction that sees only the rows of org, and commits if fn returns nil. A nil error means that it
@@ -51,7 +54,15 @@ func (db *DB) Tx(ctx context.Context, org id.ID, fn func(*Tx) error) (err error)
 // ReadTx runs fn for reading. Each Query, with the statements queued before it, is one round trip with its own
 // snapshot. Use Tx if two reads must be consistent.
 func (db *DB) ReadTx(ctx context.Context, org id.ID, fn func(*Tx) error) error {
-	tx := &Tx{db: db, org: org, view: true}
+	return db.readTx(ctx, &Tx{db: db, org: org, view: true}, fn)
+}
+
+// ReadTxWhile is ReadTx whose statements are also canceled when over ends, whatever context fn passes to them.
+func (db *DB) ReadTxWhile(ctx, over context.Context, org id.ID, fn func(*Tx) error) error {
+	return db.readTx(ctx, &Tx{db: db, org: org, view: true, over: over}, fn)
+}
+
+func (db *DB) readTx(ctx context.Context, tx *Tx, fn func(*Tx) error) error {
 	defer func() { tx.abandon() }()
 	if err := fn(tx); err != nil {
 		return tx.classify(ctx, err, tx.closed())
@@ -71,6 +82,17 @@ func (tx *Tx) classify(ctx context.Context, err error, over bool) error {
 		return lostError{err}
 	}
 	return err
+}
+
+// traceSQL sets the span that rows of the transaction are added by. It is the default of their column traceparent.
+const traceSQL = "SELECT set_config('app.traceparent', $1, true)"
+
+// Trace makes the context's span the one that the transaction's further rows are added by. A transaction begins with
+// that of the context of its first round trip.
+func (tx *Tx) Trace(ctx context.Context) {
+	if above := spans.Traceparent(ctx); above != "" {
+		tx.Queue(traceSQL, above)
+	}
 }
 
 // Org returns the org of the transaction.
@@ -193,10 +215,14 @@ func (tx *Tx) Savepoint(ctx context.Context, fn func() error) error {
 }
 
 // preamble adds the statements that precede the first statement of a transaction.
-func (tx *Tx) preamble(b *pgx.Batch, begin bool) int {
+func (tx *Tx) preamble(ctx context.Context, b *pgx.Batch, begin bool) int {
 	n := 1
 	if begin {
 		b.Queue("BEGIN")
+		n++
+	}
+	if above := spans.Traceparent(ctx); above != "" && !tx.view {
+		b.Queue(traceSQL, above)
 		n++
 	}
 	switch {
@@ -213,6 +239,15 @@ func (tx *Tx) preamble(b *pgx.Batch, begin bool) int {
 
 // send sends the pending statements and last, and reads all results except last's. On an error everything is closed.
 func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults, error) {
+	if tx.over != nil {
+		bounded, cancel := context.WithCancel(ctx)
+		stop := context.AfterFunc(tx.over, cancel)
+		tx.ends = append(tx.ends, func() {
+			stop()
+			cancel()
+		})
+		ctx = bounded
+	}
 	if tx.conn == nil {
 		c, err := tx.db.pool.Acquire(ctx)
 		if err != nil {
@@ -222,7 +257,7 @@ func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults
 	}
 	b, lead := &pgx.Batch{}, 0
 	if tx.view || !tx.begun {
-		lead = tx.preamble(b, !tx.view)
+		lead = tx.preamble(ctx, b, !tx.view)
 		tx.begun = true
 	}
 	queued := tx.pending
@@ -249,7 +284,7 @@ func (tx *Tx) commit(ctx context.Context) error {
 		return nil
 	}
 	b := &pgx.Batch{}
-	lead := tx.preamble(b, false)
+	lead := tx.preamble(ctx, b, false)
 	queued := tx.pending
 	tx.pending = nil
 	b.QueuedQueries = append(b.QueuedQueries, queued...)
@@ -270,6 +305,9 @@ func committed(tag pgconn.CommandTag) error {
 // abandon releases the session. An open transaction is rolled back with a separate timeout, because the caller's
 // context may have ended.
 func (tx *Tx) abandon() {
+	for _, end := range tx.ends {
+		end()
+	}
 	if tx.conn == nil {
 		return
 	}

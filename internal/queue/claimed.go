@@ -21,6 +21,7 @@ type Claimed struct {
 	Lane        Lane
 	Waited      time.Duration // from due to claimed, by the database's clock
 	Fence       *id.ID        // the owner in the row; nil if the row lock is the lease
+	Traceparent string        // of the span that added the job; "" if it was not traced
 	effects     []func(context.Context, *postgres.Tx) error
 	items       []EffectItem
 	unhooked    bool // see SkipHook

@@ -36,14 +36,8 @@ func RealPostgres(t testing.TB) *PostgresServer {
 		t.Fatal(err)
 	}
 	p := &PostgresServer{t: t, opt: local.PostgresOptions{Home: home, Fast: true, Template: template, Log: fetchLog()}}
-	if p.server, err = local.StartPostgres(t.Context(), p.opt); err != nil {
-		_ = os.RemoveAll(home)
-		unavailable(t, err)
-	}
-	t.Cleanup(func() {
-		_ = p.server.Stop(context.WithoutCancel(t.Context()))
-		_ = os.RemoveAll(home)
-	})
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	p.launch()
 	p.URL = p.server.URL
 	sql := Pgx(t, p.URL)
 	// A commit must survive a crash of the processes, though not of the machine.
@@ -54,6 +48,16 @@ func RealPostgres(t testing.TB) *PostgresServer {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// launch starts the server for the first time.
+func (p *PostgresServer) launch() {
+	p.t.Helper()
+	var err error
+	if p.server, err = local.StartPostgres(p.t.Context(), p.opt); err != nil {
+		unavailable(p.t, err)
+	}
+	p.t.Cleanup(func() { _ = p.server.Stop(context.WithoutCancel(p.t.Context())) })
 }
 
 // Crash ends the server immediately, with its sessions and transactions. Start recovers it.
@@ -67,19 +71,25 @@ func (p *PostgresServer) Crash() {
 // Stop shuts the server down as an operator does: sessions are terminated with an error.
 func (p *PostgresServer) Stop() {
 	p.t.Helper()
+	if err := syscall.Kill(p.pid(), syscall.SIGINT); err != nil {
+		p.t.Fatalf("testkit: postgres: %v", err)
+	}
+	<-p.server.Done()
+}
+
+// pid returns the process id of the server.
+func (p *PostgresServer) pid() int {
+	p.t.Helper()
 	lines, err := os.ReadFile(filepath.Join(p.data, "postmaster.pid"))
 	if err != nil {
 		p.t.Fatalf("testkit: postgres: %v", err)
 	}
 	first, _, _ := strings.Cut(string(lines), "\n")
 	pid, err := strconv.Atoi(first)
-	if err == nil {
-		err = syscall.Kill(pid, syscall.SIGINT)
-	}
 	if err != nil {
 		p.t.Fatalf("testkit: postgres: %v", err)
 	}
-	<-p.server.Done()
+	return pid
 }
 
 // Start starts the server again, with the same URL and contents.

@@ -17,6 +17,7 @@ const (
 	IDHeader        = "Webhook-Id"
 	TimeHeader      = "Webhook-Timestamp"
 	StandardHeader  = "Webhook-Signature"
+	TraceHeader     = "Traceparent" // sent if the attempt is traced; not signed
 )
 
 // Headers returns the headers of one attempt: the identification, and both signatures of body with each secret, newest

@@ -8,6 +8,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
@@ -15,6 +16,8 @@ import (
 type Job struct {
 	Links string // prefix of links to files
 	Log   *slog.Logger
+	// Reads reads the contacts. Nil: they are read in the transaction of the step.
+	Reads *standby.Reader
 }
 
 // Handler returns the kind's handler.
@@ -23,6 +26,9 @@ func (j Job) Handler() queue.Handler { return Kind.HandleTx(j.Work) }
 // Work executes one step and enqueues the next, until the file is complete.
 func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	w := exports.Work{Base: j.Links}
+	if j.Reads != nil {
+		w.Read = j.Reads.For(standby.Export).Instead
+	}
 	err := tx.Savepoint(ctx, func() error {
 		more, err := w.Step(ctx, tx, run.Args.Export)
 		if err != nil || !more {

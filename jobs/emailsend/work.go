@@ -72,8 +72,10 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		}
 	}
 	c := submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token, Idle: j.Idle}
-	r := c.Send(ctx, o.Org, o.Mailbox, transport.Envelope{From: o.From(), To: o.To}, signed,
+	sending, span := startSpan(ctx, o)
+	r := c.Send(sending, o.Org, o.Mailbox, transport.Envelope{From: o.From(), To: o.To}, signed,
 		func(ctx context.Context) error { return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmailSQL) })
+	endSpan(span, &r)
 	return j.settle(ctx, run, o, &r)
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/jobs/leadrescore"
 )
 
 // Job trains models.
-type Job struct{ App *postgres.DB }
+type Job struct{ Reads *standby.Reader }
 
 // Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
@@ -24,7 +25,9 @@ func enough(now, trained int) bool {
 
 // Work trains a model and writes the version in the transaction that ends the run.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	view := func(fn func(*postgres.Tx) error) error { return j.App.ReadTx(ctx, run.Org, fn) }
+	view := func(fn func(*postgres.Tx) error) error {
+		return j.Reads.For(standby.Training).ReadFresh(ctx, run.Org, fn)
+	}
 	if !run.Args.Anyway {
 		var grown bool
 		if err := view(func(tx *postgres.Tx) error {

@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/scoring"
@@ -137,7 +138,7 @@ func (s *school) train(anyway bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := (scoretrain.Job{App: s.App}).Handler().Call(s.t.Context(), run); err != nil {
+	if err := (scoretrain.Job{Reads: standby.Primary(s.App)}).Handler().Call(s.t.Context(), run); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := ledger.Finish(s.t.Context(), run, store.Completion{Outcome: store.Done}); err != nil {

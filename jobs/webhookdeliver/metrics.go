@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 )
 
@@ -63,15 +64,16 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) tried(p *webhooks.DeliveryRequest, o *webhooks.Outcome) {
+// tried records an attempt. The trace in ctx is the exemplar of its durations.
+func (m *Metrics) tried(ctx context.Context, p *webhooks.DeliveryRequest, o *webhooks.Outcome) {
 	if m == nil {
 		return
 	}
 	m.attempts.WithLabelValues(o.Class).Inc()
-	m.took.Observe(o.Answer.Timings.Total.Seconds())
+	spans.Observe(ctx, m.took, o.Answer.Timings.Total.Seconds())
 	m.tookOld.Observe(o.Answer.Timings.Total.Seconds())
 	if p.Status == webhooks.Pending {
-		m.first.Observe(max(0, o.Started.Sub(p.Made)).Round(time.Microsecond).Seconds())
+		spans.Observe(ctx, m.first, max(0, o.Started.Sub(p.Made)).Round(time.Microsecond).Seconds())
 	}
 	if o.Status != webhooks.Failed {
 		m.ended(string(o.Status))

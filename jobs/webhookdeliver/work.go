@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/webhooknotify"
 )
@@ -71,7 +72,7 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	} else {
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.record(ctx, tx, p, o) })
 	}
-	j.Metrics.tried(p, &o)
+	j.Metrics.tried(ctx, p, &o)
 	return verdict(p, &o)
 }
 
@@ -105,9 +106,14 @@ func verdict(p *webhooks.DeliveryRequest, o *webhooks.Outcome) error {
 func (j *Job) try(ctx context.Context, p *webhooks.DeliveryRequest, run *queue.Run[Args], probe bool) webhooks.Outcome {
 	o := webhooks.Outcome{Started: time.Now(), Probe: probe}
 	o.Header = webhooks.Headers(p.Secrets, p.EventID.String(), o.Started, p.Body)
+	ctx, span := startSpan(ctx, p)
+	if above := spans.Traceparent(ctx); above != "" {
+		o.Header.Set(webhooks.TraceHeader, above)
+	}
 	done := j.Metrics.begin()
 	o.Answer = j.Client.Post(ctx, p.URL, o.Header, p.Body)
 	done()
+	endSpan(span, &o.Answer)
 	final := p.Test() || run.Last()
 	if probe {
 		final = o.Started.Sub(p.Made) > lasts

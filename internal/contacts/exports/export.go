@@ -201,8 +201,13 @@ func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Exp
 	return pgx.CollectRows(rows, scan)
 }
 
-// Parts returns a function that reads an export's file part by part. It returns io.EOF after the last part.
-func Parts(e *Export, db *postgres.DB, org id.ID) func(context.Context) ([]byte, error) {
+// Reader reads rows of an org: a postgres.DB or a standby.Source.
+type Reader interface {
+	ReadTx(ctx context.Context, org id.ID, fn func(*postgres.Tx) error) error
+}
+
+// Parts returns a function that reads an export's file part by part from db. It returns io.EOF after the last part.
+func Parts(e *Export, db Reader, org id.ID) func(context.Context) ([]byte, error) {
 	next := 0
 	return func(ctx context.Context) (data []byte, err error) {
 		if next == e.parts {

@@ -25,6 +25,9 @@ var errEnd = io.EOF
 // Work holds the dependencies of a step.
 type Work struct {
 	Base string // URL prefix of the links in events; without it events have no links
+	// Read calls fn with a transaction that reads rows as new as those that tx would read, perhaps on another server.
+	// Nil: with tx.
+	Read func(ctx context.Context, tx *postgres.Tx, fn func(*postgres.Tx) error) error
 }
 
 // Step appends the next part to an export's file, or completes it. more reports whether another step is needed. An
@@ -52,7 +55,7 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 	if e.afterID != nil {
 		after = &contacts.Position{Key: strconv.FormatInt(e.afterAt.UnixMicro(), 10), ID: *e.afterID}
 	}
-	rows, err := contacts.List(ctx, tx, f, contacts.Oldest, after, partRows)
+	rows, err := w.rows(ctx, tx, f, after)
 	if err != nil {
 		return false, err
 	}
@@ -80,6 +83,22 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 	}
 	e.save(tx)
 	return more, tx.Flush(ctx)
+}
+
+// rows reads the contacts of the next part.
+func (w Work) rows(ctx context.Context, tx *postgres.Tx, f *contacts.Filter, after *contacts.Position) (
+	rows []contacts.Row, err error,
+) {
+	read := func(tx *postgres.Tx) (err error) {
+		rows, err = contacts.List(ctx, tx, f, contacts.Oldest, after, partRows)
+		return err
+	}
+	if w.Read == nil {
+		err = read(tx)
+	} else {
+		err = w.Read(ctx, tx, read)
+	}
+	return rows, err
 }
 
 // Fail ends an export after its steps have failed repeatedly.

@@ -13,7 +13,7 @@ import (
 
 // claimed is the columns that scanClaimed scans.
 const claimed = ` job.kind, job.args, job.lane, job.attempt, job.max_attempts, job.created_at, ` +
-	`extract(epoch FROM clock_timestamp() - job.run_at)::float8`
+	`extract(epoch FROM clock_timestamp() - job.run_at)::float8, coalesce(job.traceparent, '')`
 
 // may completes a claim's predicate: jobs that are paused or have an open circuit must not start. Such a row keeps its
 // slot, or has lost it to OpenCircuit. The relay or the feeder returns to it afterwards.
@@ -78,7 +78,7 @@ func (l *Store) Lock(ctx context.Context, tx *postgres.Tx, job id.ID) (*queue.Cl
 func scanClaimed(row pgx.Row, c *queue.Claimed, other ...any) error {
 	var waited float64
 	if err := row.Scan(append(other, &c.Kind, &c.Raw, &c.Lane, &c.Attempt, &c.MaxAttempts, &c.CreatedAt,
-		&waited)...); err != nil {
+		&waited, &c.Traceparent)...); err != nil {
 		return err
 	}
 	c.Attempt, c.Waited = c.Attempt+1, time.Duration(waited*float64(time.Second))

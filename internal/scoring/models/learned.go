@@ -21,7 +21,7 @@ type Learned struct {
 }
 
 // Learn trains a model on the org's outcomes. It reads in one transaction and writes nothing. With many outcomes it
-// takes seconds, and it holds no connection while it computes.
+// takes seconds, and it holds no connection while it computes. tx may call the function that it is given twice.
 func Learn(ctx context.Context, tx func(func(*postgres.Tx) error) error) (Learned, error) {
 	var (
 		ex   []learn.Example
