@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,7 +28,34 @@ func TestDeliveriesGoOnAfterAFailoverOfTheCluster(t *testing.T) {
 	s, roles := serveRoles(t, cluster.URL)
 	s.create(t, 20)
 	s.arrive(t)
+	for n := range *failovers {
+		if n > 0 {
+			cluster.Replace()
+		}
+		s.failover(t, cluster)
+		for role, said := range roles {
+			for _, message := range []string{"redis is away", "redis answers again"} {
+				until(t, role+" logs: "+message, func() bool { return len(said.lines(t, message)) > n }, said.String)
+			}
+		}
+	}
+	s.onceEach(t)
+	for role, said := range roles {
+		for _, message := range []string{"redis is away", "redis answers again"} {
+			if n := len(said.lines(t, message)); n != *failovers {
+				t.Errorf("%s logs %q %d times, want once for each of %d failovers\n%s", role, message, n, *failovers,
+					said)
+			}
+		}
+		if more := said.lines(t, ""); len(more) > 2**failovers {
+			t.Errorf("%s says more of the outage: %s", role, strings.Join(more, "\n"))
+		}
+	}
+}
 
+// failover kills the master with the webhooks lane while contacts are created, and waits until each was delivered.
+func (s *service) failover(t *testing.T, cluster *testkit.RedisShards) {
+	t.Helper()
 	promoted := cluster.Kill(asynqx.Key("webhooks", asynqx.Pending))
 	killed := time.Now()
 	posting, stop := sync.WaitGroup{}, make(chan struct{})
@@ -55,39 +81,17 @@ func TestDeliveriesGoOnAfterAFailoverOfTheCluster(t *testing.T) {
 	close(stop)
 	posting.Wait()
 	s.arrive(t)
-	for role, said := range roles {
-		for _, message := range []string{"redis is away", "redis answers again"} {
-			until(t, role+" logs: "+message, func() bool { return len(said.lines(t, message)) > 0 }, said.String)
-		}
-	}
-	for role, said := range roles {
-		for _, message := range []string{"redis is away", "redis answers again"} {
-			if n := len(said.lines(t, message)); n != 1 {
-				t.Errorf("%s logs %q %d times, want once\n%s", role, message, n, said)
-			}
-		}
-		if more := said.lines(t, ""); len(more) > 2 {
-			t.Errorf("%s says more of the outage: %s", role, strings.Join(more, "\n"))
-		}
-	}
 }
 
-// serveRoles runs the three roles as separate processes, with one webhook for all new contacts.
+// serveRoles runs the three roles as separate processes behind a transaction pooler, with one webhook for all new
+// contacts.
 func serveRoles(t *testing.T, redis string) (*service, map[string]*journal) {
 	t.Helper()
 	s := &service{told: map[string]int{}}
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		var e struct {
-			Data struct{ Object struct{ Email string } }
-		}
-		_ = json.Unmarshal(body, &e)
-		s.mu.Lock()
-		s.told[e.Data.Object.Email]++
-		s.mu.Unlock()
-	}))
+	receiver := httptest.NewServer(s)
 	t.Cleanup(receiver.Close)
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
+	env := append(os.Environ(), "DATABASE_URL="+testkit.Pooler(t, testkit.DB(t).URL),
+		"FUNNELWORK_DATABASE_POOLER=true", "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=info", "FUNNELWORK_LOG_FORMAT=json")
 	roles := map[string]*journal{}
 	for _, role := range []string{"api", "worker", "scheduler"} {

@@ -2,11 +2,13 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,13 +26,32 @@ func TestTheServiceRunsOnARedisCluster(t *testing.T) {
 	s.dashboard(t)
 }
 
+// failovers is the number of failovers of Redis in each test of them.
+var failovers = flag.Int("redis.failovers", 1, "how often the master of Redis is killed")
+
 func TestTheServiceOutlivesAFailoverOfRedis(t *testing.T) {
 	t.Parallel()
 	redis := testkit.RedisSentinel(t)
-	s := serve(t, redis.URL)
+	s := serve(t, redis.URL, "DATABASE_URL="+testkit.Pooler(t, testkit.DB(t).URL), "FUNNELWORK_DATABASE_POOLER=true")
 	s.create(t, 50)
 	s.arrive(t)
 	s.limits(t)
+	for n := range *failovers {
+		if n > 0 {
+			redis.Replace()
+		}
+		s.outlive(t, redis)
+	}
+	s.create(t, 50)
+	s.arrive(t)
+	s.onceEach(t)
+	s.limits(t)
+	s.dashboard(t)
+}
+
+// outlive kills the master while contacts are created, and waits until each of them was delivered.
+func (s *service) outlive(t *testing.T, redis *testkit.RedisFailover) {
+	t.Helper()
 	var posting sync.WaitGroup
 	stop := make(chan struct{})
 	posting.Go(func() { // a batch's events are delivered with and without Redis
@@ -45,16 +66,19 @@ func TestTheServiceOutlivesAFailoverOfRedis(t *testing.T) {
 	})
 	begin := time.Now()
 	redis.Fail()
-	t.Logf("the replica was promoted %s after the master was killed", time.Since(begin).Round(time.Millisecond))
+	promoted, before := time.Now(), s.toldOf()
+	t.Logf("the replica was promoted %s after the master was killed", promoted.Sub(begin).Round(time.Millisecond))
+	until(t, "a delivery arrives", func() bool { return s.toldOf() > before })
+	resumed := time.Since(promoted)
+	t.Logf("the first delivery arrived %s after the promotion", resumed.Round(time.Millisecond))
+	if *failovers > 1 && resumed > 10*time.Second { // the long form, on a quiet machine
+		t.Errorf("deliveries went on %s after the promotion, want at most 10 s", resumed)
+	}
 	close(stop)
 	posting.Wait()
 	s.arrive(t)
 	t.Logf("all %d contacts were told of %s after the master was killed", s.created, time.Since(begin).
 		Round(time.Millisecond))
-	s.create(t, 50)
-	s.arrive(t)
-	s.limits(t)
-	s.dashboard(t)
 }
 
 // service is a running `up` with one webhook for all new contacts.
@@ -62,31 +86,62 @@ type service struct {
 	public, ops, token string
 	created            int
 	mu                 sync.Mutex
-	told               map[string]int
+	told               map[string]int            // deliveries by contact
+	keys               map[string]map[string]int // the same by contact and webhook-id
 }
 
-func serve(t *testing.T, redis string) *service {
+// ServeHTTP receives the webhook.
+func (s *service) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	var e struct {
+		Data struct{ Object struct{ Email string } }
+	}
+	_ = json.Unmarshal(body, &e)
+	email := e.Data.Object.Email
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told[email]++
+	if s.keys == nil {
+		s.keys = map[string]map[string]int{}
+	}
+	if s.keys[email] == nil {
+		s.keys[email] = map[string]int{}
+	}
+	s.keys[email][r.Header.Get("webhook-id")]++
+}
+
+// onceEach fails if a contact was delivered under two webhook-ids: a repeated call has the id of the first.
+func (s *service) onceEach(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	repeated := 0
+	for email, keys := range s.keys {
+		if len(keys) != 1 {
+			t.Errorf("%s was delivered under %d webhook-ids: %v", email, len(keys), keys)
+		}
+		repeated += s.told[email] - 1
+	}
+	t.Logf("%d contacts were delivered, %d calls were repeated under the same webhook-id", len(s.told), repeated)
+}
+
+func serve(t *testing.T, redis string, settings ...string) *service {
 	t.Helper()
 	s := &service{told: map[string]int{}}
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		var e struct {
-			Data struct{ Object struct{ Email string } }
-		}
-		_ = json.Unmarshal(body, &e)
-		s.mu.Lock()
-		s.told[e.Data.Object.Email]++
-		s.mu.Unlock()
-	}))
+	receiver := httptest.NewServer(s)
 	t.Cleanup(receiver.Close)
 	ports, err := freePorts(2)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(settings) == 0 {
+		settings = []string{"DATABASE_URL=" + testkit.DB(t).URL}
+	}
 	inBackground(t,
-		append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
-			"FUNNELWORK_ADDR="+ports[0],
-			"FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn"),
+		slices.Concat(os.Environ(), settings, []string{
+			"REDIS_URL=" + redis, "FUNNELWORK_HOME=" + t.TempDir(), "FUNNELWORK_ADDR=" + ports[0],
+			"FUNNELWORK_OPS_ADDR=" + ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn",
+		}),
 		"up", "--seed-email", "ada@example.com", "--seed-password", "correct-horse-battery")
 	s.public, s.ops = "http://"+ports[0], "http://"+ports[1]
 	until(t, "up is ready", func() bool {

@@ -133,23 +133,26 @@ func (w *world) exec(sql string, args ...any) {
 
 func (w *world) texts(sql string) []string {
 	w.Helper()
-	rows, _ := w.sql.Query(w.Context(), sql)
-	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	found, _ := w.sql.Query(w.Context(), sql)
+	all, err := pgx.CollectRows(found, pgx.RowTo[string])
 	if err != nil {
 		w.Fatalf("%s: %v", sql, err)
 	}
 	return all
 }
 
-// expire creates a day in 2020 with n events of three orgs, and returns its folder and the ids in their order.
-func (w *world) expire(day, n int) (folder string, ids []string) {
+// rows is how many events an expired day has.
+const rows = 25
+
+// expire creates a day in 2020 with events of three orgs, and returns its folder and the ids in their order.
+func (w *world) expire(day int) (folder string, ids []string) {
 	w.Helper()
 	at := time.Date(2020, 1, day, 0, 0, 0, 0, time.UTC)
 	w.exec(fmt.Sprintf(`CREATE TABLE event_%s PARTITION OF event FOR VALUES FROM (uuid_floor('%s')) TO (uuid_floor('%s'))`,
 		at.Format("20060102"), at.Format(time.RFC3339), at.AddDate(0, 0, 1).Format(time.RFC3339)))
 	w.exec(`INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
 		SELECT ('00000000-0000-7000-8000-00000000000' || n % 3)::uuid, uuidv7_at($1::timestamptz + n * interval '1 second'), n,
-			'contact.created', 'system', E'{"text":\n"a\\nb"}', now() FROM generate_series(1, $2) n`, at, n)
+			'contact.created', 'system', E'{"text":\n"a\\nb"}', now() FROM generate_series(1, $2) n`, at, rows)
 	return "event/" + at.Format(time.DateOnly), w.texts(`SELECT id::text FROM event ORDER BY org_id, id`)
 }
 
@@ -174,7 +177,7 @@ func TestAFailureAtAnyCallLeavesWhatTheNextRunCompletes(t *testing.T) {
 		ended := false
 		for i, after := range []bool{false, true} {
 			m := &memory{objects: map[string][]byte{}, killAt: n, after: after}
-			folder, ids := w.expire(2*n-1+i, 25)
+			folder, ids := w.expire(2*n - 1 + i)
 			switch err := w.days(m).Run(t.Context(), usual); {
 			case errors.Is(err, errKilled):
 				killed++
@@ -229,7 +232,7 @@ func TestRowsWithoutAPartitionAreArchivedToo(t *testing.T) {
 func TestAnObjectThatIsNotWhatWasStoredIsWrittenAgainBeforeTheDayGoes(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	folder, ids := w.expire(1, 25)
+	folder, ids := w.expire(1)
 	m := &memory{objects: map[string][]byte{}, tamper: folder + "/part-000001.ndjson.gz"}
 	if err := w.days(m).Run(t.Context(), usual); err == nil {
 		t.Fatal("the day was dropped")
@@ -252,7 +255,7 @@ func TestAnObjectThatIsNotWhatWasStoredIsWrittenAgainBeforeTheDayGoes(t *testing
 func TestADayIsNotDroppedWhileARowIsNotInTheArchive(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	w.expire(1, 25)
+	w.expire(1)
 	w.exec(`SELECT detach_days()`)
 	w.exec(`INSERT INTO archive_part VALUES ('event_20200101', 0, 24, 1, '', gen_random_uuid(), gen_random_uuid())`)
 	if _, err := w.sql.Exec(t.Context(), `SELECT drop_archived('event_20200101')`); err == nil ||
@@ -267,7 +270,7 @@ func TestADayIsNotDroppedWhileARowIsNotInTheArchive(t *testing.T) {
 func TestWhenTheTimeIsUpTheNextRunContinues(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
-	folder, ids := w.expire(1, 25)
+	folder, ids := w.expire(1)
 	m := &memory{objects: map[string][]byte{}}
 	if err := w.days(m).Run(t.Context(), -time.Hour); err != nil {
 		t.Fatal(err)
@@ -289,7 +292,7 @@ func TestRunsAtOnceWriteEachRowOnce(t *testing.T) {
 	m := &memory{objects: map[string][]byte{}}
 	want := map[string][]string{}
 	for day := range 3 {
-		folder, ids := w.expire(day+1, 25)
+		folder, ids := w.expire(day + 1)
 		want[folder] = ids
 		w.exec(`SELECT detach_days()`)
 	}

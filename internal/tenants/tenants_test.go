@@ -20,8 +20,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/tenants"
 	"github.com/funnelwork/funnelwork/internal/testkit"
-	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 )
+
+// settle is the kind that the catalogue enqueues.
+var settle = queue.Define[plans.SettleArgs]("entitlement.sync", queue.Options{})
 
 type office struct {
 	*testing.T
@@ -32,7 +34,7 @@ type office struct {
 
 func open(t *testing.T) *office {
 	db := testkit.DB(t)
-	catalogue := plans.Standard().Enqueuing(entitlementsync.Kind.Add)
+	catalogue := plans.Standard().Enqueuing(settle.Add)
 	return &office{t, tenants.New(db.App, db.System, catalogue), db, testkit.Pgx(t, db.URL)}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -103,10 +104,10 @@ func nodePort(t testing.TB) int {
 
 // RedisFailover is a master, its replica, and three sentinels that monitor them.
 type RedisFailover struct {
-	URL    string
-	t      testing.TB
-	master *node
-	watch  *node // one of the sentinels
+	URL             string
+	t               testing.TB
+	master, replica *node
+	sentinels       []*node
 }
 
 // RedisSentinel starts a RedisFailover.
@@ -114,16 +115,13 @@ func RedisSentinel(t testing.TB) *RedisFailover {
 	t.Helper()
 	f := &RedisFailover{t: t, master: startNode(t, false, "masterauth "+nodeSecret)}
 	host, port, _ := net.SplitHostPort(f.master.addr)
-	replica := startNode(t, false, "masterauth "+nodeSecret, "replicaof "+host+" "+port)
-	eventually(t, "the replica follows", func() bool {
-		return strings.Contains(replica.cli.Info(t.Context(), "replication").Val(), "master_link_status:up")
-	})
+	f.follow()
 	var addrs []string
 	for range 3 {
 		s := startNode(t, true, "sentinel monitor main "+host+" "+port+" 2", "sentinel auth-pass main "+nodeSecret,
 			"sentinel sentinel-pass "+nodeSecret,
 			"sentinel down-after-milliseconds main 1000", "sentinel failover-timeout main 5000")
-		f.watch = s
+		f.sentinels = append(f.sentinels, s)
 		addrs = append(addrs, s.addr)
 	}
 	eventually(t, "the sentinels know all", func() bool {
@@ -135,7 +133,36 @@ func RedisSentinel(t testing.TB) *RedisFailover {
 }
 
 func (f *RedisFailover) state() (map[string]string, error) {
-	return redis.NewSentinelClient(f.watch.cli.Options()).Master(f.t.Context(), "main").Result()
+	client := redis.NewSentinelClient(f.sentinels[0].cli.Options())
+	defer func() { _ = client.Close() }()
+	return client.Master(f.t.Context(), "main").Result()
+}
+
+// follow starts a replica of the master.
+func (f *RedisFailover) follow() {
+	f.t.Helper()
+	host, port, _ := net.SplitHostPort(f.master.addr)
+	f.replica = startNode(f.t, false, "masterauth "+nodeSecret, "replicaof "+host+" "+port)
+	eventually(f.t, "the replica follows", func() bool {
+		return strings.Contains(f.replica.cli.Info(f.t.Context(), "replication").Val(), "master_link_status:up")
+	})
+}
+
+// Replace gives the promoted master a replica, so that it may fail, too.
+func (f *RedisFailover) Replace() {
+	f.t.Helper()
+	f.follow()
+	for _, s := range f.sentinels {
+		client := redis.NewSentinelClient(s.cli.Options())
+		defer func() { _ = client.Close() }()
+		eventually(f.t, "each sentinel knows the replica", func() bool {
+			all, err := client.Replicas(f.t.Context(), "main").Result()
+			return err == nil && slices.ContainsFunc(all, func(m map[string]string) bool {
+				return net.JoinHostPort(m["ip"], m["port"]) == f.replica.addr && m["flags"] == "slave" &&
+					m["master-link-status"] == "ok"
+			})
+		})
+	}
 }
 
 // Fail kills the master and returns when the replica has been promoted.
@@ -146,6 +173,7 @@ func (f *RedisFailover) Fail() {
 		m, err := f.state()
 		return err == nil && net.JoinHostPort(m["ip"], m["port"]) != f.master.addr
 	})
+	f.master = f.replica
 }
 
 func eventually(t testing.TB, what string, holds func() bool) {

@@ -19,9 +19,11 @@ func RedisCluster(t testing.TB) string {
 
 // RedisShards is a Redis Cluster of three masters with a replica each.
 type RedisShards struct {
-	URL     string
-	t       testing.TB
-	masters []*node
+	URL      string
+	t        testing.TB
+	masters  []*node
+	replicas []*node // of the masters, in their order
+	lost     int     // index of the master that was lost last
 }
 
 // RedisReplicatedCluster starts a RedisShards with the usual node timeout: a replica is promoted about six seconds
@@ -31,14 +33,7 @@ func RedisReplicatedCluster(t testing.TB) *RedisShards {
 	c := startRedisCluster(t, "5000")
 	for _, master := range c.masters {
 		id := master.cli.ClusterMyID(t.Context()).Val()
-		replica := startClusterNode(t, "5000")
-		c.join(replica)
-		eventually(t, "the replica knows its master", func() bool {
-			return replica.cli.ClusterReplicate(t.Context(), id).Err() == nil
-		})
-		eventually(t, "the replica follows", func() bool {
-			return strings.Contains(replica.cli.Info(t.Context(), "replication").Val(), "master_link_status:up")
-		})
+		c.replicas = append(c.replicas, c.replica(id))
 	}
 	for _, n := range c.masters {
 		eventually(t, "each master knows all replicas", func() bool {
@@ -46,6 +41,39 @@ func RedisReplicatedCluster(t testing.TB) *RedisShards {
 		})
 	}
 	return c
+}
+
+// replica starts a replica of the master with an id.
+func (c *RedisShards) replica(of string) *node {
+	c.t.Helper()
+	replica := startClusterNode(c.t, "5000")
+	c.join(replica)
+	eventually(c.t, "the replica knows its master", func() bool {
+		return replica.cli.ClusterReplicate(c.t.Context(), of).Err() == nil
+	})
+	eventually(c.t, "the replica follows", func() bool {
+		return strings.Contains(replica.cli.Info(c.t.Context(), "replication").Val(), "master_link_status:up")
+	})
+	return replica
+}
+
+// Replace gives the node that was promoted in the place of the last lost master a replica, so that it may be lost, too.
+func (c *RedisShards) Replace() {
+	c.t.Helper()
+	c.masters[c.lost] = c.replicas[c.lost]
+	made := c.replica(c.masters[c.lost].cli.ClusterMyID(c.t.Context()).Val())
+	c.replicas[c.lost] = made
+	id := made.cli.ClusterMyID(c.t.Context()).Val()
+	for _, n := range c.masters {
+		eventually(c.t, "each master knows the replica", func() bool {
+			for line := range strings.Lines(n.cli.ClusterNodes(c.t.Context()).Val()) {
+				if f := strings.Fields(line); f[0] == id {
+					return strings.Contains(f[2], "slave") && !strings.Contains(f[2], "fail")
+				}
+			}
+			return false
+		})
+	}
 }
 
 // Kill kills the master with the key's slot with SIGKILL. The returned function reports whether another node has taken
@@ -83,6 +111,7 @@ func (c *RedisShards) lose(key string, lose func(*node)) (promoted func() bool) 
 			dead = i
 		}
 	}
+	c.lost = dead
 	id := c.masters[dead].cli.ClusterMyID(c.t.Context()).Val()
 	witness := c.masters[(dead+1)%masters]
 	lose(c.masters[dead])

@@ -53,7 +53,7 @@ func TestEachCheckOfAScreenCanFail(t *testing.T) {
 		var wrong []string
 		for _, theme := range themes {
 			at := faulty(t, tc.head, tc.body)
-			wrong = append(wrong, b.open(tab, at, screen{"/", "#main"}, look{1280, theme}, true)...)
+			wrong = append(wrong, b.open(tab, at, screen{"/", "#main"}, look{1280, theme}, allRules)...)
 		}
 		found := strings.Join(wrong, "\n")
 		if (found == "") != (tc.want == "") || !strings.Contains(found, tc.want) {

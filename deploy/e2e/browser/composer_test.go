@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/mail"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +42,8 @@ type taken struct {
 	Source  string `json:"source"`
 }
 
-// taken waits until the sandbox has taken a mail to an address, and returns it.
-func (s *server) taken(t *testing.T, to string) *taken {
+// taken waits until the sandbox has taken a mail to an address with a subject, and returns it.
+func (s *server) taken(t *testing.T, to, subject string) *taken {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -52,13 +53,15 @@ func (s *server) taken(t *testing.T, to string) *taken {
 		}
 		s.sandbox(t, "", &list)
 		for _, one := range list.Data {
-			if one.To == to {
-				s.sandbox(t, one.ID, &one)
+			if one.To != to {
+				continue
+			}
+			if s.sandbox(t, one.ID, &one); one.Subject == subject {
 				return &one
 			}
 		}
 	}
-	t.Fatalf("the sandbox has no mail to %s", to)
+	t.Fatalf("the sandbox has no mail %q to %s", subject, to)
 	return nil
 }
 
@@ -106,6 +109,19 @@ func (m *taken) files(t *testing.T) map[string]string {
 		}
 		found[part.FileName()] = string(content)
 	}
+}
+
+// paste pastes HTML where the focus is.
+func (h *hand) paste(html string) {
+	h.Helper()
+	ask[bool](h, `(() => {
+		const data = new DataTransfer();
+		data.setData('text/html', `+strconv.QuoteToASCII(html)+`);
+		data.setData('text/plain', 'text');
+		document.activeElement.dispatchEvent(
+			new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+		return true;
+	})()`)
 }
 
 // composed opens the page of a contact in a new org, and returns who uses it.
@@ -164,11 +180,10 @@ func TestAMailArrivesAsItWasComposed(t *testing.T) {
 	h.see("Mail on its way")
 	h.wait(`document.querySelector('[role=dialog]') === null`)
 
-	got := s.taken(t, "grace@example.com")
+	got := s.taken(t, "grace@example.com", "New looms")
 	for part, wants := range map[string][]string{
-		got.Subject: {"New looms"},
-		got.HTML:    {"Hello Grace!", "<strong>Big news</strong> &amp; more", "<li>one loom</li>", "<li>two looms</li>"},
-		got.Text:    {"Hello Grace!", "Big news & more", "- one loom", "- two looms"},
+		got.HTML: {"Hello Grace!", "<strong>Big news</strong> &amp; more", "<li>one loom</li>", "<li>two looms</li>"},
+		got.Text: {"Hello Grace!", "Big news & more", "- one loom", "- two looms"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(part, want) {
@@ -179,4 +194,88 @@ func TestAMailArrivesAsItWasComposed(t *testing.T) {
 	if files := got.files(t); files["prices é.csv"] != "looms;price\nA;1\n" || len(files) != 1 {
 		t.Errorf("the mail has the files %q", files)
 	}
+}
+
+// The composer has no fault in either theme, and what is pasted into it makes no request and runs nothing.
+func TestTheComposerHasNoFaultAndRunsNothingThatIsPasted(t *testing.T) {
+	t.Parallel()
+	_, h, _ := composed(t, "grace@example.com")
+	target, hits := tracker(t)
+	h.press("m")
+	h.wait(`document.activeElement?.matches('[role=dialog] input')`)
+	h.press("Looms", enter)
+	h.wait(writing)
+	ask[bool](h, `(() => {
+		window.reports = [];
+		window.ran = [];
+		addEventListener('securitypolicyviolation', event => reports.push(event.violatedDirective));
+		addEventListener('error', event => ran.push(event.message));
+		addEventListener('message', event => ran.push(String(event.data)));
+		return true;
+	})()`)
+	h.paste(`<style>h1 {color: red}</style><h1 style="margin:0" class=x>Big</h1><p style='color: red'>So <b>it</b> ` +
+		`is, <a href="https://a.example/" onclick="x()">see</a>.</p>`)
+	h.wait(`document.querySelector('[contenteditable=true] h2')?.innerText === 'Big'`)
+	h.wait(`document.querySelector('[contenteditable=true] [data-link]')?.title === 'https://a.example/'`)
+	if reports := ask[[]string](h, `window.reports`); len(reports) > 0 {
+		t.Errorf("the security policy reports %q", reports)
+	}
+	h.paste(strings.ReplaceAll(strings.Join(hostileMails, "\n"), "T", target) + "<h1>End</h1>")
+	h.wait(`[...document.querySelectorAll('[contenteditable=true] h2')].some(e => e.innerText === 'End')`)
+	h.chord("k")
+	h.wait(`document.activeElement?.matches('[role=group] input')`)
+	for _, theme := range themes {
+		if err := show(h.tab, look{1280, theme}); err != nil {
+			t.Fatal(err)
+		}
+		faults, err := audit(h.tab, allRules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fault := range faults {
+			t.Errorf("%s: %s", theme, fault)
+		}
+	}
+	if ran := ask[[]string](h, `window.ran`); len(ran) > 0 || hits.Load() > 0 {
+		t.Errorf("what was pasted made %d requests, and ran %q", hits.Load(), ran)
+	}
+}
+
+// An answer is written in its conversation and sent with Ctrl and Enter; one that is sent later waits at the contact.
+func TestAnAnswerIsSentAndAMailWaits(t *testing.T) {
+	t.Parallel()
+	s, h, contact := composed(t, "reply@example.com") // answers in the sandbox
+	c := s.asOwner(t)
+	mailbox, _ := c.mailbox()
+	c.id("/api/v1/crm/emails", map[string]any{
+		"contact_id": contact, "mailbox_id": mailbox, "subject": "A question", "text": "Shall we talk?",
+	})
+	h.open(s.api+"/app/inbox/"+c.thread(contact)+"?show=all", "#main article")
+	h.press("r")
+	h.wait(writing)
+	h.press("Yes, on **Tuesday**", enter, "Ada")
+	h.chord(enter)
+	h.wait(`[...document.querySelectorAll('#main article')].some(e => e.innerText.includes('Yes, on Tuesday'))`)
+	got := s.taken(t, "reply@example.com", "Re: A question")
+	if !strings.Contains(got.HTML, "Yes, on <strong>Tuesday</strong>") ||
+		!strings.Contains(got.Source, "In-Reply-To:") {
+		t.Errorf("the answer is %q", got.Source)
+	}
+
+	h.open(s.api+"/app/contacts/"+contact, "#main h1")
+	h.see("Grace Hopper")
+	h.press("m")
+	h.wait(`document.activeElement?.matches('[role=dialog] input')`)
+	h.press("Later", enter)
+	h.wait(writing)
+	h.press("Good morning")
+	h.to("Send later")
+	h.press(enter)
+	h.to("Tomorrow, 09:00")
+	h.press(enter)
+	h.see("Mail is sent")
+	h.wait(`document.querySelector('[aria-label="Mails to be sent"]')?.innerText.includes('Later')`)
+	h.to("Cancel Later")
+	h.press(enter)
+	h.wait(`document.querySelector('[aria-label="Mails to be sent"]') === null`)
 }

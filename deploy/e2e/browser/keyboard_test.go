@@ -180,6 +180,8 @@ var tasks = []struct {
 		h.to("Mail server")
 		h.press(kb.ArrowUp) // from the first kind to the last one
 		h.wait(`document.activeElement?.innerText.startsWith('Sandbox')`)
+		h.press(" ")
+		h.wait(`document.activeElement?.ariaChecked === 'true'`)
 		h.to("Email address")
 		h.press("olga@looms.example", enter)
 		h.see("Mailbox connected")
@@ -326,8 +328,9 @@ func writeTemplate(h *hand, _ *server) {
 	h.wait(`/^\/app\/templates\/[0-9a-f-]{36}$/.test(location.pathname)`)
 	h.to("Text")
 	h.press(kb.ArrowRight)
-	h.wait(`document.activeElement?.innerText === 'Blocks' &&
-		document.querySelectorAll('#main ol [role=group]').length === 2`)
+	h.wait(`document.activeElement?.innerText === 'Blocks'`)
+	h.press(" ")
+	h.wait(`document.querySelectorAll('#main ol [role=group]').length === 2`)
 	h.to("Add block")
 	h.press(enter)
 	h.wait(`document.activeElement?.matches('[role=menuitem], [role=menu]')`)

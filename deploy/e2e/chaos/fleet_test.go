@@ -77,6 +77,20 @@ func (p *process) kill(signal syscall.Signal) {
 	}
 }
 
+// terminate asks the process to end, as an orchestrator does, and waits until it has. Its exit status must be 0.
+func (p *process) terminate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.cmd.Process.Signal(syscall.SIGTERM)
+	if err == nil {
+		err = p.cmd.Wait()
+	}
+	if err != nil {
+		p.h.t.Errorf("%s: %v", p.name, err)
+	}
+	p.cmd = nil
+}
+
 func (p *process) signal(s syscall.Signal) {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.h.t.Fatalf("%s: %v", p.name, err)

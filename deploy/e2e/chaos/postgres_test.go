@@ -38,3 +38,42 @@ func TestPostgresMayBeRestartedUnderLoad(t *testing.T) {
 	h.figure("all done after the last request", "", "%.1f s", time.Since(last).Seconds())
 	h.figure("statuses", "201, 503", "%v", f.statuses)
 }
+
+// The primary is killed under load and its standby is promoted. The primary has waited for the standby in each commit
+// that was answered, so the promoted server has all of them.
+func TestWhatWasAnsweredIsOnThePromotedStandby(t *testing.T) {
+	t.Parallel()
+	primary := testkit.RealPostgres(t)
+	second := primary.Standby()
+	h := openOn(t, testkit.AnyOf(t, primary, second))
+	// After the base backup, so that the promoted server does not wait for a standby.
+	for _, sql := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
+		if _, err := h.sql.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.until(time.Minute, "the standby is synchronous", func() bool {
+		return h.count("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
+	})
+	total := sized(600, 20000)
+	apis := []*process{h.api("api1", "FUNNELWORK_RATE_LIMIT=off"), h.api("api2", "FUNNELWORK_RATE_LIMIT=off")}
+	keys := h.orgs(apis[0].url, 10, true)
+	h.worker("worker1", 10)
+	h.worker("worker2", 10)
+	f := h.drive([]string{apis[0].url, apis[1].url}, keys, total, 16)
+	f.may.Store(int64(total / 2))
+	h.wait(time.Minute, "some are created", func() bool { return f.done.Load() >= int64(total/4) })
+	primary.Kill()
+	dead, refused := time.Now(), f.status(503)
+	h.wait(time.Minute, "requests are refused", func() bool { return f.status(503) > refused+20 })
+	second.Promote()
+	promoted, created := time.Now(), f.status(201)
+	h.wait(time.Minute, "requests are served by the promoted server", func() bool { return f.status(201) > created })
+	h.figure("promoted after the kill", "", "%.2f s", promoted.Sub(dead).Seconds())
+	h.figure("first request served after the promotion", "", "%.2f s", time.Since(promoted).Seconds())
+	f.let()
+	last := time.Now()
+	f.settled(2 * time.Minute)
+	h.figure("all done after the last request", "", "%.1f s", time.Since(last).Seconds())
+	h.figure("statuses", "201, 200, 503", "%v", f.statuses)
+}

@@ -18,13 +18,14 @@ import (
 // API confirms it. A confirmed contact, and the scoring job of its change, must not be lost.
 type traffic struct {
 	h       *house
-	apis    []string
 	keys    []string // of orgs
 	total   int
 	may     atomic.Int64 // contacts that may have been created by now; sets the pace
 	done    atomic.Int64
+	over    atomic.Bool // no contact after those of may is created any more
 	clients sync.WaitGroup
-	run     id.ID // makes the addresses of this traffic unique
+	pick    func(n int) string // returns the API for the nth request
+	run     id.ID              // makes the addresses of this traffic unique
 
 	mu       sync.Mutex
 	statuses map[int]int
@@ -37,7 +38,13 @@ type sample struct{ at, took time.Duration }
 
 // drive starts n clients.
 func (h *house) drive(apis, keys []string, total, n int) *traffic {
-	f := &traffic{h: h, apis: apis, keys: keys, total: total, statuses: map[int]int{}, run: id.New()}
+	inTurn := func(n int) string { return apis[n%len(apis)] }
+	return h.driveBy(inTurn, keys, total, n)
+}
+
+// driveBy is drive with a choice of the API for each request.
+func (h *house) driveBy(pick func(int) string, keys []string, total, n int) *traffic {
+	f := &traffic{h: h, keys: keys, total: total, statuses: map[int]int{}, run: id.New(), pick: pick}
 	begin := time.Now()
 	var next atomic.Int64
 	for range n {
@@ -48,6 +55,9 @@ func (h *house) drive(apis, keys []string, total, n int) *traffic {
 					return
 				}
 				for i >= f.may.Load() && h.t.Context().Err() == nil {
+					if f.over.Load() {
+						return
+					}
 					<-time.After(5 * time.Millisecond)
 				}
 				f.create(int(i), begin)
@@ -56,6 +66,13 @@ func (h *house) drive(apis, keys []string, total, n int) *traffic {
 		})
 	}
 	return f
+}
+
+// end waits until the contacts of may are created. There are no more.
+func (f *traffic) end() {
+	f.over.Store(true)
+	f.clients.Wait()
+	f.total = int(f.may.Load())
 }
 
 // create retries until contact i exists and is a customer.
@@ -80,7 +97,7 @@ func (f *traffic) create(i int, begin time.Time) {
 // answer and the time that it took.
 func (f *traffic) confirm(i, status int, method, path, key, body string) ([]byte, time.Duration) {
 	for try := 0; f.h.t.Context().Err() == nil; try++ {
-		a := f.h.say(method, f.apis[(i+try)%len(f.apis)]+path, f.keys[i%len(f.keys)], key, body)
+		a := f.h.say(method, f.pick(i+try)+path, f.keys[i%len(f.keys)], key, body)
 		f.mu.Lock()
 		f.statuses[a.status]++
 		switch {

@@ -102,7 +102,7 @@ export function Composer({ to, answers, onDone, onDiscard, onDirty, focus = 0 }:
       >
         <MailboxNotice choice={mailbox} />
         {answers === undefined && !isShowing && (
-          <>
+          <div className={styles.heads}>
             <Field label={t('from')} pointer="/mailbox_id">
               <MailboxChoice value={mailbox.id} onChange={mailbox.choose} />
             </Field>
@@ -119,7 +119,7 @@ export function Composer({ to, answers, onDone, onDiscard, onDirty, focus = 0 }:
                 }}
               />
             </Field>
-          </>
+          </div>
         )}
         <div className={isShowing ? styles.away : mail.tight}>
           <div className={styles.formats}>

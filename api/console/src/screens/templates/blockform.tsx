@@ -14,6 +14,7 @@ import {
   type Item,
   type Level,
 } from './blocks';
+import { HTMLField } from './htmlfield';
 import { t } from './messages';
 import styles from './blocks.module.css';
 
@@ -100,9 +101,7 @@ function TextForm({ onHTML, ...part }: PartProps & { onHTML: () => void }) {
   return (
     <>
       {isHTML ? (
-        <Field label={t('html')} pointer={`${pointer}/html`} help={t('blockHtmlHelp')}>
-          <MergeText label={t('html')} rows={6} value={block.html ?? ''} onChange={(html) => set({ html })} />
-        </Field>
+        <HTMLField value={block.html ?? ''} pointer={`${pointer}/html`} onChange={(html) => set({ html })} />
       ) : (
         <>
           <Field label={t('text')} pointer={`${pointer}/text`} help={t('blockTextHelp')}>
@@ -110,7 +109,7 @@ function TextForm({ onHTML, ...part }: PartProps & { onHTML: () => void }) {
           </Field>
           <div className={mail.buttons}>
             <Button size="small" kind="quiet" onClick={onHTML}>
-              {t('asHtml')}
+              {t('asFormatted')}
             </Button>
           </div>
         </>

@@ -56,6 +56,7 @@ export const t = messages({
   blockTextHelp: 'An empty line begins a paragraph.',
   blockHtmlHelp: 'With merge fields. Scripts and forms are removed.',
   asHtml: 'Write it as HTML',
+  asFormatted: 'Write it with formatting',
   label: 'Label',
   url: 'Address it opens',
   urlHelp: 'May have merge fields, such as {field}.',
