@@ -1,0 +1,1 @@
+var e={float:`_float_mgrm2_2`,appear:`_appear_mgrm2_1`,list:`_list_mgrm2_15`,padded:`_padded_mgrm2_22`,item:`_item_mgrm2_26`,danger:`_danger_mgrm2_54`,text:`_text_mgrm2_59`,hint:`_hint_mgrm2_66`,rule:`_rule_mgrm2_71`,heading:`_heading_mgrm2_77`,filter:`_filter_mgrm2_84`,empty:`_empty_mgrm2_94`};export{e as t};

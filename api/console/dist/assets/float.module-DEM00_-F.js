@@ -1,1 +1,0 @@
-var e={float:`_float_12iam_2`,appear:`_appear_12iam_1`,list:`_list_12iam_15`,padded:`_padded_12iam_22`,item:`_item_12iam_26`,danger:`_danger_12iam_54`,text:`_text_12iam_59`,hint:`_hint_12iam_66`,rule:`_rule_12iam_71`,heading:`_heading_12iam_77`,filter:`_filter_12iam_84`,empty:`_empty_12iam_94`};export{e as t};
