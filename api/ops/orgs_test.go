@@ -94,7 +94,8 @@ func TestOperatorsSuspendAndResumeAnOrg(t *testing.T) {
 	at := "/orgs/" + b.newOrgs(1)[0].String()
 	b.want(422, "POST", at+"/suspend", `{"reason":" "}`)
 	b.want(400, "POST", at+"/suspend", `{"why":"unpaid"}`)
-	if got := b.want(200, "POST", at+"/suspend", `{"reason":"unpaid"}`); !strings.Contains(got, `"status":"suspended"`) {
+	got := b.want(200, "POST", at+"/suspend", `{"reason":"unpaid"}`)
+	if !strings.Contains(got, `"status":"suspended"`) {
 		t.Errorf("suspended: %s", got)
 	}
 	if got := b.want(200, "GET", "/jobs/pauses", nil); !strings.Contains(got, `"suspended":true`) {

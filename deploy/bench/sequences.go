@@ -239,7 +239,8 @@ func (o *outreach) besideRows(ctx context.Context, load func() ([]time.Duration,
 	}
 	slices.Sort(busy)
 	p95 := quantile(busy, .95)
-	fmt.Printf("floor: others' p95 beside the same rows by bare SQL %s, %.2f\n", short(p95), float64(p95)/float64(quiet))
+	fmt.Printf("floor: others' p95 beside the same rows by bare SQL %s, %.2f\n", short(p95),
+		float64(p95)/float64(quiet))
 	return nil
 }
 

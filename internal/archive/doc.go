@@ -1,7 +1,7 @@
 // Package archive writes the days of partitioned tables to an object store before they are dropped.
 //
 // A day that is older than its table keeps is first detached from the table (migrations/0119_archive.sql). From then on
-// nothing can change it, so that each step may be repeated by whoever comes next:
+// nothing can change it, so that any later run may repeat each step:
 //
 //  1. Its rows are read in the order of the primary key and written as parts: objects of gzipped JSON lines whose
 //     numbers follow from the rows alone. A part is recorded after its object is stored. A run that is killed in between

@@ -181,8 +181,8 @@ func TestASuspensionHoldsTheJobsUntilItEndsWhateverPausesDo(t *testing.T) {
 		"organization.suspended grace unpaid, organization.resumed grace unpaid" {
 		t.Errorf("the org's log: %s", got)
 	}
-	if got := o.ask(`SELECT string_agg(act || ' ' || scope, ', ' ORDER BY id) FROM job_act WHERE actor = 'grace'`); got !=
-		"org.suspend org "+org.String()+", org.resume org "+org.String() {
+	got := o.ask(`SELECT string_agg(act || ' ' || scope, ', ' ORDER BY id) FROM job_act WHERE actor = 'grace'`)
+	if got != "org.suspend org "+org.String()+", org.resume org "+org.String() {
 		t.Errorf("the operators' log: %s", got)
 	}
 }
