@@ -424,8 +424,8 @@ func TestOpsServesOnLoopbackAloneWithoutAPassword(t *testing.T) {
 	kit := testkit.DB(t)
 	metrics := httpx.NewMetrics(reg)
 	ops.CollectPool(reg, "app", kit.App)
-	metrics.Observe("GET", "/api/v1/crm/contacts/{id}", 404, 3*time.Millisecond)
-	metrics.Observe("BREW", "", 405, time.Millisecond)
+	metrics.Observe(t.Context(), "GET", "/api/v1/crm/contacts/{id}", 404, 3*time.Millisecond)
+	metrics.Observe(t.Context(), "BREW", "", 405, time.Millisecond)
 	listener := newOps(t, func(o *ops.Options) { o.Metrics, o.DB, o.DatabaseURL = reg, kit.App, kit.URL })
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
