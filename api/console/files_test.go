@@ -156,6 +156,7 @@ var (
 		"radix-ui.com",
 		"github.com",
 		"tanstack.com",
+		"prosemirror.net",
 		"example.com", // in the placeholders of fields
 		"hooks.example.com",
 	}

@@ -205,8 +205,10 @@ func (s *service) limits(t *testing.T) {
 		before := decidedAlone(t, []string{s.ops})
 		got := flood(t, []string{s.public, s.public}, token)
 		alone := decidedAlone(t, []string{s.ops}) - before
-		if alone > 0 && try < 5 {
-			t.Logf("%v requests were decided without redis, on a busy machine: once more", alone)
+		// The client of a cluster repeats a call whose reply is late, though the node has executed it (shouldRetry in
+		// osscluster.go of go-redis v9), so tokens may be taken twice. It never allows more than the limit.
+		if (alone > 0 || got[200] < 200 && got[200]+got[429] == 1000) && try < 5 {
+			t.Logf("statuses %v, %v requests were decided without redis, on a busy machine: once more", got, alone)
 			<-time.After(time.Second)
 			continue
 		}
