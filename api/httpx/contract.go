@@ -55,7 +55,7 @@ func termOf[I, O any](c *Contract, o *Op) *term {
 		c.terms[o.ID] = t
 	}
 	if t == nil || t.in != in || t.out != out || t.operation.Method != o.Method || t.operation.Path != o.Path {
-		panic(fmt.Sprintf("%s is not an operation of the given contract", o.ID))
+		panic(o.ID + " is not an operation of the given contract")
 	}
 	return t
 }

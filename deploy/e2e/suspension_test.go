@@ -147,7 +147,7 @@ func TestASuspensionHoldsInEveryProcessAndLosesNothing(t *testing.T) {
 	command := func(args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), build(t), append([]string{"orgs"}, args...)...)
-		cmd.Env = append(env, "FUNNELWORK_ACTOR=grace")
+		cmd.Env = slices.Concat(env, []string{"FUNNELWORK_ACTOR=grace"})
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("orgs %v: %v", args, err)

@@ -23,8 +23,9 @@ func TestTheURLOfAnArchiveNamesABucketAndNoKeys(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "days", "https://days.s3.amazonaws.com", "s3://", "s3:///prefix", "s3://key:hidden@days", "s3://days:9000",
-		"s3://days#x", "s3://days?endpoint=minio.example.com", "s3://days?endpoint=https://key:hidden@minio.example.com",
-		"s3://days?endpoint=https://minio.example.com/api", "s3://days?path_style=maybe", "s3://days?prefix=x",
+		"s3://days#x", "s3://days?endpoint=minio.example.com",
+		"s3://days?endpoint=https://key:hidden@minio.example.com", "s3://days?endpoint=https://minio.example.com/api",
+		"s3://days?path_style=maybe", "s3://days?prefix=x",
 		"s3://days?region=a&region=b", "s3://days?secret=hidden",
 	} {
 		err := archive.CheckURL(bad)

@@ -153,7 +153,8 @@ func (w *world) expire(day int) (folder string, ids []string) {
 		at.Format("20060102"), at.Format(time.RFC3339), at.AddDate(0, 0, 1).Format(time.RFC3339)))
 	w.exec(`INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
 		SELECT ('00000000-0000-7000-8000-00000000000' || n % 3)::uuid,
-			uuidv7_at($1::timestamptz + n * interval '1 second'), n, 'contact.created', 'system', E'{"text":\n"a\\nb"}', now() FROM generate_series(1, $2) n`, at, rows)
+			uuidv7_at($1::timestamptz + n * interval '1 second'), n, 'contact.created', 'system',
+			E'{"text":\n"a\\nb"}', now() FROM generate_series(1, $2) n`, at, rows)
 	return "event/" + at.Format(time.DateOnly), w.texts(`SELECT id::text FROM event ORDER BY org_id, id`)
 }
 

@@ -71,8 +71,8 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, b *Broadcast, m *m
 }
 
 // addressedSQL selects those contacts. A subquery that returns one value is executed by its key even if the statistics
-// know nothing of the broadcast, while a join may read all its emails for each step. Without the last condition, which is
-// that of the index email_broadcast_once, Postgres does not take the index.
+// know nothing of the broadcast, while a join may read all its emails for each step. Without the last condition, which
+// is that of the index email_broadcast_once, Postgres does not take the index.
 const addressedSQL = `SELECT u.id FROM unnest($3::uuid[]) AS u (id) WHERE (
 	SELECT (SELECT true FROM email e WHERE e.org_id = $1 AND e.broadcast_id = $2 AND e.to_email = c.email
 		AND e.to_email <> '' LIMIT 1)

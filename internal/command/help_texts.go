@@ -84,7 +84,8 @@ func helpTexts() map[string]string {
 		"trace-share":  "Share of the traces that are recorded, from 0 to 1 (1).",
 		"otel-service": "The service's name in traces (funnelwork- and the role).",
 		"archive-url": "Where a worker writes days of events, deliveries and attempts before it drops them: " +
-			"s3://bucket/prefix?endpoint=https://host&region=R, without endpoint at Amazon; without it they are dropped.",
+			"s3://bucket/prefix?endpoint=https://host&region=R, without endpoint at Amazon; without it they are " +
+			"dropped.",
 		"oauth-facebook-config-id": "Configuration of Facebook Login for Business for pages; asked for in the place " +
 			"of scopes.",
 		"oauth-linkedin-version":       "Version of LinkedIn's API, a month such as 202607.",

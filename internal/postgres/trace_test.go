@@ -67,21 +67,22 @@ func TestATransactionThatIsNotTracedSendsNoStatementMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		trips.trips = nil
-		insertion := func(tx *postgres.Tx) error {
-			tx.Queue(insert, org, id.New(), "a")
-			return nil
-		}
+		insertion := func(tx *postgres.Tx) { tx.Queue(insert, org, id.New(), "a") }
 		reading := func(tx *postgres.Tx) error {
 			var n int
 			return tx.QueryRow(ctx, "SELECT count(*) FROM job", nil, &n)
 		}
 		for _, err := range []error{
-			db.Tx(ctx, org, insertion),
+			db.Tx(ctx, org, func(tx *postgres.Tx) error {
+				insertion(tx)
+				return nil
+			}),
 			db.Tx(ctx, org, func(tx *postgres.Tx) error {
 				if err := reading(tx); err != nil {
 					return err
 				}
-				return insertion(tx)
+				insertion(tx)
+				return nil
 			}),
 			db.ReadTx(ctx, org, reading),
 		} {

@@ -241,7 +241,7 @@ func (tx *Tx) preamble(ctx context.Context, b *pgx.Batch, begin bool) int {
 func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults, error) {
 	if tx.over != nil {
 		bounded, cancel := context.WithCancel(ctx)
-		stop := context.AfterFunc(tx.over, cancel)
+		stop := context.AfterFunc(tx.over, cancel) //nolint:contextcheck // over is the other context that ends the read
 		tx.ends = append(tx.ends, func() {
 			stop()
 			cancel()

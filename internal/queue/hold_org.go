@@ -20,8 +20,8 @@ WHERE job.org_id = free.org_id AND job.id = free.id`
 	releaseOrgSQL = `UPDATE job_pause SET suspended = false WHERE scope = 'org' AND name = $1::uuid::text`
 )
 
-// HoldOrg lets no job of an org start until ReleaseOrg, whether or not an operator pauses the org's jobs meanwhile. Runs
-// that have started continue. tx must have the System role.
+// HoldOrg lets no job of an org start until ReleaseOrg, whether or not an operator pauses the org's jobs meanwhile.
+// Runs that have started continue. tx must have the System role.
 func HoldOrg(tx *postgres.Tx, org id.ID) {
 	tx.Queue(holdOrgSQL, org)
 	tx.Queue(takeBackOrgSQL, org, LaneNames())

@@ -109,7 +109,8 @@ func (s *Service) Show(ctx context.Context, org id.ID) (*Detail, error) {
 		}
 		return tx.QueryRow(ctx, `SELECT
 			(SELECT coalesce(array_agg(u.email ORDER BY u.email), '{}')
-				FROM member m JOIN app_user u ON u.id = m.user_id WHERE m.org_id = $1 AND m.removed_at IS NULL AND m.role = 'owner'),
+				FROM member m JOIN app_user u ON u.id = m.user_id
+				WHERE m.org_id = $1 AND m.removed_at IS NULL AND m.role = 'owner'),
 			(SELECT count(*) FROM member WHERE org_id = $1 AND removed_at IS NULL),
 			(SELECT count(*) FROM org WHERE parent_org_id = $1),
 			(SELECT count(*) FROM job WHERE org_id = $1 AND state = 'ready'),

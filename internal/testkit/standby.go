@@ -37,7 +37,7 @@ func BaseBackup(t testing.TB, version string) string {
 func (p *PostgresServer) Standby() *PostgresServer {
 	p.t.Helper()
 	tool := BaseBackup(p.t, p.server.Version)
-	home, err := os.MkdirTemp("/tmp", "fw-pg-") //nolint:usetesting // short enough for a socket in it
+	home, err := os.MkdirTemp("/tmp", "fw-pg-") // short enough for a socket in it
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestRandomKillsLoseNothingAndDoubleNoRow(t *testing.T) {
 	for _, p := range fleet[5:] {
 		p.kill(syscall.SIGTERM)
 	}
-	f.settled(120 * time.Second)
+	f.settled()
 	h.figure("all done after the last kill", "120 s", "%.1f s", time.Since(last).Seconds())
 	ticks := h.count("SELECT count(*) FROM tick")
 	h.once("chaos.beat", ticks)

@@ -34,7 +34,7 @@ func TestPostgresMayBeRestartedUnderLoad(t *testing.T) {
 	}
 	f.let()
 	last := time.Now()
-	f.settled(2 * time.Minute)
+	f.settled()
 	h.figure("all done after the last request", "", "%.1f s", time.Since(last).Seconds())
 	h.figure("statuses", "201, 503", "%v", f.statuses)
 }
@@ -73,7 +73,7 @@ func TestWhatWasAnsweredIsOnThePromotedStandby(t *testing.T) {
 	h.figure("first request served after the promotion", "", "%.2f s", time.Since(promoted).Seconds())
 	f.let()
 	last := time.Now()
-	f.settled(2 * time.Minute)
+	f.settled()
 	h.figure("all done after the last request", "", "%.1f s", time.Since(last).Seconds())
 	h.figure("statuses", "201, 200, 503", "%v", f.statuses)
 }

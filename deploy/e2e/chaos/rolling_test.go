@@ -114,7 +114,7 @@ func TestARollingRestartFailsNoRequestAndEachEffectHappensOnce(t *testing.T) {
 	for _, p := range schedulers {
 		p.terminate()
 	}
-	f.settled(2 * time.Minute)
+	f.settled()
 	ticks := h.count("SELECT count(*) FROM tick")
 	h.once("chaos.beat", ticks)
 	h.figure("replaced", "", "%d processes in %.0f s", rounds*8, took.Seconds())

@@ -154,7 +154,8 @@ func quantile(v []time.Duration, q float64) time.Duration {
 
 // settled waits until no job is open and checks all contacts: each exists once, its change was scored by one job with
 // its effects once, and was delivered at least once under one key.
-func (f *traffic) settled(limit time.Duration) {
+func (f *traffic) settled() {
+	const limit = 2 * time.Minute
 	h := f.h
 	h.t.Helper()
 	h.until(limit, "all jobs done", func() bool { return h.open() == 0 })

@@ -7,11 +7,11 @@
 //
 // The feeder finds waiting jobs by stepping from group to group (org, key, kind) in one index. An open circuit, an org
 // at its limit or a paused kind costs one probe, however many rows wait in it. A round steps over at most a thousand
-// groups, and the next one continues behind them. While more groups wait, a round takes as many orgs as it has slots, in
-// the order of the index, so that each org gets its turn even if all jobs of others are older. Jobs that are not due yet
-// are in another index; one small write moves each of them when it becomes due. An advisory lock allows one feeder per lane at a time,
-// so that the counts of a round still hold when the round assigns slots. The single probe of an open circuit and the
-// rate limits depend on this.
+// groups, and the next one continues behind them. While more groups wait, a round takes as many orgs as it has slots,
+// in the order of the index, so that each org gets its turn even if all jobs of others are older. Jobs that are not due
+// yet are in another index; one small write moves each of them when it becomes due. An advisory lock allows one feeder
+// per lane at a time, so that the counts of a round still hold when the round assigns slots. The single probe of an
+// open circuit and the rate limits depend on this.
 //
 // Between rounds there are refills. When a run ends in an org with more due jobs than its keys have slots, a refill
 // serves only such orgs, so that a key with short runs does not wait for the next full round.

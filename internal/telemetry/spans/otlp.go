@@ -25,7 +25,9 @@ func NewOTLP(endpoint string, headers map[string]string) sdk.SpanExporter {
 	c := &client{
 		url: endpoint, header: http.Header{"Content-Type": {"application/x-protobuf"}},
 		// The headers must not follow a redirect to another host.
-		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
 	}
 	for name, value := range headers {
 		c.header.Set(name, value)
