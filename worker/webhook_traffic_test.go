@@ -142,10 +142,11 @@ func TestARotationUnderLoadLosesNobodyWhoKnowsOneOfTheSecrets(t *testing.T) {
 	for range 50 {
 		announce()
 	}
+	p.until(time.Minute, "an event has arrived", func() bool { return len(p.arrivals()) > 0 })
 	previous, current := p.shown, ""
 	var until *wire.Time
 	p.tx(func(tx *postgres.Tx) (err error) {
-		_, current, until, err = p.hooks.Rotate(t.Context(), tx, p.endpoint, "", 3*time.Second)
+		_, current, until, err = p.hooks.Rotate(t.Context(), tx, p.endpoint, "", 5*time.Second)
 		return err
 	})
 	rotated := time.Now()
