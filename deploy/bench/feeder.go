@@ -188,8 +188,8 @@ func (b *backlog) measure(ctx context.Context, url string, admin *pgx.Conn) (tim
 	return quantile(took[2], .95), t.Flush()
 }
 
-// longestTurn repeats rounds whose jobs end at once until each org with a job has got a slot, and prints how many rounds
-// that takes. given is the slots that have not ended; their orgs no longer wait.
+// longestTurn repeats rounds whose jobs end at once until each org with a job has got a slot, and prints how many
+// rounds that takes. given is the slots that have not ended; their orgs no longer wait.
 func (b *backlog) longestTurn(ctx context.Context, admin *pgx.Conn, feeder *feed.Feeder, given [][]queue.Ref,
 	slots int,
 ) error {
