@@ -267,28 +267,8 @@ func (d *jobsAPI) audit(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	limit, err := limitOf(q)
-	if err != nil {
-		return 0, nil, err
-	}
-	var before *id.ID
-	if c := q.Get("cursor"); c != "" {
-		last, err := id.Parse(c)
-		if err != nil {
-			return 0, nil, errCursor
-		}
-		before = &last
-	}
-	acts, err := d.operator.AuditLog(r.Context(), limit+1, before)
-	if err != nil {
-		return 0, nil, err
-	}
-	out := page[operator.AuditEntry]{HasMore: len(acts) > limit}
-	if out.HasMore {
-		acts = acts[:limit]
-		next := acts[limit-1].ID.String()
-		out.NextCursor = &next
-	}
-	out.Data = append([]operator.AuditEntry{}, acts...)
-	return http.StatusOK, out, nil
+	out, err := pageByID(q, func(before *id.ID, limit int) ([]operator.AuditEntry, error) {
+		return d.operator.AuditLog(r.Context(), limit, before)
+	}, func(row operator.AuditEntry) id.ID { return row.ID })
+	return http.StatusOK, out, err
 }

@@ -130,11 +130,42 @@ func limitOf(q url.Values) (int, error) {
 	return n, nil
 }
 
-// opsPage is the envelope of paginated lists.
+// page is the envelope of paginated lists.
 type page[T any] struct {
 	Data       []T     `json:"data"`
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
+}
+
+// pageByID returns a page of a list that is ordered from the newest id to the oldest. The cursor in the query is the id
+// of the row before the page. list returns at most limit rows, after a row if that is given.
+func pageByID[T any](q url.Values, list func(before *id.ID, limit int) ([]T, error), idOf func(T) id.ID) (page[T],
+	error,
+) {
+	limit, err := limitOf(q)
+	if err != nil {
+		return page[T]{}, err
+	}
+	var before *id.ID
+	if c := q.Get("cursor"); c != "" {
+		last, err := id.Parse(c)
+		if err != nil {
+			return page[T]{}, errCursor
+		}
+		before = &last
+	}
+	rows, err := list(before, limit+1)
+	if err != nil {
+		return page[T]{}, err
+	}
+	out := page[T]{HasMore: len(rows) > limit}
+	if out.HasMore {
+		rows = rows[:limit]
+		next := idOf(rows[limit-1]).String()
+		out.NextCursor = &next
+	}
+	out.Data = append([]T{}, rows...)
+	return out, nil
 }
 
 // dataOf returns the envelope of an unpaginated list. Data is never null.

@@ -77,10 +77,6 @@ func (o *orgsAPI) list(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	limit, err := limitOf(q)
-	if err != nil {
-		return 0, nil, err
-	}
 	f := tenants.Filter{Search: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Plan: q.Get("plan")}
 	if f.Status != "" && !slices.Contains(tenants.Statuses(), f.Status) {
 		return 0, nil, &requestError{
@@ -90,26 +86,10 @@ func (o *orgsAPI) list(r *http.Request) (int, any, error) {
 	if strings.ContainsRune(f.Search+f.Plan, 0) {
 		return 0, nil, &requestError{http.StatusBadRequest, "query: it cannot be read"}
 	}
-	var before *id.ID
-	if c := q.Get("cursor"); c != "" {
-		last, err := id.Parse(c)
-		if err != nil {
-			return 0, nil, errCursor
-		}
-		before = &last
-	}
-	all, err := o.orgs.List(r.Context(), f, before, limit+1)
-	if err != nil {
-		return 0, nil, err
-	}
-	out := page[tenants.Org]{HasMore: len(all) > limit}
-	if out.HasMore {
-		all = all[:limit]
-		next := all[limit-1].ID.String()
-		out.NextCursor = &next
-	}
-	out.Data = append([]tenants.Org{}, all...)
-	return http.StatusOK, out, nil
+	out, err := pageByID(q, func(before *id.ID, limit int) ([]tenants.Org, error) {
+		return o.orgs.List(r.Context(), f, before, limit)
+	}, func(row tenants.Org) id.ID { return row.ID })
+	return http.StatusOK, out, err
 }
 
 func (o *orgsAPI) one(r *http.Request) (int, any, error) {

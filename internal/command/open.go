@@ -163,7 +163,7 @@ func (p *process) openStandby(ctx context.Context) (err error) {
 	}
 	p.reads, err = standby.Open(ctx, standby.Options{
 		Primary: p.app, PrimaryURL: p.DatabaseURL, URL: p.ReadURL, Pooler: p.Pooler, Name: p.name, Log: p.log,
-		Metrics: metrics,
+		Metrics: metrics, Tracer: p.sqlTracer(),
 	})
 	if err != nil {
 		return err

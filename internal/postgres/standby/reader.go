@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -37,6 +39,8 @@ type Options struct {
 	MaxLag  time.Duration
 	Log     *slog.Logger
 	Metrics *Metrics // nil: none
+	// Tracer, if not nil, traces the reads on the standby. The probes are not traced.
+	Tracer pgx.QueryTracer
 }
 
 // Reader reads from a standby while it can be used, and from the primary otherwise. It is safe for concurrent use.
@@ -84,17 +88,19 @@ func Open(ctx context.Context, o Options) (_ *Reader, err error) {
 	r.state.Store(r.newState(starting))
 	r.metrics.unused.Set(1)
 	for _, pool := range []struct {
-		db    **postgres.DB
-		url   string
-		conns int32
-		name  string
+		db     **postgres.DB
+		url    string
+		conns  int32
+		name   string
+		tracer pgx.QueryTracer
 	}{
-		{&r.standby, o.URL, 0, o.Name},
-		{&r.probes.standby, o.URL, 1, o.Name + " probe"},
-		{&r.probes.primary, o.PrimaryURL, 1, o.Name + " probe"},
+		{&r.standby, o.URL, 0, o.Name, o.Tracer},
+		{&r.probes.standby, o.URL, 1, o.Name + " probe", nil},
+		{&r.probes.primary, o.PrimaryURL, 1, o.Name + " probe", nil},
 	} {
 		if *pool.db, err = postgres.Open(ctx, postgres.Options{
 			URL: pool.url, Role: postgres.App, MaxConns: pool.conns, Pooler: o.Pooler, Name: pool.name,
+			Tracer: pool.tracer,
 		}); err != nil {
 			r.Close()
 			return nil, fmt.Errorf("open the standby: %w", err)

@@ -27,6 +27,7 @@ type pair struct {
 	sql, there      *pgx.Conn    // superuser, on the primary and on the standby
 	reads           *standby.Reader
 	metrics         *prometheus.Registry
+	tracer          traced // of the reads on the standby
 	org             id.ID
 }
 
@@ -46,7 +47,7 @@ func (p *pair) reader(url string, maxLag time.Duration) *standby.Reader {
 	p.Helper()
 	r, err := standby.Open(p.Context(), standby.Options{
 		Primary: p.app, PrimaryURL: p.primary.URL, URL: url, Name: "test", MaxLag: maxLag, Log: testkit.Log(p.T),
-		Metrics: standby.NewMetrics(p.metrics),
+		Metrics: standby.NewMetrics(p.metrics), Tracer: &p.tracer,
 	})
 	if err != nil {
 		p.Fatal(err)
