@@ -20,6 +20,14 @@ func (c *caller) addressIn(document, path string) string {
 	return path + token
 }
 
+// otherLetter returns a letter that is not the given one.
+func otherLetter(b byte) byte {
+	if b == 'A' {
+		return 'B'
+	}
+	return 'A'
+}
+
 func TestATrackedEmailOpensAndLeadsToItsTargets(t *testing.T) {
 	t.Parallel()
 	s := startThings(t, unlimited)
@@ -52,7 +60,8 @@ func TestATrackedEmailOpensAndLeadsToItsTargets(t *testing.T) {
 	}
 	for _, wrong := range []string{
 		"/t/c/" + strings.TrimPrefix(c.addressIn(mail.HTML, "/t/o/"), "/t/o/"), // the pixel's token
-		link[:len(link)-1] + "_", "/t/c/x",
+		link[:len(link)-1] + "_", "/t/c/x", // not encoded as tokens are
+		link[:len(link)-4] + string(otherLetter(link[len(link)-4])) + link[len(link)-3:], // not signed by the org's key
 	} {
 		got := c.do("GET", wrong, nil).want(t, 404, "not_found")
 		if got.Header.Get("Location") != "" {
