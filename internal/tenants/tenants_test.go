@@ -187,6 +187,26 @@ func TestASuspensionHoldsTheJobsUntilItEndsWhateverPausesDo(t *testing.T) {
 	}
 }
 
+func TestAnEmailThatWaitedForTheEndOfASuspensionIsNotLate(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	org := o.org("Engines", "ada@example.com")
+	o.exec(`INSERT INTO email (org_id, id, mailbox_id, thread_id, purpose, subject, to_email, to_domain, message_id,
+			message_hash, status, due_at, created_at, updated_at)
+		SELECT $1, g, g, g, 'personal', 'x', 'x@x.example', 'x.example', g::text, uuid_send(g), 'planned',
+			now() - interval '30 hours', now(), now() FROM (SELECT gen_random_uuid() AS g) x`, org)
+	if _, err := o.Suspend(t.Context(), grace, org); err != nil {
+		t.Fatal(err)
+	}
+	o.exec(`UPDATE org SET suspended_at = now() - interval '29 hours' WHERE id = $1`, org)
+	if _, err := o.Resume(t.Context(), grace, org); err != nil {
+		t.Fatal(err)
+	}
+	if late := o.ask(`SELECT due_at < now() - interval '1 hour' FROM email`); late != "false" {
+		t.Error("the email keeps the time at which it was due")
+	}
+}
+
 func TestASuspensionNeedsAReasonAndAnOrg(t *testing.T) {
 	t.Parallel()
 	o := open(t)
