@@ -248,7 +248,7 @@ func TestAnObjectThatIsNotWhatWasStoredIsWrittenAgainBeforeTheDayGoes(t *testing
 	if diff := cmp.Diff(ids, m.ids(t, folder)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	delete(m.objects, folder+"/part-000002.ndjson.gz") // nobody looks any more
+	delete(m.objects, folder+"/part-000002.ndjson.gz") // after the last look at it
 	if left := w.left(); len(left) > 0 {
 		t.Errorf("left are %v", left)
 	}

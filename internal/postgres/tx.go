@@ -57,7 +57,7 @@ func (db *DB) ReadTx(ctx context.Context, org id.ID, fn func(*Tx) error) error {
 	return db.readTx(ctx, &Tx{db: db, org: org, view: true}, fn)
 }
 
-// ReadTxWhile is ReadTx whose statements are also canceled when over ends, whatever context fn passes to them.
+// ReadTxWhile is ReadTx whose statements are also canceled when over ends, even if fn passes them another context.
 func (db *DB) ReadTxWhile(ctx, over context.Context, org id.ID, fn func(*Tx) error) error {
 	return db.readTx(ctx, &Tx{db: db, org: org, view: true, over: over}, fn)
 }

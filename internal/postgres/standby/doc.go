@@ -14,7 +14,7 @@
 //
 // # Fallback
 //
-// Any error of a read on the standby, whatever it is, is followed by the same read on the primary, and only the
+// Any error of a read on the standby is followed by the same read on the primary, and only the
 // primary's result counts: a row that the standby does not have yet, a read that was canceled because it held up the
 // replay (a conflict with recovery), a table that a migration has just created, a server that was killed. So the
 // function that reads may be called twice, and must begin anew each time.
