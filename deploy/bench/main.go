@@ -31,7 +31,7 @@
 //	idle             what all roles cost while nothing happens, and how soon they pick up a job then
 //	queue            durable jobs, beside plain asynq and River
 //
-// way, mail, webhooks and queue take -against REV: then the working tree and that commit, built in a temporary git
+// way, mail, webhooks, api and queue take -against REV: then the working tree and that commit, built in a temporary git
 // worktree and measured by this bench, take turns, each on servers of its own, and the figures are ratios.
 //
 // It is a module of its own, so that the peers it measures against are no dependencies of the product.
@@ -76,7 +76,7 @@ const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|broadcast[=contacts]|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
 	"feeder|deadjobs[=jobs]|idle|inbound|mail|oauth|queue|scorer -data FILE|sequences[=sections]|tracking|" +
 	"way|webhooks|webhooklog[=attempts], " +
-	"or way|mail|webhooks|queue -against REV"
+	"or way|mail|webhooks|api|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
