@@ -60,6 +60,13 @@ func turners() map[string]turner {
 			}
 			return p.figures, p.close, nil
 		},
+		"api": func(ctx context.Context, log *slog.Logger) (turn, func(), error) {
+			h, err := openAPI(ctx, log)
+			if err != nil {
+				return nil, nil, err
+			}
+			return h.figures, h.close, nil
+		},
 		"queue": func(ctx context.Context, log *slog.Logger) (turn, func(), error) {
 			b, err := newBenchQueue(ctx, log)
 			return b.figures, b.close, err
