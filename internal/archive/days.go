@@ -20,6 +20,7 @@ type Days struct {
 	System  *postgres.DB
 	Objects Objects
 	Log     *slog.Logger
+	Metrics *Metrics // may be nil
 	// PartLines is how many rows a part has at most; 0: 50,000.
 	PartLines int
 }
@@ -56,6 +57,7 @@ func (d *Days) Run(ctx context.Context, most time.Duration) error {
 	for _, one := range days {
 		done, err := d.move(ctx, one, end)
 		if err != nil {
+			d.Metrics.failed()
 			return fmt.Errorf("archive %s: %w", one.Name, err)
 		}
 		if !done {
@@ -117,6 +119,7 @@ func (d *Days) move(ctx context.Context, one day, end time.Time) (bool, error) {
 		return false, fmt.Errorf("drop: %w", err)
 	}
 	if dropped {
+		d.Metrics.archived()
 		lines, bytes := total(parts)
 		d.Log.InfoContext(ctx, "day archived and dropped", "day", one.Folder, "rows", lines, "parts", len(parts),
 			"bytes", bytes)

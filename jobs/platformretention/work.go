@@ -33,7 +33,8 @@ type Job struct {
 	Log    *slog.Logger
 	Keep   Keep
 	// Archive takes expired days before they are dropped. nil: they are dropped at once.
-	Archive archive.Objects
+	Archive  archive.Objects
+	Archived *archive.Metrics // may be nil
 }
 
 // Handler returns the kind's handler.
@@ -213,7 +214,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if j.Archive == nil {
 		return nil
 	}
-	days := archive.Days{System: j.System, Objects: j.Archive, Log: j.Log}
+	days := archive.Days{System: j.System, Objects: j.Archive, Log: j.Log, Metrics: j.Archived}
 	return days.Run(ctx, archiveTime)
 }
 
