@@ -30,6 +30,7 @@ const (
 	rate          = "per second"
 	processorTime = "processor, us" // of one operation, in all processes
 	walBytes      = "WAL, bytes"    // of one operation
+	redisTrips    = "Redis reads"   // of one operation
 )
 
 // turner starts a bench and returns its turns.

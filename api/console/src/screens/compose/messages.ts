@@ -54,6 +54,7 @@ export const t = messages({
   discard: 'Discard',
   discardTitle: 'Discard this mail?',
   discardText: 'What you wrote is not kept.',
+  leaveText: 'The mail is not sent, and what you wrote is not kept.',
   sent: 'Mail on its way',
   scheduled: 'Mail is sent {time}',
   cancelled: 'Mail cancelled',
