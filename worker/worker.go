@@ -28,8 +28,8 @@ type Options struct {
 	Redis    redis.UniversalClient
 	Handlers []queue.Handler
 	Hooks    store.Hooks // called when a job ends without a run
-	// Concurrency is how many jobs run at once in this process; 0 means 48, since most jobs wait for Postgres or for other
-	// servers. The webhooks lane has eight additional slots for each, at least 160 and at most 800, so that slow
+	// Concurrency is how many jobs run at once in this process; 0 means 48, since most jobs wait for Postgres or for
+	// other servers. The webhooks lane has eight additional slots for each, at least 160 and at most 800, so that slow
 	// receivers delay nothing else.
 	Concurrency int
 	// Grace is how long runs may continue after Run's context has ended; 0 means 25 s.

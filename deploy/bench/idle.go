@@ -24,8 +24,8 @@ const (
 )
 
 // idle measures the processor time of one process of each role, Postgres and Redis while nothing happens, and then how
-// soon the roles, idle again between any two, pick up the job of a contact's webhook. Above 20 orgs, each has a contact,
-// and 20 have a webhook.
+// soon the roles, idle again between any two, pick up the job of a contact's webhook. Above 20 orgs, each has a
+// contact, and 20 have a webhook.
 func idle(ctx context.Context, log *slog.Logger, orgs int) error {
 	start, length := idleStart, idleLength
 	if orgs > idleOrgs {

@@ -176,8 +176,8 @@ func (f *flow) bareEvents(ctx context.Context) error {
 	return nil
 }
 
-// copySQL returns an INSERT into one table of a row of another with the same columns, once for each row of series, which
-// is named g. Columns of put have that value instead.
+// copySQL returns an INSERT into one table of a row of another with the same columns, once for each row of series,
+// which is named g. Columns of put have that value instead.
 func (w *world) copySQL(ctx context.Context, into, from string, put map[string]string, series string) (string, error) {
 	rows, err := w.admin.Query(ctx, `SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0
 		AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`, from)
