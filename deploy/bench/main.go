@@ -130,31 +130,15 @@ func run(ctx context.Context, args []string) error {
 		{"idle", idleOrgs, idleOrgs, idle},
 		{"events", 540, 1, eventFlow},
 		{"drop", 10_000_000, 1, drops},
+		{"webhooklog", 5_000_000, logDays, webhookLog},
+		{"deadjobs", 1_000_000, 1000, deadJobs},
+		{"broadcast", 10_000, 1000, broadcastBench},
+		{"console", crmContacts, 2 * scrolledRows, consoleBench},
 	} {
 		if n, ok := sized(args[0], b.name, b.usual, b.least); ok {
 			limit = toBuild
 			benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return b.run(ctx, log, n) }
 		}
-	}
-	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {
-		n := 5_000_000
-		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < logDays {
-				return errUsage
-			}
-		}
-		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return webhookLog(ctx, log, n) }
-	}
-	if size, ok := strings.CutPrefix(args[0], "deadjobs"); ok {
-		n := 1_000_000
-		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 1000 {
-				return errUsage
-			}
-		}
-		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return deadJobs(ctx, log, n) }
 	}
 	if sections, ok := strings.CutPrefix(args[0], "sequences"); ok {
 		n, names, err := sequencesArgs(sections)
@@ -165,26 +149,6 @@ func run(ctx context.Context, args []string) error {
 		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error {
 			return sequencesBench(ctx, log, n, names)
 		}
-	}
-	if size, ok := strings.CutPrefix(args[0], "broadcast"); ok {
-		n := 10_000
-		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 1000 {
-				return errUsage
-			}
-		}
-		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return broadcastBench(ctx, log, n) }
-	}
-	if size, ok := strings.CutPrefix(args[0], "console"); ok {
-		n := crmContacts
-		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 2*scrolledRows {
-				return errUsage
-			}
-		}
-		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return consoleBench(ctx, log, n) }
 	}
 	if sections, ok := strings.CutPrefix(args[0], "crm"); ok {
 		n, names, err := crmArgs(sections)

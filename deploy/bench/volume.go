@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,15 +26,11 @@ const (
 // sized returns the number of "name=number" if args is that, usual if it is the name alone, and false otherwise.
 func sized(arg, name string, usual, least int) (n int, ok bool) {
 	size, found := strings.CutPrefix(arg, name)
-	if !found {
-		return 0, false
+	if n = usual; !found || size == "" {
+		return n, found
 	}
-	if size == "" {
-		return usual, true
-	}
-	text, found := strings.CutPrefix(size, "=")
-	n, err := strconv.Atoi(text)
-	return n, found && err == nil && n >= least
+	_, err := fmt.Sscanf(size, "=%d", &n)
+	return n, err == nil && n >= least
 }
 
 // flow is an API and a worker with contacts coming in, of which each makes an event.
