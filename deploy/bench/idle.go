@@ -85,15 +85,18 @@ func (x *exchange) contactEach(ctx context.Context, api *process) error {
 	if _, err := newClients(api.addr, 1).post(first, newMark()); err != nil {
 		return err
 	}
-	sql, err := x.copySQL(ctx, "contact", "contact", map[string]string{"org_id": "g.id", "id": "uuidv7_at(now())"},
-		"org g WHERE g.id <> s.org_id")
-	if err != nil {
-		return err
+	const parts = 200 // a transaction holds a lock for each org
+	for part := range parts {
+		sql, err := x.copySQL(ctx, "contact", "contact", map[string]string{"org_id": "g.id", "id": "uuidv7_at(now())"},
+			fmt.Sprintf("org g WHERE g.id <> s.org_id AND abs(hashtext(g.id::text)) %% %d = %d", parts, part))
+		if err != nil {
+			return err
+		}
+		if _, err = x.admin.Exec(ctx, sql); err != nil {
+			return err
+		}
 	}
-	_, err = x.admin.Exec(ctx, sql)
-	if err == nil {
-		_, err = x.admin.Exec(ctx, "VACUUM ANALYZE")
-	}
+	_, err := x.admin.Exec(ctx, "VACUUM ANALYZE")
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	flowOrgs        = 200
+	flowOrgs        = 4000 // so that no org exceeds its rate limit
 	flowConnections = 32
 	flowWarm        = 10 * time.Second
 	flowMost        = 50 * time.Second // without pauses, for the most that there is
