@@ -47,7 +47,19 @@ type caller struct {
 	contact id.ID
 }
 
-func newWorld(ctx context.Context, log *slog.Logger, orgs int) (w *world, err error) {
+func newWorld(ctx context.Context, log *slog.Logger, orgs int) (*world, error) {
+	return makeWorld(ctx, log, orgs, plainPostgres)
+}
+
+// plainPostgres starts a Postgres with its default settings.
+func plainPostgres(ctx context.Context, log *slog.Logger, _ *world) (*local.Postgres, error) {
+	return local.StartPostgres(ctx, local.PostgresOptions{Log: log})
+}
+
+// makeWorld is newWorld with the Postgres that launch starts.
+func makeWorld(ctx context.Context, log *slog.Logger, orgs int,
+	launch func(context.Context, *slog.Logger, *world) (*local.Postgres, error),
+) (w *world, err error) {
 	w = &world{}
 	defer func() {
 		if err != nil {
@@ -61,7 +73,7 @@ func newWorld(ctx context.Context, log *slog.Logger, orgs int) (w *world, err er
 	if w.binary, err = build(ctx, w.dir); err != nil {
 		return w, err
 	}
-	if w.postgres, err = local.StartPostgres(ctx, local.PostgresOptions{Log: log}); err != nil {
+	if w.postgres, err = launch(ctx, log, w); err != nil {
 		return w, err
 	}
 	w.closers = append(w.closers, func() { _ = w.postgres.Stop(context.WithoutCancel(ctx)) })
