@@ -4,6 +4,7 @@ import "testing"
 
 func TestAnOrgWithoutNewsIsLookedAtLessAndLessOften(t *testing.T) {
 	t.Parallel()
+	s := open(t)
 	for _, c := range []struct{ state, next string }{
 		{
 			`counted_at = now() - interval '10 minutes'`,
@@ -30,7 +31,7 @@ func TestAnOrgWithoutNewsIsLookedAtLessAndLessOften(t *testing.T) {
 			`look_at <= now() + interval '2 seconds'`,
 		},
 	} {
-		s := open(t)
+		s.exec(`UPDATE overview_state SET read_at = '-infinity', whole_at = now() WHERE org_id = $1`)
 		s.exec(`UPDATE overview_state SET ` + c.state + ` WHERE org_id = $1`)
 		if s.due() {
 			t.Errorf("%s: an org without news is due", c.state)
