@@ -60,7 +60,8 @@ func (i *install) subscribe(name, plan, status string) {
 func tables() map[string]string {
 	return map[string]string{
 		"email_content": "created_at", "message_raw": "created_at", "message": "received_at",
-		"thread": "last_message_at", "event": "created_at", "webhook_delivery": "created_at", "webhook_attempt": "started_at",
+		"thread": "last_message_at", "event": "created_at", "webhook_delivery": "created_at",
+		"webhook_attempt": "started_at",
 	}
 }
 
