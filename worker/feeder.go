@@ -26,8 +26,8 @@ const (
 	crowd = 1000
 )
 
-// feed is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. Between rounds, refills serve the
-// jobs that wait for a run of their own concurrency key to end. While Redis is down, feed changes no row.
+// feed is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. While
+// Redis is down, feed changes no row.
 func (w *Worker) feed(ctx context.Context) {
 	for wait := time.Duration(0); w.idle.pause(ctx, wait, w.opt.Timing.Feed); {
 		n, next, err := w.feedOnce(ctx)
@@ -47,11 +47,9 @@ func (w *Worker) feedFailed(ctx context.Context, err error) {
 	}
 }
 
-// feedOnce runs a round for every lane with waiting jobs. It returns how many fed jobs belong to orgs that no refill
-// will serve, and the delay until the next round.
+// feedOnce runs a round for every lane with waiting jobs. It returns how many jobs it fed, and the delay until the
+// next round.
 func (w *Worker) feedOnce(ctx context.Context) (fed int, pause time.Duration, err error) {
-	w.feeding.Lock()
-	defer w.feeding.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	lanes, next, err := w.feeder.Waiting(ctx)
@@ -88,11 +86,7 @@ func (w *Worker) feedLanes(ctx context.Context, lanes []queue.Lane) (fed int, er
 		if err := w.push(ctx, "feed", refs); err != nil {
 			return fed, err
 		}
-		for _, r := range refs {
-			if !w.feeder.Short(lane, r.Org) {
-				fed++
-			}
-		}
+		fed += len(refs)
 	}
 	return fed, nil
 }
