@@ -82,7 +82,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 		}),
 		sequencestep.Handler(engine),
 		sequencemove.Handler(),
-		sequenceenroll.Handler(enrol),
+		sequenceenroll.Job{App: d.App, Enrolments: enrol, Pace: sequenceenroll.Usual()}.Handler(),
 		sequenceenter.Job{Enrolments: enrol, Plans: plans.NewService(d.App, d.Plans)}.Handler(),
 		sequencecompare.Handler(),
 		send.Handler(),

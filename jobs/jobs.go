@@ -95,8 +95,9 @@ type Deps struct {
 	// InboundDomain is that of the API's listener for incoming mail; "": none.
 	InboundDomain string
 	// Archive takes expired days of events, deliveries and attempts; nil: they are dropped. Keep is how many are kept.
-	Archive archive.Objects
-	Keep    platformretention.Keep
+	Archive  archive.Objects
+	Archived *archive.Metrics // may be nil
+	Keep     platformretention.Keep
 }
 
 // All returns every kind's handler: what a worker runs.
@@ -144,7 +145,9 @@ func All(d Deps) []queue.Handler {
 		overviewcount.Job{}.Handler(),
 		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 		platformredrive.Job{Operator: operator.New(ledger, nil)}.Handler(),
-		platformretention.Job{System: d.System, Log: d.Log, Keep: d.Keep, Archive: d.Archive}.Handler(),
+		platformretention.Job{
+			System: d.System, Log: d.Log, Keep: d.Keep, Archive: d.Archive, Archived: d.Archived,
+		}.Handler(),
 		quotaannounce.Handler(),
 		scoretrain.Job{Reads: d.Reads}.Handler(),
 		scoretrainnight.Job{System: d.System}.Handler(),

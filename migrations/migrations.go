@@ -26,6 +26,9 @@ var Files embed.FS
 // queue behind goose's table lock, which, unlike a session lock, also works behind a transaction pooler.
 // If it applies migrations, it logs one line about them.
 func Up(ctx context.Context, url string, log *slog.Logger) error {
+	if err := makeRoles(ctx, url); err != nil {
+		return fmt.Errorf("migrate: make roles: %w", err)
+	}
 	return with(url, func(p *goose.Provider) error {
 		done, err := p.Up(ctx)
 		if err != nil {

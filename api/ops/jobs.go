@@ -42,7 +42,7 @@ func (d *jobsAPI) close() error {
 }
 
 // mount adds the paths to mux, behind the listener's guard.
-func (d *jobsAPI) mount(mux *http.ServeMux) {
+func (d *jobsAPI) mount(mux *routes) {
 	if d == nil {
 		return
 	}
@@ -64,7 +64,7 @@ func (d *jobsAPI) mount(mux *http.ServeMux) {
 		"PUT /jobs/weights/{org}":       d.setWeight,
 		"GET /jobs/acts":                d.audit,
 	} {
-		mux.Handle(pattern, d.handle(h))
+		mux.json(pattern, d.handle(h))
 	}
 }
 

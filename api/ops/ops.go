@@ -51,7 +51,7 @@ func New(o Options) (*Listener, error) {
 		return nil, errors.Join(err, ops.queues.Close(), desk.close())
 	}
 
-	inner := http.NewServeMux()
+	inner := &routes{ServeMux: http.NewServeMux()}
 	inner.Handle("GET /metrics",
 		promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Timeout: 10 * time.Second}))
 	inner.Handle(queuesPath+"/", ops.queues)
@@ -71,6 +71,7 @@ func New(o Options) (*Listener, error) {
 	outer.HandleFunc("GET /healthz", healthy)
 	outer.Handle("GET /readyz", ops.ready)
 	outer.Handle("/", ops.guarded(inner))
+	ops.patterns = inner.patterns
 	ops.handler = identified(plainHeaders(outer))
 	return ops, nil
 }
@@ -166,6 +167,10 @@ func (o *Listener) contents(w http.ResponseWriter, _ *http.Request) {
 			continue
 		}
 		fmt.Fprintf(&b, "<li><a href=\"%[1]s\">%[1]s</a>", html.EscapeString(p))
+	}
+	b.WriteString("</ul><h2>JSON</h2><ul>")
+	for _, pattern := range o.JSONRoutes() {
+		fmt.Fprintf(&b, "<li><code>%s</code>", html.EscapeString(pattern))
 	}
 	_, _ = w.Write([]byte(b.String() + "</ul>\n"))
 }

@@ -21,7 +21,7 @@ type orgsAPI struct {
 }
 
 // mountOrgs adds the paths to mux, behind the listener's guard, if the process can act on orgs.
-func (d *jobsAPI) mountOrgs(mux *http.ServeMux, orgs *tenants.Service) {
+func (d *jobsAPI) mountOrgs(mux *routes, orgs *tenants.Service) {
 	if d == nil || orgs == nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (d *jobsAPI) mountOrgs(mux *http.ServeMux, orgs *tenants.Service) {
 		"POST /orgs/{org}/addons":             o.addOn,
 		"DELETE /orgs/{org}/addons/{addon}":   o.endAddOn,
 	} {
-		mux.Handle(pattern, d.handle(h))
+		mux.json(pattern, d.handle(h))
 	}
 }
 

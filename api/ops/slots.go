@@ -9,17 +9,17 @@ import (
 const mostSlots = 1000
 
 // mountSlots adds GET and PUT /workers/concurrency if this process runs jobs.
-func (o Options) mountSlots(mux *http.ServeMux, d *jobsAPI) {
+func (o Options) mountSlots(mux *routes, d *jobsAPI) {
 	if o.Worker == nil || d == nil {
 		return
 	}
 	type slots struct {
 		Concurrency int `json:"concurrency"`
 	}
-	mux.Handle("GET /workers/concurrency", d.handle(func(*http.Request) (int, any, error) {
+	mux.json("GET /workers/concurrency", d.handle(func(*http.Request) (int, any, error) {
 		return http.StatusOK, slots{o.Worker.Concurrency()}, nil
 	}))
-	mux.Handle("PUT /workers/concurrency", d.handle(func(r *http.Request) (int, any, error) {
+	mux.json("PUT /workers/concurrency", d.handle(func(r *http.Request) (int, any, error) {
 		var in slots
 		if err := readJSON(r, &in); err != nil {
 			return 0, nil, err

@@ -30,6 +30,7 @@ const (
 	rate          = "per second"
 	processorTime = "processor, us" // of one operation, in all processes
 	walBytes      = "WAL, bytes"    // of one operation
+	redisTrips    = "Redis reads"   // of one operation
 )
 
 // turner starts a bench and returns its turns.
@@ -59,6 +60,13 @@ func turners() map[string]turner {
 				return nil, nil, err
 			}
 			return p.figures, p.close, nil
+		},
+		"api": func(ctx context.Context, log *slog.Logger) (turn, func(), error) {
+			h, err := openAPI(ctx, log)
+			if err != nil {
+				return nil, nil, err
+			}
+			return h.figures, h.close, nil
 		},
 		"queue": func(ctx context.Context, log *slog.Logger) (turn, func(), error) {
 			b, err := newBenchQueue(ctx, log)

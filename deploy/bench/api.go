@@ -30,6 +30,7 @@ type house struct {
 	bare     map[int]float64 // batches per second of the POST's floor, by number of connections
 	api      *process
 	worker   *process
+	known    known
 }
 
 // service measures the API from outside. Load, API, worker, Postgres and Redis share the machine. A ratio is therefore

@@ -22,6 +22,15 @@ import (
 func open(ctx context.Context, rate int, length time.Duration, connections int,
 	call func(worker, i int) error,
 ) ([]time.Duration, error) {
+	took, err := openInOrder(ctx, rate, length, connections, call)
+	slices.Sort(took)
+	return took, err
+}
+
+// openInOrder is open that returns the durations in the order in which the calls were due.
+func openInOrder(ctx context.Context, rate int, length time.Duration, connections int,
+	call func(worker, i int) error,
+) ([]time.Duration, error) {
 	n := int(length.Seconds() * float64(rate))
 	took, errs := make([]time.Duration, n), make([]error, n)
 	due := make(chan int, n)
@@ -44,7 +53,6 @@ func open(ctx context.Context, rate int, length time.Duration, connections int,
 	}
 	close(due)
 	wait.Wait()
-	slices.Sort(took)
 	return took, errors.Join(append(errs, stopped)...)
 }
 

@@ -30,8 +30,8 @@ const (
 	mailContacts = 3
 	// mailsAConnection is how many mails the worker sends over one connection at most.
 	mailsAConnection = 50
-	// mailJobs is how many emails the worker sends at once, and the number of connections of the floor.
-	mailJobs = 20
+	// mailJobs is how many emails a worker without a setting sends at once, and the number of connections of the floor.
+	mailJobs = 48
 )
 
 // post measures emails through one SMTP server: their rows, jobs and events, in separate processes.
@@ -240,8 +240,7 @@ func (p *post) sent(ctx context.Context) error {
 // email the processor time of worker and servers, and the WAL.
 func (p *post) send(ctx context.Context) (f figures, err error) {
 	began := time.Now()
-	if p.worker, err = p.world.start(ctx, "worker", mailSetting,
-		"FUNNELWORK_CONCURRENCY="+strconv.Itoa(mailJobs)); err != nil {
+	if p.worker, err = p.world.start(ctx, "worker", mailSetting); err != nil {
 		return nil, err
 	}
 	defer p.worker.stop()

@@ -28,10 +28,15 @@
 //	                 million contacts: sequences=kills or any of kills, enrol, due, fair, closed alone;
 //	                 sequences=due,contacts:20000 is a small trial
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
-//	idle             what all roles cost while nothing happens, and how soon they pick up a job then
+//	idle             what all roles cost while nothing happens, and how soon they pick up a job then; idle=100000 has
+//	                 that many orgs
+//	events           the most events that contacts make, and POST at a steady rate below that for 540 s, beside bare
+//	                 inserts; events=30 takes 30 s
+//	drop             POST while retention drops a day of 10 million events; drop=100000 is a small trial
+//	sizes            bytes per contact, event, delivery, attempt and job
 //	queue            durable jobs, beside plain asynq and River
 //
-// way, mail, webhooks and queue take -against REV: then the working tree and that commit, built in a temporary git
+// way, mail, webhooks, api and queue take -against REV: then the working tree and that commit, built in a temporary git
 // worktree and measured by this bench, take turns, each on servers of its own, and the figures are ratios.
 //
 // It is a module of its own, so that the peers it measures against are no dependencies of the product.
@@ -74,9 +79,9 @@ const toBuild = time.Hour
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
 	"ask|broadcast[=contacts]|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
-	"feeder|deadjobs[=jobs]|idle|inbound|mail|oauth|queue|scorer -data FILE|sequences[=sections]|tracking|" +
-	"way|webhooks|webhooklog[=attempts], " +
-	"or way|mail|webhooks|queue -against REV"
+	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs]|inbound|mail|oauth|queue|scorer -data FILE|" +
+	"sequences[=sections]|sizes|tracking|way|webhooks|webhooklog[=attempts], " +
+	"or way|mail|webhooks|api|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
@@ -106,12 +111,22 @@ func run(ctx context.Context, args []string) error {
 	benches := map[string]func(context.Context, *slog.Logger) error{
 		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,
 		"entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
-		"way": ways, "idle": idle, "tracking": visits, "mail": mails, "inbound": replies,
+		"way": ways, "sizes": sizes, "tracking": visits, "mail": mails, "inbound": replies,
 	}
 	limit := atMost
-	if args[0] == "feeder" || args[0] == "mail" || args[0] == "idle" || args[0] == "oauth" ||
+	if args[0] == "feeder" || args[0] == "mail" || args[0] == "sizes" || args[0] == "oauth" ||
 		args[0] == "inbound" {
 		limit = toBuild
+	}
+	for _, b := range []struct {
+		name         string
+		usual, least int
+		run          func(context.Context, *slog.Logger, int) error
+	}{{"idle", idleOrgs, idleOrgs, idle}, {"events", 540, 1, eventFlow}, {"drop", 10_000_000, 1, drops}} {
+		if n, ok := sized(args[0], b.name, b.usual, b.least); ok {
+			limit = toBuild
+			benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return b.run(ctx, log, n) }
+		}
 	}
 	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {
 		n := 5_000_000

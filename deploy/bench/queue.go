@@ -105,11 +105,20 @@ func jobQueue(ctx context.Context, log *slog.Logger) error {
 
 // figures is one turn beside another commit. The processor time includes this process, which adds and runs the jobs.
 func (b *benchQueue) figures(ctx context.Context) (figures, error) {
+	from, err := redisReads(ctx, b.redis.URL)
+	if err != nil {
+		return nil, err
+	}
 	before := b.known.usage(nil)
 	s, err := b.turn(ctx, contest{"ours", b.ours})
+	if err != nil {
+		return nil, err
+	}
 	used := b.known.usage(nil).minus(before)
+	to, err := redisReads(ctx, b.redis.URL)
 	return figures{
 		rate: s.perSecond, processorTime: (used.Seconds() + used[here].Seconds()) * 1e6 / queueJobs,
+		redisTrips: (to - from) / queueJobs,
 	}, err
 }
 

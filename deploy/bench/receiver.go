@@ -7,12 +7,13 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
 )
 
-// receiver responds to everything with 200 and records when each webhook-id first arrived, and the age of its event
+// receiver responds to everything with 200, or 500 while refuse is set, and records when each webhook-id first arrived, and the age of its event
 // then. The event's created_at is from just before its commit, so the ages are upper bounds.
 type receiver struct {
 	url    string
@@ -20,6 +21,7 @@ type receiver struct {
 	mu     sync.Mutex
 	ages   map[string]time.Duration
 	body   []byte
+	refuse atomic.Bool
 	more   chan struct{} // capacity 1: signals an arrival
 }
 
@@ -40,6 +42,10 @@ func receive(ctx context.Context) (*receiver, error) {
 var createdAt = []byte(`"created_at":"`)
 
 func (r *receiver) take(c *fasthttp.RequestCtx) {
+	if r.refuse.Load() {
+		c.SetStatusCode(fasthttp.StatusInternalServerError)
+		return
+	}
 	at, body := time.Now(), c.PostBody()
 	name := string(c.Request.Header.Peek("Webhook-Id"))
 	var age time.Duration

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
 )
 
 // usage is CPU time by process: of the worker, of the servers, and of this process, which is the client and the
@@ -48,14 +49,30 @@ func (k *known) servers(ctx context.Context, admin *pgx.Conn, url string) error 
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	info, err := client.Info(ctx, "server").Result()
-	if err != nil {
-		return err
-	}
-	_, after, _ := strings.Cut(info, "process_id:")
-	line, _, _ := strings.Cut(after, "\r")
-	k.redis, err = strconv.Atoi(line)
+	k.redis, err = infoOf(ctx, client, "server", "process_id")
 	return err
+}
+
+// infoOf returns a number of Redis's INFO.
+func infoOf(ctx context.Context, client redis.UniversalClient, section, name string) (int, error) {
+	info, err := client.Info(ctx, section).Result()
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(info, name+":")
+	line, _, _ := strings.Cut(after, "\r")
+	return strconv.Atoi(line)
+}
+
+// redisReads returns how often Redis has read from a client so far: about the round trips of all clients.
+func redisReads(ctx context.Context, url string) (float64, error) {
+	client, err := redisClient(url)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = client.Close() }()
+	n, err := infoOf(ctx, client, "stats", "total_reads_processed")
+	return float64(n), err
 }
 
 // stat returns the fields of a process from its state on: state ppid ... utime(11) stime(12); nil if it is gone or

@@ -89,9 +89,18 @@ func openWay(ctx context.Context, log *slog.Logger, n int) (s *way, err error) {
 
 // figures is one turn beside another commit.
 func (s *way) figures(ctx context.Context) (figures, error) {
+	from, err := redisReads(ctx, s.redis.URL)
+	if err != nil {
+		return nil, err
+	}
 	p, err := s.measured(ctx, s.through)
+	if err != nil {
+		return nil, err
+	}
+	to, err := redisReads(ctx, s.redis.URL)
 	return figures{
 		rate: p.perSecond, processorTime: p.cpu.Seconds() * 1e6 / float64(s.n), walBytes: p.wal,
+		redisTrips: (to - from) / float64(s.n),
 	}, errors.Join(err, s.clear(ctx))
 }
 

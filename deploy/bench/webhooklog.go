@@ -193,9 +193,11 @@ func (w *world) dropDay(ctx context.Context, n int) error {
 		return fmt.Errorf("fill an old day: %w", err)
 	}
 	began := time.Now()
-	var days int
-	if err := w.admin.QueryRow(ctx, "SELECT drop_partitions()").Scan(&days); err != nil {
-		return err
+	days := 0
+	for dropped := 1; dropped > 0; days += dropped {
+		if err := w.admin.QueryRow(ctx, "SELECT drop_partitions()").Scan(&dropped); err != nil {
+			return err
+		}
 	}
 	took := time.Since(began)
 	if _, err := w.admin.Exec(ctx, "DELETE FROM bench_day WHERE day = $1", day); err != nil {

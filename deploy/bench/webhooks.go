@@ -102,9 +102,18 @@ func openExchange(ctx context.Context, log *slog.Logger) (x *exchange, err error
 
 // figures is one turn beside another commit.
 func (x *exchange) figures(ctx context.Context) (figures, error) {
+	from, err := redisReads(ctx, x.redis.URL)
+	if err != nil {
+		return nil, err
+	}
 	f, err := x.flood(ctx)
+	if err != nil {
+		return nil, err
+	}
+	to, err := redisReads(ctx, x.redis.URL)
 	return figures{
 		rate: f.perSecond, processorTime: f.cpu.Seconds() * 1e6 / deluge, "p99, ms": f.took[1].Seconds() * 1e3,
+		redisTrips: (to - from) / deluge,
 	}, err
 }
 

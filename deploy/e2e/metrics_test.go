@@ -30,12 +30,15 @@ func TestDashboardAndAlertsSpeakOfMetricsThatARunningServiceHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(collector.Close)
 	var said bytes.Buffer
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), "up", "--seed-email", "ada@example.com",
 		"--seed-password", "correct-horse-battery")
 	cmd.Env = append(os.Environ(), "DATABASE_URL="+database, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_ADDR="+ports[0],
-		"FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn")
+		"FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn",
+		"OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.WaitDelay = 20 * time.Second
 	if err := cmd.Start(); err != nil {

@@ -20,6 +20,7 @@ type Days struct {
 	System  *postgres.DB
 	Objects Objects
 	Log     *slog.Logger
+	Metrics *Metrics // may be nil
 	// PartLines is how many rows a part has at most; 0: 50,000.
 	PartLines int
 }
@@ -38,9 +39,11 @@ type day struct{ Name, Folder string }
 // further part and returns nil: the next run continues. It may run in several processes at once.
 func (d *Days) Run(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
+	if err := d.detach(ctx); err != nil {
+		return fmt.Errorf("detach expired days: %w", err)
+	}
 	var days []day
 	err := d.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(`SELECT detach_days()`)
 		rows, err := tx.Query(ctx, `SELECT name, folder FROM archive_day ORDER BY detached_at, folder`)
 		if err != nil {
 			return err
@@ -49,15 +52,34 @@ func (d *Days) Run(ctx context.Context, most time.Duration) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("detach expired days: %w", err)
+		return fmt.Errorf("list detached days: %w", err)
 	}
 	for _, one := range days {
 		done, err := d.move(ctx, one, end)
 		if err != nil {
+			d.Metrics.failed()
 			return fmt.Errorf("archive %s: %w", one.Name, err)
 		}
 		if !done {
 			d.Log.InfoContext(ctx, "the archive is continued by the next run", "day", one.Folder)
+			return nil
+		}
+	}
+	return nil
+}
+
+// detach detaches the days that have had their time, each in a transaction of its own. Tables in use are left to the
+// next run.
+func (d *Days) detach(ctx context.Context) error {
+	for detached := 1; detached > 0; {
+		done, err := d.System.RetryLocks(ctx, d.Log, func(tx *postgres.Tx) error {
+			return tx.QueryRow(ctx, `SELECT detach_days()`, nil, &detached)
+		})
+		if err != nil {
+			return err
+		}
+		if !done {
+			d.Log.WarnContext(ctx, "expired days not detached, their tables are in use")
 			return nil
 		}
 	}
@@ -97,6 +119,7 @@ func (d *Days) move(ctx context.Context, one day, end time.Time) (bool, error) {
 		return false, fmt.Errorf("drop: %w", err)
 	}
 	if dropped {
+		d.Metrics.archived()
 		lines, bytes := total(parts)
 		d.Log.InfoContext(ctx, "day archived and dropped", "day", one.Folder, "rows", lines, "parts", len(parts),
 			"bytes", bytes)

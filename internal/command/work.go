@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/archive"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/queue/backlog"
@@ -37,6 +38,8 @@ func (p *process) work(ctx context.Context) (err error) {
 	if d.Archive, err = p.objects(); err != nil {
 		return err
 	}
+	d.Archived = archive.NewMetrics(p.metrics)
+	p.tasks = append(p.tasks, func(ctx context.Context) error { return d.Archived.Watch(ctx, p.system, p.log) })
 	d.LinkURL = cmp.Or(d.PublicURL, p.links, baseOf(p.Addr))
 	d.Outbox = outbox.New(p.app, p.box, inboundmail.Intake(p.app, p.box).FromSandbox, p.log)
 	p.last = append(p.last, d.Outbox.Run) // runs that end with the process still reach it

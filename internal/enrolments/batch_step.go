@@ -13,8 +13,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// batchPiece is how many contacts one step of a batch enrols. Each has an event, and a transaction has at most 4,096.
-const batchPiece = 4000
+// batchPiece is how many contacts one step of a batch enrols: few, so that the step is short, and others get the
+// processor and the disk between two steps.
+const batchPiece = 1000
 
 // StepBatch enrols the next contacts of a batch, and reports whether there are more. A batch that has ended is left
 // alone. A sequence that was archived meanwhile, or lost its mailboxes, fails the batch.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -27,9 +26,9 @@ func (in *inserts) add(e *enroller, c *candidate, start time.Time) error {
 	i := id.New()
 	box := e.plan.mailbox(i)
 	zone := e.plan.zone(c.zone, box)
-	location, err := time.LoadLocation(zone)
-	if err != nil {
-		return fmt.Errorf("zone of contact: %w", err)
+	location := e.plan.location(zone)
+	if location == nil {
+		return fmt.Errorf("zone of contact: there is no %s", zone)
 	}
 	first := &e.version.Steps[0]
 	at := first.Delay.After(start, e.plan.windows, location)
@@ -45,30 +44,48 @@ func (in *inserts) add(e *enroller, c *candidate, start time.Time) error {
 	return nil
 }
 
-// insert inserts the enrolments and returns them. It leaves out a contact that a concurrent transaction has enrolled in
-// this sequence, or in another one if both leave out the contacts of others.
+// insert inserts the enrolments and returns them in the order of their contacts. It leaves out a contact that a
+// concurrent transaction has enrolled in this sequence, or in another one if both leave out the contacts of others.
 func (in *inserts) insert(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
 ) ([]Enrolment, error) {
 	stop := e.version.StopOn
 	rows, err := tx.Query(ctx, `
-		WITH n AS (
-			INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp, mailbox_id,
-				zone, stop_reply, stop_company, stop_deal, batch_id, created_by, created_at, state_at, exclusive)
-			SELECT $1, u.id, $2, $3, u.contact, $4, $5, u.due, u.grp, u.mailbox, u.zone, $6, $7, $8, $9, $10, $11, $11,
-				$18
-			FROM unnest($12::uuid[], $13::uuid[], $14::timestamptz[], $15::bigint[], $16::uuid[], $17::text[])
-				AS u (id, contact, due, grp, mailbox, zone)
-			ON CONFLICT DO NOTHING
-			RETURNING *
-		) SELECT `+states.Columns+` FROM n ORDER BY n.id`, tx.Org(), e.Sequence, e.version.Number, e.state,
-		e.version.Steps[0].Key, stop.Reply, stop.CompanyReply, stop.DealWon, batch, e.By, now, in.ids, in.contacts,
-		in.dues, in.groups, in.mailboxes, in.zones, e.version.Exclusive)
+		INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp, mailbox_id,
+			zone, stop_reply, stop_company, stop_deal, batch_id, created_by, created_at, state_at, exclusive)
+		SELECT $1, u.id, $2, $3, u.contact, $4, $5, u.due, u.grp, u.mailbox, u.zone, $6, $7, $8, $9, $10, $11, $11,
+			$18
+		FROM unnest($12::uuid[], $13::uuid[], $14::timestamptz[], $15::bigint[], $16::uuid[], $17::text[])
+			AS u (id, contact, due, grp, mailbox, zone)
+		ON CONFLICT DO NOTHING
+		RETURNING id`, tx.Org(), e.Sequence, e.version.Number, e.state, e.version.Steps[0].Key, stop.Reply,
+		stop.CompanyReply, stop.DealWon, batch, e.By, now, in.ids, in.contacts, in.dues, in.groups, in.mailboxes,
+		in.zones, e.version.Exclusive)
 	if err != nil {
 		return nil, fmt.Errorf("insert enrolments: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, states.Scan)
-	if err != nil {
+	inserted := make(map[id.ID]bool, len(in.ids))
+	var one id.ID
+	if _, err := pgx.ForEachRow(rows, []any{&one}, func() error {
+		inserted[one] = true
+		return nil
+	}); err != nil {
 		return nil, fmt.Errorf("insert enrolments: %w", err)
+	}
+	all := make([]Enrolment, 0, len(inserted))
+	for i := range in.ids {
+		if inserted[in.ids[i]] {
+			all = append(all, in.enrolment(i, e, now))
+		}
 	}
 	return all, nil
+}
+
+// enrolment returns the enrolment at i as its row has it.
+func (in *inserts) enrolment(i int, e *enroller, now wire.Time) Enrolment {
+	return Enrolment{
+		ID: in.ids[i], SequenceID: e.Sequence, Version: e.version.Number, ContactID: in.contacts[i],
+		MailboxID: in.mailboxes[i], State: e.state, Step: e.version.Steps[0].Key, TimeZone: in.zones[i],
+		DueAt: &wire.Time{Time: in.dues[i]}, CreatedAt: now, StateAt: now, Number: 1, By: e.By, Edit: 1,
+		Group: in.groups[i],
+	}
 }

@@ -30,6 +30,7 @@ type plan struct {
 	body     string // of the schedule, with its hash
 	hash     []byte
 	groups   map[int64]states.Group
+	zones    map[string]*time.Location // by name, since loading one reads a file; nil: there is no such zone
 }
 
 type box struct {
@@ -74,7 +75,10 @@ func planOf(ctx context.Context, tx *postgres.Tx, v *sequences.Version, mailbox 
 
 // placing returns the part of a plan that decides the groups of steps.
 func placing(v *sequences.Version) (*plan, error) {
-	p := &plan{sequence: v.Sequence, windows: v.Schedule.Windows(), groups: map[int64]states.Group{}}
+	p := &plan{
+		sequence: v.Sequence, windows: v.Schedule.Windows(), groups: map[int64]states.Group{},
+		zones: map[string]*time.Location{},
+	}
 	if v.Schedule.TimeZone != sequences.ContactZone {
 		p.fixed = v.Schedule.TimeZone
 	}
@@ -91,12 +95,22 @@ func (p *plan) mailbox(enrolment id.ID) box {
 
 // zone returns the zone of an enrolment: of the schedule, else of the contact, the mailbox or the org.
 func (p *plan) zone(contact string, b box) string {
-	for _, zone := range []string{p.fixed, contact, b.zone, p.orgZone} {
-		if _, err := time.LoadLocation(zone); zone != "" && err == nil {
+	for _, zone := range [...]string{p.fixed, contact, b.zone, p.orgZone} {
+		if zone != "" && p.location(zone) != nil {
 			return zone
 		}
 	}
 	return "UTC"
+}
+
+// location returns a zone; nil: there is no such zone.
+func (p *plan) location(zone string) *time.Location {
+	location, known := p.zones[zone]
+	if !known {
+		location, _ = time.LoadLocation(zone) // nil with an error
+		p.zones[zone] = location
+	}
+	return location
 }
 
 // group returns the group of a step, and keeps it for store.

@@ -22,7 +22,7 @@ func (s *Service) FindAll(ctx context.Context, tx *postgres.Tx, addresses []stri
 	keys := make([]Keys, len(addresses))
 	var own, platform [][]byte
 	for i, a := range addresses {
-		keys[i] = keysOf(tx.Org(), pair, a)
+		keys[i] = hashesOf(pair, a)
 		own, platform = append(own, keys[i].Org...), append(platform, keys[i].Platform...)
 	}
 	rows, err := tx.Query(ctx, `SELECT hash FROM suppression WHERE lifted_at IS NULL AND (org_id = $1

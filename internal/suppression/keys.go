@@ -58,14 +58,22 @@ func (s *Service) QueueKeys(tx *postgres.Tx) func(address string) (k Keys, found
 }
 
 func keysOf(org id.ID, pair orgkey.Pair, address string) Keys {
-	email, domain := Fold(address)
-	k := Keys{Org: [][]byte{pair.Org.Hash(emailHash, email), pair.Org.Hash(domainHash, domain)}, Platform: [][]byte{}}
+	k := hashesOf(pair, address)
 	k.locks = append(k.locks, lockOf(org, k.Org[0]), lockOf(org, k.Org[1]))
 	if !pair.Platform.IsZero() {
-		k.Platform = [][]byte{pair.Platform.Hash(emailHash, email), pair.Platform.Hash(domainHash, domain)}
 		k.locks = append(k.locks, lockOf(id.ID{}, k.Platform[0]), lockOf(id.ID{}, k.Platform[1]))
 	}
 	slices.Sort(k.locks)
+	return k
+}
+
+// hashesOf is keysOf without the locks, for those who do not use Guard.
+func hashesOf(pair orgkey.Pair, address string) Keys {
+	email, domain := Fold(address)
+	k := Keys{Org: [][]byte{pair.Org.Hash(emailHash, email), pair.Org.Hash(domainHash, domain)}, Platform: [][]byte{}}
+	if !pair.Platform.IsZero() {
+		k.Platform = [][]byte{pair.Platform.Hash(emailHash, email), pair.Platform.Hash(domainHash, domain)}
+	}
 	return k
 }
 

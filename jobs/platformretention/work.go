@@ -33,7 +33,8 @@ type Job struct {
 	Log    *slog.Logger
 	Keep   Keep
 	// Archive takes expired days before they are dropped. nil: they are dropped at once.
-	Archive archive.Objects
+	Archive  archive.Objects
+	Archived *archive.Metrics // may be nil
 }
 
 // Handler returns the kind's handler.
@@ -213,7 +214,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if j.Archive == nil {
 		return nil
 	}
-	days := archive.Days{System: j.System, Objects: j.Archive, Log: j.Log}
+	days := archive.Days{System: j.System, Objects: j.Archive, Log: j.Log, Metrics: j.Archived}
 	return days.Run(ctx, archiveTime)
 }
 
@@ -238,28 +239,69 @@ func (j Job) apply(ctx context.Context, table, sql string, args ...any) error {
 
 // rotate deletes expired tokens and creates partitions. Without an archive it drops expired partitions.
 func (j Job) rotate(ctx context.Context) error {
-	var made, dropped, waiting int
+	waiting := 0
 	err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		j.Keep.apply(tx)
-		tx.Queue("SELECT make_partitions($1)", ahead).QueryRow(func(r pgx.Row) error { return r.Scan(&made) })
 		auth.Sweep(tx)
 		mail.Sweep(tx)
 		org.Sweep(tx)
 		if j.Archive == nil {
-			tx.Queue("SELECT drop_partitions()").QueryRow(func(r pgx.Row) error { return r.Scan(&dropped) })
 			tx.Queue("SELECT count(*) FROM archive_day").QueryRow(func(r pgx.Row) error { return r.Scan(&waiting) })
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("sweep tokens and partitions: %w", err)
-	}
-	if made+dropped > 0 {
-		j.Log.DebugContext(ctx, "partitions rotated", "made", made, "dropped", dropped)
+		return fmt.Errorf("sweep tokens: %w", err)
 	}
 	if waiting > 0 {
 		j.Log.WarnContext(ctx, "days wait for the archive, which this worker does not have", "days", waiting,
 			"setting", "FUNNELWORK_ARCHIVE_URL")
+	}
+	if err := j.makePartitions(ctx); err != nil {
+		return fmt.Errorf("create partitions: %w", err)
+	}
+	if j.Archive != nil {
+		return nil
+	}
+	if err := j.dropPartitions(ctx); err != nil {
+		return fmt.Errorf("drop partitions: %w", err)
+	}
+	return nil
+}
+
+// makePartitions creates the partitions of the coming days. Tables in use are left to the next run.
+func (j Job) makePartitions(ctx context.Context) error {
+	made := 0
+	done, err := j.System.RetryLocks(ctx, j.Log, func(tx *postgres.Tx) error {
+		tx.Queue("SELECT set_config('lock_timeout', '100ms', true)")
+		return tx.QueryRow(ctx, "SELECT make_partitions($1)", []any{ahead}, &made)
+	})
+	if err == nil && !done {
+		j.Log.WarnContext(ctx, "partitions not created, their tables are in use", "days_ahead", ahead)
+	}
+	if made > 0 {
+		j.Log.DebugContext(ctx, "partitions created", "partitions", made)
+	}
+	return err
+}
+
+// dropPartitions drops expired partitions, each in a transaction of its own. Tables in use are left to the next run.
+func (j Job) dropPartitions(ctx context.Context) error {
+	total := 0
+	for dropped := 1; dropped > 0; total += dropped {
+		done, err := j.System.RetryLocks(ctx, j.Log, func(tx *postgres.Tx) error {
+			return tx.QueryRow(ctx, "SELECT drop_partitions()", nil, &dropped)
+		})
+		if err != nil {
+			return err
+		}
+		if !done {
+			j.Log.WarnContext(ctx, "expired partitions not dropped, their tables are in use")
+			break
+		}
+	}
+	if total > 0 {
+		j.Log.DebugContext(ctx, "partitions dropped", "partitions", total)
 	}
 	return nil
 }

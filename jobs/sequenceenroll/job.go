@@ -1,10 +1,12 @@
 // Package sequenceenroll enrols the contacts of a segment or a filter in a sequence.
 //
-// A step enrols some thousand contacts. Their enrolments, results and events, the batch's position and the job of the
-// next step are one transaction, the run's own, so a killed worker leaves all of a step or nothing.
+// A step enrols a thousand contacts. Their enrolments, results and events and the batch's position are one
+// transaction, so a killed worker leaves all of a step or nothing, and the next run goes on behind it.
 package sequenceenroll
 
 import (
+	"time"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
@@ -14,5 +16,20 @@ type Args struct {
 	Batch id.ID `json:"batch"`
 }
 
-// Kind is one step of a batch. Each step enqueues the next, so there is no dedupe key.
-var Kind = queue.Define[Args]("sequence.enroll", queue.Options{Lane: queue.Bulk})
+// Kind is enqueued in the transaction that stores a batch. Each step locks the batch's row, so a run may be killed or
+// run twice. The attempts outlast a long outage of Postgres.
+var Kind = queue.Define[Args]("sequence.enroll", queue.Options{
+	Lane: queue.Bulk, MaxAttempts: 50, Timeout: time.Minute,
+	Backoff: func(int) time.Duration { return queue.Jitter(2*time.Second, 0.2) },
+})
+
+// Pace is the speed of batches.
+type Pace struct {
+	Visit time.Duration // how long a run keeps its slot
+	Step  time.Duration // from the beginning of a step to that of the next, at least
+	Rest  float64       // pause between two steps, at least, as a fraction of the step's time
+}
+
+// Usual returns the default pace: at most 8,000 contacts per second, as quick as a batch must be, so that the rest of
+// the time is left to other work.
+func Usual() Pace { return Pace{Visit: 15 * time.Second, Step: 125 * time.Millisecond, Rest: 0.1} }

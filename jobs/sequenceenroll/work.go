@@ -2,6 +2,7 @@ package sequenceenroll
 
 import (
 	"context"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -9,15 +10,40 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
+// Job has the dependencies of the work.
+type Job struct {
+	App        *postgres.DB
+	Enrolments *enrolments.Service
+	Pace       Pace
+}
+
 // Handler returns the kind's handler.
-func Handler(s *enrolments.Service) queue.Handler {
-	return Kind.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
-		more, err := s.StepBatch(ctx, tx, run.Args.Batch)
-		if err != nil || !more {
+func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
+
+// Work executes steps until the batch is over, with a pause after each step.
+func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	for end := time.Now().Add(j.Pace.Visit); ; {
+		var more bool
+		began := time.Now()
+		if err := j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) (err error) {
+			more, err = j.Enrolments.StepBatch(ctx, tx, run.Args.Batch)
+			return err
+		}); err != nil {
 			return err
 		}
-		return Kind.Add(ctx, tx, run.Args)
-	})
+		if !more {
+			return nil
+		}
+		if time.Now().After(end) {
+			return queue.Snooze(0)
+		}
+		took := time.Since(began)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(max(j.Pace.Step-took, time.Duration(j.Pace.Rest*float64(took)))):
+		}
+	}
 }
 
 // stays is the error of a batch whose job has stopped.

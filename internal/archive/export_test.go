@@ -1,0 +1,10 @@
+package archive
+
+import (
+	"context"
+
+	"github.com/funnelwork/funnelwork/internal/postgres"
+)
+
+// Count counts the days that wait, once.
+func (m *Metrics) Count(ctx context.Context, db *postgres.DB) error { return m.count(ctx, db) }
