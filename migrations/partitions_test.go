@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -162,5 +163,25 @@ func TestTheFirstSuccessOfADeliveryUpdatesItsRowInPlace(t *testing.T) {
 	}
 	if updated != 1000 || inPlace < 700 {
 		t.Errorf("%d of %d updates are in place", inPlace, updated)
+	}
+}
+
+func TestADayThatIsReadIsLeftAtOnce(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	conn, reader := connect(t, db.URL), connect(t, db.URL)
+	exec(t, conn, `CREATE TABLE event_20200101 PARTITION OF event FOR VALUES
+		FROM (uuid_floor('2020-01-01Z')) TO (uuid_floor('2020-01-02Z'))`)
+	exec(t, reader, "BEGIN")
+	exec(t, reader, "SELECT FROM event")
+	exec(t, conn, "SET statement_timeout = '30s'") // else a call that waits would wait for the reader's end
+	for _, call := range []string{"SELECT drop_partitions()", "SELECT detach_days()"} {
+		if _, err := conn.Exec(t.Context(), call); postgres.Code(err) != "55P03" {
+			t.Errorf("%s: %v, want lock_not_available", call, err)
+		}
+	}
+	exec(t, reader, "ROLLBACK")
+	if dropped := dropAll(t, conn); dropped != 1 {
+		t.Errorf("%d days dropped after the read, want 1", dropped)
 	}
 }

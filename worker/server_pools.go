@@ -31,9 +31,8 @@ const (
 // server. A server takes its tasks one after another, about 12,000 a second, and polls Redis all the time while there
 // are none.
 const (
-	MaxConcurrency        = 1000
-	perServer             = 100
-	webhookSlotsPerServer = 400
+	MaxConcurrency = 1000
+	perServer      = 100
 )
 
 // poolShare is one asynq server: its pool, its share of the slots, and its lanes.
@@ -67,7 +66,7 @@ func plan(n int) []poolShare {
 		case reserved:
 			delete(lanes, string(queue.Bulk))
 		case webhookPool:
-			lanes, most = map[string]int{string(queue.Webhooks): 1}, webhookSlotsPerServer
+			lanes, most = map[string]int{string(queue.Webhooks): 1}, webhookSlotsMax // one server polls
 		}
 		for parts := (left + most - 1) / most; parts > 0; parts-- {
 			size := left / parts

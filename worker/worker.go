@@ -27,8 +27,8 @@ type Options struct {
 	Redis    redis.UniversalClient
 	Handlers []queue.Handler
 	Hooks    store.Hooks // called when a job ends without a run
-	// Concurrency is how many jobs run at once in this process; 0 means 48, since most jobs wait for Postgres or for other
-	// servers. The webhooks lane has eight additional slots for each, at least 160 and at most 800, so that slow
+	// Concurrency is how many jobs run at once in this process; 0 means 64, since most jobs wait for Postgres or for
+	// other servers. The webhooks lane has eight additional slots for each, at least 160 and at most 800, so that slow
 	// receivers delay nothing else.
 	Concurrency int
 	// Grace is how long runs may continue after Run's context has ended; 0 means 25 s.
@@ -109,7 +109,7 @@ type Worker struct {
 
 // New returns a worker that does nothing until Run.
 func New(o Options) *Worker {
-	o.Concurrency, o.Grace = cmp.Or(o.Concurrency, 48), cmp.Or(o.Grace, 25*time.Second)
+	o.Concurrency, o.Grace = cmp.Or(o.Concurrency, 64), cmp.Or(o.Grace, 25*time.Second)
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}

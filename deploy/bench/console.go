@@ -94,6 +94,7 @@ type shown struct {
 
 // person creates a person with consolePassword in an org.
 func (c *crm) person(ctx context.Context, email string, org caller) error {
+	//nolint:gosec // the binary was built by this process
 	cmd := exec.CommandContext(ctx, c.binary, "user", "create", "--email", email, "--password", consolePassword,
 		"--org-id", org.org.String(), "--role", "admin")
 	cmd.Env = append(os.Environ(), "DATABASE_URL="+c.postgres.URL, "REDIS_URL="+c.redis.URL,

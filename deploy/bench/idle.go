@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -24,8 +23,8 @@ const (
 )
 
 // idle measures the processor time of one process of each role, Postgres and Redis while nothing happens, and then how
-// soon the roles, idle again between any two, pick up the job of a contact's webhook. Above 20 orgs, each has a contact,
-// and 20 have a webhook.
+// soon the roles, idle again between any two, pick up the job of a contact's webhook. Above 20 orgs, each has a
+// contact, and 20 have a webhook.
 func idle(ctx context.Context, log *slog.Logger, orgs int) error {
 	start, length := idleStart, idleLength
 	if orgs > idleOrgs {
@@ -74,14 +73,8 @@ func idle(ctx context.Context, log *slog.Logger, orgs int) error {
 	fmt.Printf("%d orgs, idle, processor time a second: %s\n", orgs, used.of(int(length.Seconds())))
 	each := used.Seconds() * 1e3 / length.Seconds()
 	verdict(os.Stdout, "idle at most 20 ms of processor a second", each <= 20, fmt.Sprintf("%.1f ms", each))
-	var both time.Duration
-	for name, d := range used {
-		if strings.Contains(name, "worker") || strings.Contains(name, "scheduler") {
-			both += d
-		}
-	}
-	each = both.Seconds() * 1e3 / length.Seconds()
-	verdict(os.Stdout, "worker and scheduler, with their Postgres sessions, at most 2 % of a core", each <= 20,
+	each -= used["api"].Seconds() * 1e3 / length.Seconds()
+	verdict(os.Stdout, "worker and scheduler, with all of Postgres and Redis, at most 2 % of a core", each <= 20,
 		fmt.Sprintf("%.2f %%", each/10))
 	return x.pickups(ctx, api)
 }
@@ -92,15 +85,18 @@ func (x *exchange) contactEach(ctx context.Context, api *process) error {
 	if _, err := newClients(api.addr, 1).post(first, newMark()); err != nil {
 		return err
 	}
-	sql, err := x.copySQL(ctx, "contact", "contact", map[string]string{"org_id": "g.id", "id": "uuidv7_at(now())"},
-		"org g WHERE g.id <> s.org_id")
-	if err != nil {
-		return err
+	const parts = 200 // a transaction holds a lock for each org
+	for part := range parts {
+		sql, err := x.copySQL(ctx, "contact", "contact", map[string]string{"org_id": "g.id", "id": "uuidv7_at(now())"},
+			fmt.Sprintf("org g WHERE g.id <> s.org_id AND abs(hashtext(g.id::text)) %% %d = %d", parts, part))
+		if err != nil {
+			return err
+		}
+		if _, err = x.admin.Exec(ctx, sql); err != nil {
+			return err
+		}
 	}
-	_, err = x.admin.Exec(ctx, sql)
-	if err == nil {
-		_, err = x.admin.Exec(ctx, "VACUUM ANALYZE")
-	}
+	_, err := x.admin.Exec(ctx, "VACUUM ANALYZE")
 	return err
 }
 

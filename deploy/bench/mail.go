@@ -31,7 +31,7 @@ const (
 	// mailsAConnection is how many mails the worker sends over one connection at most.
 	mailsAConnection = 50
 	// mailJobs is how many emails a worker without a setting sends at once, and the number of connections of the floor.
-	mailJobs = 48
+	mailJobs = 64
 )
 
 // post measures emails through one SMTP server: their rows, jobs and events, in separate processes.

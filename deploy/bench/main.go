@@ -34,6 +34,8 @@
 //	                 inserts; events=30 takes 30 s
 //	drop             POST while retention drops a day of 10 million events; drop=100000 is a small trial
 //	sizes            bytes per contact, event, delivery, attempt and job
+//	archive          days of 200,000 events that are archived and dropped, beside COPY through gzip; archive=20000
+//	                 is a small trial
 //	queue            durable jobs, beside plain asynq and River
 //
 // way, mail, webhooks, api and queue take -against REV: then the working tree and that commit, built in a temporary git
@@ -78,7 +80,8 @@ const toBuild = time.Hour
 
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
-	"ask|broadcast[=contacts]|console[=contacts]|crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
+	"archive[=events]|ask|broadcast[=contacts]|console[=contacts]|" +
+	"crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
 	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs]|inbound|mail|oauth|queue|scorer -data FILE|" +
 	"sequences[=sections]|sizes|tracking|way|webhooks|webhooklog[=attempts], " +
 	"or way|mail|webhooks|api|queue -against REV"
@@ -122,31 +125,20 @@ func run(ctx context.Context, args []string) error {
 		name         string
 		usual, least int
 		run          func(context.Context, *slog.Logger, int) error
-	}{{"idle", idleOrgs, idleOrgs, idle}, {"events", 540, 1, eventFlow}, {"drop", 10_000_000, 1, drops}} {
+	}{
+		{"archive", archiveRows, 1, archives},
+		{"idle", idleOrgs, idleOrgs, idle},
+		{"events", 540, 1, eventFlow},
+		{"drop", 10_000_000, 1, drops},
+		{"webhooklog", 5_000_000, logDays, webhookLog},
+		{"deadjobs", 1_000_000, 1000, deadJobs},
+		{"broadcast", 10_000, 1000, broadcastBench},
+		{"console", crmContacts, 2 * scrolledRows, consoleBench},
+	} {
 		if n, ok := sized(args[0], b.name, b.usual, b.least); ok {
 			limit = toBuild
 			benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return b.run(ctx, log, n) }
 		}
-	}
-	if size, ok := strings.CutPrefix(args[0], "webhooklog"); ok {
-		n := 5_000_000
-		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < logDays {
-				return errUsage
-			}
-		}
-		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return webhookLog(ctx, log, n) }
-	}
-	if size, ok := strings.CutPrefix(args[0], "deadjobs"); ok {
-		n := 1_000_000
-		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 1000 {
-				return errUsage
-			}
-		}
-		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return deadJobs(ctx, log, n) }
 	}
 	if sections, ok := strings.CutPrefix(args[0], "sequences"); ok {
 		n, names, err := sequencesArgs(sections)
@@ -157,26 +149,6 @@ func run(ctx context.Context, args []string) error {
 		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error {
 			return sequencesBench(ctx, log, n, names)
 		}
-	}
-	if size, ok := strings.CutPrefix(args[0], "broadcast"); ok {
-		n := 10_000
-		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 1000 {
-				return errUsage
-			}
-		}
-		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return broadcastBench(ctx, log, n) }
-	}
-	if size, ok := strings.CutPrefix(args[0], "console"); ok {
-		n := crmContacts
-		if size != "" {
-			if _, err := fmt.Sscanf(size, "=%d", &n); err != nil || n < 2*scrolledRows {
-				return errUsage
-			}
-		}
-		limit = toBuild
-		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return consoleBench(ctx, log, n) }
 	}
 	if sections, ok := strings.CutPrefix(args[0], "crm"); ok {
 		n, names, err := crmArgs(sections)

@@ -13,8 +13,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// receiver responds to everything with 200, or 500 while refuse is set, and records when each webhook-id first arrived, and the age of its event
-// then. The event's created_at is from just before its commit, so the ages are upper bounds.
+// receiver responds to everything with 200, or 500 while refuse is set, and records when each webhook-id first arrived,
+// and the age of its event then. The event's created_at is from just before its commit, so the ages are upper bounds.
 type receiver struct {
 	url    string
 	server *fasthttp.Server

@@ -17,8 +17,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/secret"
-	"github.com/funnelwork/funnelwork/internal/suppression"
-	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
 )
 
 // outreachOrgs is how many orgs there are: the large one, a small one, and those that read a contact meanwhile.
@@ -144,18 +142,10 @@ func (o *outreach) enrol(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	service := &enrolments.Service{Suppressions: &suppression.Service{Box: o.box}}
 	before, written := o.usage(ctx), o.wal(ctx)
 	began := time.Now()
-	if err := o.app.Tx(ctx, o.world.orgs[0].org, func(tx *postgres.Tx) error {
-		b, err := service.StartBatch(ctx, tx, &enrolments.BatchRequest{
-			Request: enrolments.Request{Sequence: o.steps[0]}, Segment: &o.segment,
-		})
-		if err != nil {
-			return err
-		}
-		return sequenceenroll.Kind.Add(ctx, tx, sequenceenroll.Args{Batch: b.ID})
-	}); err != nil {
+	if err := cl.call(0, o.world.orgs[0].key, fasthttp.MethodPost, "/api/v1/sequences/"+o.steps[0].String()+"/enroll",
+		[]byte(`{"segment":"`+o.segment.String()+`"}`), fasthttp.StatusAccepted, nil); err != nil {
 		return err
 	}
 	var took time.Duration

@@ -75,14 +75,14 @@ func redisReads(ctx context.Context, url string) (float64, error) {
 	return float64(n), err
 }
 
-// stat returns the fields of a process from its state on: state ppid ... utime(11) stime(12); nil if it is gone or
-// there is no /proc.
+// stat returns the fields of a process from its state on: state ppid ... utime(11) stime(12) cutime(13) cstime(14);
+// nil if it is gone or there is no /proc.
 func stat(pid string) []string {
 	raw, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return nil
 	}
-	if f := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:])); len(f) > 12 {
+	if f := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:])); len(f) > 14 {
 		return f
 	}
 	return nil
@@ -123,7 +123,11 @@ func (k known) usage(whose map[int]string) usage {
 		default:
 			continue
 		}
-		for _, field := range f[11:13] {
+		fields := f[11:13]
+		if pid == k.postmaster {
+			fields = f[11:15] // and its children that have ended, or sessions that a pool closed would be missed
+		}
+		for _, field := range fields {
 			n, _ := strconv.ParseInt(field, 10, 64)
 			u[name] += time.Duration(n) * tick
 		}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,7 +15,7 @@ import (
 )
 
 const (
-	flowOrgs        = 200
+	flowOrgs        = 4000 // so that no org exceeds its rate limit
 	flowConnections = 32
 	flowWarm        = 10 * time.Second
 	flowMost        = 50 * time.Second // without pauses, for the most that there is
@@ -27,15 +26,11 @@ const (
 // sized returns the number of "name=number" if args is that, usual if it is the name alone, and false otherwise.
 func sized(arg, name string, usual, least int) (n int, ok bool) {
 	size, found := strings.CutPrefix(arg, name)
-	if !found {
-		return 0, false
+	if n = usual; !found || size == "" {
+		return n, found
 	}
-	if size == "" {
-		return usual, true
-	}
-	text, found := strings.CutPrefix(size, "=")
-	n, err := strconv.Atoi(text)
-	return n, found && err == nil && n >= least
+	_, err := fmt.Sscanf(size, "=%d", &n)
+	return n, err == nil && n >= least
 }
 
 // flow is an API and a worker with contacts coming in, of which each makes an event.
@@ -176,8 +171,8 @@ func (f *flow) bareEvents(ctx context.Context) error {
 	return nil
 }
 
-// copySQL returns an INSERT into one table of a row of another with the same columns, once for each row of series, which
-// is named g. Columns of put have that value instead.
+// copySQL returns an INSERT into one table of a row of another with the same columns, once for each row of series,
+// which is named g. Columns of put have that value instead.
 func (w *world) copySQL(ctx context.Context, into, from string, put map[string]string, series string) (string, error) {
 	rows, err := w.admin.Query(ctx, `SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0
 		AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`, from)

@@ -76,8 +76,8 @@ func drops(ctx context.Context, log *slog.Logger, n int) error {
 	return w.printDrop(ctx, posts, start, took)
 }
 
-// printDrop prints the posts before the drop, those that were due from its start until a second after its end, and those
-// after.
+// printDrop prints the posts before the drop, those that were due from its start until a second after its end, and
+// those after.
 func (w *world) printDrop(ctx context.Context, posts []time.Duration, start int, took time.Duration) error {
 	var left int
 	if err := w.admin.QueryRow(ctx, `SELECT count(*) FROM pg_class WHERE relname = $1`, oldDayName()).

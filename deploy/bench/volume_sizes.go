@@ -25,7 +25,8 @@ func (w *world) sizeOf(ctx context.Context, table string) (s size, err error) {
 	}
 	err = w.admin.QueryRow(ctx, `SELECT coalesce(sum(pg_table_size(t.relid)), 0)::int8,
 			coalesce(sum(pg_indexes_size(t.relid)), 0)::int8
-		FROM pg_partition_tree($1::text::regclass) t WHERE t.isleaf AND pg_relation_size(t.relid) > 0`, table).
+		FROM (SELECT $1::text::regclass AS relid UNION SELECT relid FROM pg_partition_tree($1::text::regclass)) t
+		WHERE pg_relation_size(t.relid) > 0`, table).
 		Scan(&s.heap, &s.indexes)
 	return s, err
 }

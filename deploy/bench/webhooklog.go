@@ -39,7 +39,7 @@ func webhookLog(ctx context.Context, log *slog.Logger, n int) error {
 		return err
 	}
 	home := filepath.Join(cache, "funnelwork-bench", fmt.Sprintf("webhooklog-%d", n))
-	if err := os.MkdirAll(home, 0o700); err != nil {
+	if err := os.MkdirAll(home, 0o700); err != nil { //nolint:gosec // a temporary directory of ours
 		return err
 	}
 	fmt.Printf("log of %d deliveries and attempts, kept in %s (delete it to be rid of it)\n", n, home)

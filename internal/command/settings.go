@@ -54,7 +54,7 @@ type settings struct {
 	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on"`
 	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
 	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE"`
-	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"48" help:"Jobs that a worker runs at once."`
+	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"64" help:"Jobs that a worker runs at once."`
 
 	InboundAddr      string        `name:"inbound-addr" env:"FUNNELWORK_INBOUND_ADDR"`
 	InboundDomain    string        `name:"inbound-domain" env:"FUNNELWORK_INBOUND_DOMAIN"`

@@ -196,12 +196,13 @@ func TestNoMoreEnrolmentsThanAllowedBeginInADay(t *testing.T) {
 func TestTheZoneIsThatOfTheContactElseOfTheMailbox(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	ada, eve := o.person("ada@example.com"), o.person("eve@example.com")
+	ada, eve, kay := o.person("ada@example.com"), o.person("eve@example.com"), o.person("kay@example.com")
 	o.exec(`UPDATE contact SET time_zone = 'America/New_York' WHERE id = $1`, ada)
+	o.exec(`UPDATE contact SET time_zone = 'Mars/Olympus' WHERE id = $1`, kay) // there is no such zone
 	seq := o.sequence(func(s *sequences.Settings) { s.Schedule.TimeZone = sequences.ContactZone }, mail("first", 0))
-	o.put(seq, ada, eve)
+	o.put(seq, ada, eve, kay)
 	if got := o.one(`SELECT string_agg(zone, ' ' ORDER BY zone) FROM enrolment`); got !=
-		"America/New_York Europe/Berlin" {
+		"America/New_York Europe/Berlin Europe/Berlin" {
 		t.Error(got)
 	}
 }

@@ -85,7 +85,7 @@ func (in *inserts) enrolment(i int, e *enroller, now wire.Time) Enrolment {
 	return Enrolment{
 		ID: in.ids[i], SequenceID: e.Sequence, Version: e.version.Number, ContactID: in.contacts[i],
 		MailboxID: in.mailboxes[i], State: e.state, Step: e.version.Steps[0].Key, TimeZone: in.zones[i],
-		DueAt: &wire.Time{Time: in.dues[i]}, CreatedAt: now, StateAt: now, Number: 1, By: e.By, Edit: 1,
+		DueAt: new(wire.At(in.dues[i])), CreatedAt: now, StateAt: now, Number: 1, By: e.By, Edit: 1,
 		Group: in.groups[i],
 	}
 }

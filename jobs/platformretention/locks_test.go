@@ -37,6 +37,14 @@ func TestADayInUseIsDroppedLaterAndHoldsUpNoWriter(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
 	writer, reader := testkit.Pgx(t, db.URL), testkit.Pgx(t, db.URL)
+	waiting := &mention{text: "tables are in use", said: make(chan struct{})}
+	job := platformretention.Job{System: db.System, Log: slog.New(slog.NewTextHandler(waiting, nil))}.Handler()
+	work := func(ctx context.Context) error {
+		return job.Call(ctx, &queue.Claimed{ID: id.New(), Kind: job.Kind, Raw: []byte(`{}`)})
+	}
+	if err := work(t.Context()); err != nil { // creates the coming days, so that only the old one wants a lock below
+		t.Fatal(err)
+	}
 	if _, err := writer.Exec(t.Context(), expiredDay); err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +55,10 @@ func TestADayInUseIsDroppedLaterAndHoldsUpNoWriter(t *testing.T) {
 	if _, err := export.Exec(t.Context(), "SELECT FROM event"); err != nil {
 		t.Fatal(err)
 	}
-	waiting := &mention{text: "tables are in use", said: make(chan struct{})}
-	job := platformretention.Job{System: db.System, Log: slog.New(slog.NewTextHandler(waiting, nil))}.Handler()
 	done := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	go func() { done <- job.Call(ctx, &queue.Claimed{ID: id.New(), Kind: job.Kind, Raw: []byte(`{}`)}) }()
+	go func() { done <- work(ctx) }()
 	for tried := false; !tried; {
 		if _, err := writer.Exec(ctx, `INSERT INTO event (org_id, id, seq, type, actor_type, data, created_at)
 			SELECT gen_random_uuid(), uuidv7_at(now()), 1, 'contact.created', 'system', '{}', now()`); err != nil {

@@ -27,9 +27,8 @@ var Kind = queue.Define[Args]("sequence.enroll", queue.Options{
 type Pace struct {
 	Visit time.Duration // how long a run keeps its slot
 	Step  time.Duration // from the beginning of a step to that of the next, at least
-	Rest  float64       // pause between two steps, at least, as a fraction of the step's time
 }
 
 // Usual returns the default pace: at most 8,000 contacts per second, as quick as a batch must be, so that the rest of
 // the time is left to other work.
-func Usual() Pace { return Pace{Visit: 15 * time.Second, Step: 125 * time.Millisecond, Rest: 0.1} }
+func Usual() Pace { return Pace{Visit: 15 * time.Second, Step: 125 * time.Millisecond} }

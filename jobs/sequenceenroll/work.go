@@ -20,7 +20,7 @@ type Job struct {
 // Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work executes steps until the batch is over, with a pause after each step.
+// Work executes steps until the batch is over, with a pause after each that took less than Pace.Step.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	for end := time.Now().Add(j.Pace.Visit); ; {
 		var more bool
@@ -37,11 +37,10 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		if time.Now().After(end) {
 			return queue.Snooze(0)
 		}
-		took := time.Since(began)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(max(j.Pace.Step-took, time.Duration(j.Pace.Rest*float64(took)))):
+		case <-time.After(j.Pace.Step - time.Since(began)):
 		}
 	}
 }

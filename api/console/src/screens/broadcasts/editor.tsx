@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
+import { useLeave } from '@/app/leave';
 import type { Answer } from '@/lib/api';
 import { describe } from '@/lib/describe';
 import { saveEdit } from '@/lib/edit';
@@ -51,6 +52,9 @@ export function Editor({ answer, mayEdit }: { answer: Answer<Broadcast>; mayEdit
     mail: versionsOf(one),
   }));
   const set = (change: Partial<typeof draft>) => setDraft({ ...draft, ...change });
+  const written = JSON.stringify(draft);
+  const [kept, setKept] = useState(written);
+  const leave = useLeave(mayEdit && (written !== kept || (draft.whom === byFilter && filter.isChanged)));
   const isTemplate = draft.template !== '';
   const path = { id: one.id };
   const save = useSubmit(
@@ -79,10 +83,12 @@ export function Editor({ answer, mayEdit }: { answer: Answer<Broadcast>; mayEdit
         get: () => api.get('/api/v1/broadcasts/{id}', { path }),
       });
     },
-    (stored) => {
+    (stored, sent) => {
       base.current = stored;
       if (draft.whom === byFilter) filter.keep();
-      set({ mail: versionsOf(stored.data) });
+      const mail = versionsOf(stored.data);
+      setKept(JSON.stringify({ ...sent, mail }));
+      if (draft.mail === sent.mail) set({ mail }); // else it was changed since
       invalidate(scope, '/api/v1/broadcasts');
       toast({ title: t('saved') });
     },
@@ -177,6 +183,7 @@ export function Editor({ answer, mayEdit }: { answer: Answer<Broadcast>; mayEdit
           />
         </fieldset>
       </Form>
+      {leave}
     </Card>
   );
 }

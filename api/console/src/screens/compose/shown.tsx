@@ -1,18 +1,15 @@
 import { useEffect, useState } from 'react';
 import { describe } from '@/lib/describe';
 import { Callout, Skeleton } from '@/ui/feedback';
-import { Status, type Tone } from '@/ui/status';
-import { Tabs } from '@/ui/tabs';
-import { MailFrame } from '../mail/mailframe';
-import { usePreview, type Preview } from '../mail/preview';
+import { Status } from '@/ui/status';
+import { tones, usePreview } from '../mail/preview';
 import preview from '../mail/preview.module.css';
+import { RenderedMail } from '../mail/rendered';
 import { t } from './messages';
 import { findingsFor } from './findings';
 
 type Template = Parameters<typeof usePreview>[0];
 const pause = 500; // milliseconds after the last key until the mail is shown and checked
-type Severity = Preview['lint'][number]['severity'];
-const tones: Readonly<Record<Severity, Tone>> = { error: 'bad', warning: 'warn', info: 'off' };
 
 /** useShown renders the mail for its contact once the writer pauses. */
 export function useShown(template: Template, contact: string, mailbox: string | null) {
@@ -52,26 +49,12 @@ export function Findings({ shown }: { shown: Shown }) {
 }
 
 /** ShownMail shows the mail as its contact gets it. */
-export function ShownMail({ shown }: { shown: Shown }) {
-  const [view, setView] = useState<'html' | 'text'>('html');
-  const { preview: mail, error } = shown;
+export function ShownMail({ shown: { preview: mail, error } }: { shown: Shown }) {
   if (error !== null || mail?.subject === null) return <Callout tone="warn">{t('notSent')}</Callout>;
   if (mail === null) return <Skeleton width="70%" />;
   return (
     <div className={preview.pane}>
-      <p className={preview.subject}>
-        <span className="meta">{t('subject')}</span>
-        <strong>{mail.subject}</strong>
-      </p>
-      <Tabs
-        label={t('view')}
-        value={view}
-        onChange={setView}
-        tabs={[
-          { value: 'html', label: t('html'), content: <MailFrame html={mail.html ?? ''} title={t('frame')} /> },
-          { value: 'text', label: t('text'), content: <pre className={preview.text}>{mail.text}</pre> },
-        ]}
-      />
+      <RenderedMail subject={mail.subject} html={mail.html} text={mail.text} />
     </div>
   );
 }

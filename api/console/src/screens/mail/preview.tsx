@@ -8,22 +8,15 @@ import { Callout, Skeleton } from '@/ui/feedback';
 import { Field } from '@/ui/field';
 import type { Option } from '@/ui/select';
 import { Status, type Tone } from '@/ui/status';
-import { Tabs } from '@/ui/tabs';
 import { ContactChoice, useFirstContact } from './contactchoice';
-import { MailFrame } from './mailframe';
 import styles from './preview.module.css';
+import { RenderedMail } from './rendered';
 
 const t = messages({
   title: 'Preview',
   contact: 'As this contact would get it',
   find: 'Name or address',
   noContact: 'There is no contact yet to show it for.',
-  subject: 'Subject',
-  html: 'HTML',
-  text: 'Text',
-  links: 'Links',
-  view: 'View',
-  frame: 'The mail',
   lint: 'To look at',
   fine: 'Nothing to correct.',
   error: 'Error',
@@ -34,7 +27,10 @@ const t = messages({
 
 export type Preview = Result<'post', '/api/v1/templates/preview'>;
 type Template = NonNullable<Options<'post', '/api/v1/templates/preview'>['body']['template']>;
-const tones: Readonly<Record<Preview['lint'][number]['severity'], Tone>> = { error: 'bad', warning: 'warn', info: 'off' };
+type Severity = Preview['lint'][number]['severity'];
+
+/** tones are those of the severities of what to correct. */
+export const tones: Readonly<Record<Severity, Tone>> = { error: 'bad', warning: 'warn', info: 'off' };
 
 /** usePreview renders a mail for a contact each time one of them changes. */
 export function usePreview(template: Template, contact: string | null, mailbox: string | null) {
@@ -84,7 +80,6 @@ export function PreviewDialog({ mail, mailbox, onClose }: {
 export function PreviewPane({ template, mailbox }: { template: Template; mailbox: string | null }) {
   const first = useFirstContact();
   const [chosen, setChosen] = useState<Option | null>(null);
-  const [view, setView] = useState<'html' | 'text'>('html');
   const contact = chosen ?? first;
   const { preview, error } = usePreview(template, contact?.value ?? null, mailbox);
   return (
@@ -106,25 +101,7 @@ export function PreviewPane({ template, mailbox }: { template: Template; mailbox
           {preview.subject === null ? (
             <Callout tone="warn">{t('notSent')}</Callout>
           ) : (
-            <>
-              <p className={styles.subject}>
-                <span className="meta">{t('subject')}</span>
-                <strong>{preview.subject}</strong>
-              </p>
-              <Tabs
-                label={t('view')}
-                value={view}
-                onChange={setView}
-                tabs={[
-                  {
-                    value: 'html',
-                    label: t('html'),
-                    content: <MailFrame html={preview.html ?? ''} title={t('frame')} />,
-                  },
-                  { value: 'text', label: t('text'), content: <pre className={styles.text}>{preview.text}</pre> },
-                ]}
-              />
-            </>
+            <RenderedMail subject={preview.subject} html={preview.html} text={preview.text} />
           )}
         </>
       )}

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Failure } from '@/app/failure';
+import { useLeave } from '@/app/leave';
 import { describe } from '@/lib/describe';
 import { invalidate } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
@@ -62,13 +63,14 @@ function NewForm({ fields }: { fields: Fields }) {
   const [kind, setKind] = useState<Kind>('dynamic');
   const [asked, setAsked] = useState(false);
   const draft = useFilter(null, fields);
+  const leave = useLeave(name.trim() !== '' || draft.isChanged);
   const create = useSubmit(
     (body: { name: string; kind: Kind; filter?: unknown }, idempotencyKey) =>
       api.post('/api/v1/crm/segments', { body, idempotencyKey }),
     ({ data }) => {
       invalidate(scope, '/api/v1/crm/segments');
       toast({ title: t('createdToast') });
-      void navigate({ to: '/app/segments/$id', params: { id: data.id }, replace: true });
+      void navigate({ to: '/app/segments/$id', params: { id: data.id }, replace: true, ignoreBlocker: true });
     },
   );
   const submit = () => {
@@ -115,6 +117,7 @@ function NewForm({ fields }: { fields: Fields }) {
           <p className={styles.soft}>{t('staticText')}</p>
         </section>
       )}
+      {leave}
     </div>
   );
 }

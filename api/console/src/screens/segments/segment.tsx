@@ -3,6 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCommands } from '@/app/commands';
 import { Failure } from '@/app/failure';
+import { useLeave } from '@/app/leave';
 import type { Answer } from '@/lib/api';
 import { describe } from '@/lib/describe';
 import { invalidate, readOptions } from '@/lib/read';
@@ -106,6 +107,7 @@ function Loaded({ answer, fields }: { answer: Answer<Segment>; fields: Fields })
     ...(isDynamic && draft.isChanged && { filter: draft.filter }),
   };
   const isChanged = isRenamed || (isDynamic && draft.isChanged);
+  const leave = useLeave(may && isChanged);
   const isComplete = !(isDynamic && draft.isChanged && draft.filter === undefined) && name?.trim() !== '';
   return (
     <div className={styles.columns}>
@@ -174,6 +176,7 @@ function Loaded({ answer, fields }: { answer: Answer<Segment>; fields: Fields })
       ) : (
         <Preview title={t('preview')} segment={segment.key} />
       )}
+      {leave}
     </div>
   );
 }

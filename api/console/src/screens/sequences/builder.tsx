@@ -1,6 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useCommands } from '@/app/commands';
+import { useLeave } from '@/app/leave';
 import { tellFailure } from '@/app/tell';
 import type { Answer } from '@/lib/api';
 import { isPlanNeeded, showPlanNeeded } from '@/lib/planneeded';
@@ -45,6 +46,7 @@ function Builder({ sequence, answer, mayEdit, problem, before }: Within) {
   const edits = sequence.status !== 'archived' && mayEdit;
   const draft = useDraft(answer);
   const { steps, set, dirty } = draft;
+  const leave = useLeave(edits && dirty);
   const [open, setOpen] = useState<string | null>(null);
   const [said, setSaid] = useState('');
   const stats = useRead('/api/v1/sequences/{id}/stats', { path: { id: sequence.id } });
@@ -83,22 +85,37 @@ function Builder({ sequence, answer, mayEdit, problem, before }: Within) {
   const shown = problemsOf(draft.problem ?? problem);
   const days = daysOf(steps);
   const drag = useDrag<number>(move);
+  const bar = edits && dirty && (
+    <div className={styles.bar} role="toolbar" aria-label={t('unsaved')}>
+      <span>{t('unsaved')}</span>
+      <Button size="small" kind="quiet" onClick={draft.discard}>
+        {t('discard')}
+      </Button>
+      <Button size="small" kind="primary" busy={draft.busy} onClick={() => void draft.save()}>
+        {t('save')}
+      </Button>
+    </div>
+  );
   if (steps.length === 0) {
     return (
-      <EmptyState
-        icon="sequences"
-        title={t('noSteps')}
-        action={
-          edits && (
-            <Button kind="primary" size="small" icon="plus" onClick={() => add('email', 0)}>
-              {t('add', { kind: t('email').toLowerCase() })}
-            </Button>
-          )
-        }
-        guide={{ label: t('guide'), href: '/docs/guides/sequences' }}
-      >
-        {t('noStepsText')}
-      </EmptyState>
+      <>
+        <EmptyState
+          icon="sequences"
+          title={t('noSteps')}
+          action={
+            edits && (
+              <Button kind="primary" size="small" icon="plus" onClick={() => add('email', 0)}>
+                {t('add', { kind: t('email').toLowerCase() })}
+              </Button>
+            )
+          }
+          guide={{ label: t('guide'), href: '/docs/guides/sequences' }}
+        >
+          {t('noStepsText')}
+        </EmptyState>
+        {bar}
+        {leave}
+      </>
     );
   }
   return (
@@ -162,17 +179,8 @@ function Builder({ sequence, answer, mayEdit, problem, before }: Within) {
           </div>
         )}
       </div>
-      {edits && dirty && (
-        <div className={styles.bar} role="toolbar" aria-label={t('unsaved')}>
-          <span>{t('unsaved')}</span>
-          <Button size="small" kind="quiet" onClick={draft.discard}>
-            {t('discard')}
-          </Button>
-          <Button size="small" kind="primary" busy={draft.busy} onClick={() => void draft.save()}>
-            {t('save')}
-          </Button>
-        </div>
-      )}
+      {bar}
+      {leave}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
+import { useLeave } from '@/app/leave';
 import { describe } from '@/lib/describe';
 import { saveEdit } from '@/lib/edit';
 import { randomId } from '@/lib/random';
@@ -66,6 +67,9 @@ function Settings({ answer, mayEdit, sequence }: Within) {
   const isReadable = stored === null || readFilter(stored) !== null;
   const path = { id: sequence.id };
   const disabled = !mayEdit || sequence.status === 'archived';
+  const written = JSON.stringify(draft);
+  const [kept, setKept] = useState(written);
+  const leave = useLeave(!disabled && (written !== kept || (draft.hasGoal && goal.isChanged)));
   const perDay = wholeOf(draft.perDay);
   const late = wholeOf(draft.late);
   const save = useSubmit(
@@ -98,8 +102,9 @@ function Settings({ answer, mayEdit, sequence }: Within) {
         get: () => api.get('/api/v1/sequences/{id}', { path }),
       });
     },
-    (saved) => {
+    (saved, sent) => {
       base.current = saved;
+      setKept(JSON.stringify(sent));
       goal.keep();
       invalidate(scope, '/api/v1/sequences');
       toast({ title: t('settingsSaved') });
@@ -238,6 +243,7 @@ function Settings({ answer, mayEdit, sequence }: Within) {
           )}
         </Form>
       </div>
+      {leave}
     </div>
   );
 }

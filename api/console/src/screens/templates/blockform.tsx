@@ -1,5 +1,6 @@
 import { Button } from '@/ui/button';
 import { Segments } from '@/ui/choice';
+import { ColourInput } from '@/ui/colour';
 import { Field, Input } from '@/ui/field';
 import { Select } from '@/ui/select';
 import mail from '../mail/mail.module.css';
@@ -241,22 +242,11 @@ function Colour({ label, name, block, pointer, set }: PartProps & { label: strin
       optional
       error={value === '' || isColour ? undefined : t('noColour')}
     >
-      <Input
-        mono
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={7}
+      <ColourInput
         value={value}
-        onChange={(event) => put(event.target.value)}
-        after={
-          <input
-            type="color"
-            className={styles.pick}
-            aria-label={t('pick', { name: label })}
-            value={isColour ? value : '#000000'}
-            onChange={(event) => put(event.target.value)}
-          />
-        }
+        shown={isColour ? value : '#000000'}
+        pick={t('pick', { name: label })}
+        onChange={put}
       />
     </Field>
   );

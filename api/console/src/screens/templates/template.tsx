@@ -2,6 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
 import { useCommands } from '@/app/commands';
 import { Failure } from '@/app/failure';
+import { useLeave } from '@/app/leave';
 import type { Answer } from '@/lib/api';
 import { describe } from '@/lib/describe';
 import { saveEdit } from '@/lib/edit';
@@ -71,40 +72,44 @@ function Loaded({ answer, back }: { answer: Answer<Template>; back: ReactNode })
   const text = format === 'text' ? draft.text : draft.part;
   const orNull = (text: string) => (text === '' ? null : text);
   const path = { id: one.id };
+  const body = {
+    name: draft.name.trim(),
+    subject: draft.subject,
+    text: orNull(text),
+    html: format === 'html' ? orNull(draft.html) : null,
+    blocks: format === 'blocks' ? writeBlocks(draft.items) : null,
+  };
+  const written = JSON.stringify(body);
+  const [kept, setKept] = useState(written);
+  const isDirty = mayEdit && written !== kept;
+  const leave = useLeave(isDirty);
   const save = useSubmit(
-    (_: typeof draft, idempotencyKey) => {
-      const body = {
-        name: draft.name.trim(),
-        subject: draft.subject,
-        text: orNull(text),
-        html: format === 'html' ? orNull(draft.html) : null,
-        blocks: format === 'blocks' ? writeBlocks(draft.items) : null,
-      };
-      return saveEdit(base.current, body, {
+    (sent: typeof body, idempotencyKey) =>
+      saveEdit(base.current, sent, {
         patch: (_changes, etag) =>
           api.patch('/api/v1/templates/{id}', {
             path,
-            body,
+            body: sent,
             ifMatch: etag,
             idempotencyKey: etag === base.current.etag ? idempotencyKey : randomId(),
           }),
         get: () => api.get('/api/v1/templates/{id}', { path }),
-      });
-    },
-    (stored) => {
+      }),
+    (stored, sent) => {
       base.current = stored;
+      setKept(JSON.stringify(sent));
       invalidate(scope, '/api/v1/templates');
       toast({ title: t('saved') });
     },
   );
   const shown = complete(draft.items);
   const submit = () => {
-    if (mayEdit) void save.submit(draft);
+    if (mayEdit) void save.submit(body);
   };
   useCommands(mayEdit ? [{ id: 'template.save', label: t('save'), icon: 'check', keys: 'mod s', run: submit }] : []);
   return (
     <>
-      <PageHead before={back} title={draft.name}>
+      <PageHead before={back} title={draft.name} {...(isDirty && { count: t('unsaved') })}>
         {mayEdit && (
           <Button kind="primary" size="small" type="submit" form="template" busy={save.busy}>
             {t('save')}
@@ -175,6 +180,7 @@ function Loaded({ answer, back }: { answer: Answer<Template>; back: ReactNode })
           </aside>
         </div>
       </div>
+      {leave}
     </>
   );
 }

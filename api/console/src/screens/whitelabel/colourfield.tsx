@@ -1,4 +1,5 @@
-import { Field, Input } from '@/ui/field';
+import { ColourInput } from '@/ui/colour';
+import { Field } from '@/ui/field';
 import { Status } from '@/ui/status';
 import { contrast, formatRatio, parseColour } from './contrast';
 import { t } from './messages';
@@ -19,22 +20,11 @@ export function ColourField({ label, pointer, value, onChange, against, needed }
   return (
     <div>
       <Field label={label} pointer={pointer} {...(!isColour && { error: t('noColour') })}>
-        <Input
-          mono
-          autoComplete="off"
-          spellCheck={false}
-          maxLength={7}
+        <ColourInput
           value={value}
-          onChange={(event) => onChange(event.target.value)}
-          after={
-            <input
-              type="color"
-              className={styles.pick}
-              aria-label={t('pick', { name: label })}
-              value={isColour ? full(value) : '#000000'}
-              onChange={(event) => onChange(event.target.value)}
-            />
-          }
+          shown={isColour ? full(value) : '#000000'}
+          pick={t('pick', { name: label })}
+          onChange={onChange}
         />
       </Field>
       {ratio !== null && needed !== undefined && (
