@@ -48,6 +48,15 @@ type caller struct {
 }
 
 func newWorld(ctx context.Context, log *slog.Logger, orgs int) (w *world, err error) {
+	return newWorldOn(ctx, log, orgs, func(context.Context, *world) (*local.Postgres, error) {
+		return local.StartPostgres(ctx, local.PostgresOptions{Log: log})
+	})
+}
+
+// newWorldOn is newWorld with a Postgres that start starts.
+func newWorldOn(ctx context.Context, log *slog.Logger, orgs int,
+	start func(context.Context, *world) (*local.Postgres, error),
+) (w *world, err error) {
 	w = &world{}
 	defer func() {
 		if err != nil {
@@ -61,7 +70,7 @@ func newWorld(ctx context.Context, log *slog.Logger, orgs int) (w *world, err er
 	if w.binary, err = build(ctx, w.dir); err != nil {
 		return w, err
 	}
-	if w.postgres, err = local.StartPostgres(ctx, local.PostgresOptions{Log: log}); err != nil {
+	if w.postgres, err = start(ctx, w); err != nil {
 		return w, err
 	}
 	w.closers = append(w.closers, func() { _ = w.postgres.Stop(context.WithoutCancel(ctx)) })
