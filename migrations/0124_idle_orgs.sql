@@ -7,10 +7,6 @@ ALTER TABLE overview_state ADD COLUMN look_at timestamptz NOT NULL DEFAULT now()
 CREATE INDEX overview_state_look ON overview_state (look_at);
 GRANT UPDATE (look_at) ON overview_state TO funnelwork_system;
 
--- The system role finds the orgs with new deliveries, and may read nothing else of them.
-CREATE POLICY system ON webhook_delivery FOR SELECT TO funnelwork_system USING (true);
-GRANT SELECT (org_id, id) ON webhook_delivery TO funnelwork_system;
-
 -- fifth_minute(at): the next of the minutes at which orgs are looked at together that have been quiet for long.
 CREATE FUNCTION fifth_minute(at timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     'SELECT to_timestamp(ceil(extract(epoch FROM at) / 300) * 300)';

@@ -42,7 +42,7 @@ func idleArgs(arg string) (orgs int, length time.Duration, ok bool) {
 // soon the roles, idle again between any two, pick up the job of a contact's webhook. Above 20 orgs, each has a
 // contact, and 20 have a webhook. Work that the start and the contacts leave is awaited first, since it is no idleness.
 func idle(ctx context.Context, log *slog.Logger, orgs int, length time.Duration) error {
-	w, err := makeWorld(ctx, log, orgs, countingPostgres)
+	w, err := newWorldOn(ctx, log, orgs, startCounting(log))
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,7 @@ func idle(ctx context.Context, log *slog.Logger, orgs int, length time.Duration)
 
 // idleTime measures the processor time of an idle time of that length.
 func (x *exchange) idleTime(ctx context.Context, orgs int, length time.Duration) error {
-	counts, err := x.countsStatements(ctx)
-	if err != nil {
+	if err := x.countStatements(ctx); err != nil {
 		return err
 	}
 	began, before := loadNow(), x.usage(ctx)
@@ -99,10 +98,8 @@ func (x *exchange) idleTime(ctx context.Context, orgs int, length time.Duration)
 	used := x.usage(ctx).minus(before)
 	fmt.Printf("%d orgs, idle for %s, load %s before and %s after, processor time a second: %s\n", orgs, length,
 		began, loadNow(), used.of(int(length.Seconds())))
-	if counts {
-		if err := x.printStatements(ctx, os.Stdout, length); err != nil {
-			return err
-		}
+	if err := x.printStatements(ctx, os.Stdout, length); err != nil {
+		return err
 	}
 	each := used.Seconds() * 1e3 / length.Seconds()
 	verdict(os.Stdout, "idle at most 20 ms of processor a second", each <= 20, fmt.Sprintf("%.1f ms", each))

@@ -32,11 +32,14 @@
 //	                 roles pick up a job then; idle=100000 has that many orgs, idle=20000,60 is 60 idle seconds long
 //	events           the most events that contacts make, and POST at a steady rate below that for 540 s, beside bare
 //	                 inserts; events=30 takes 30 s
-//	drop             POST while retention drops a day of 10 million events; drop=100000 is a small trial
+//	drop             POST while retention drops a day of 10 million events, and while as many bytes of plain files are
+//	                 removed; drop=100000 is a small trial
 //	sizes            bytes per contact, event, delivery, attempt and job
 //	archive          days of 200,000 events that are archived and dropped, beside COPY through gzip; archive=20000
 //	                 is a small trial
 //	queue            durable jobs, beside plain asynq and River
+//	steady           what the statements read that find jobs by key, under a steady load of 30 minutes; steady=2 is a
+//	                 small trial
 //
 // way, mail, webhooks, api and queue take -against REV: then the working tree and that commit, built in a temporary git
 // worktree and measured by this bench, take turns, each on servers of its own, and the figures are ratios.
@@ -83,7 +86,7 @@ const commandLine = "usage: go run -C deploy/bench . " +
 	"archive[=events]|ask|broadcast[=contacts]|console[=contacts]|" +
 	"crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
 	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs[,seconds]]|inbound|mail|oauth|queue|" +
-	"scorer -data FILE|sequences[=sections]|sizes|tracking|way|webhooks|webhooklog[=attempts], " +
+	"scorer -data FILE|sequences[=sections]|sizes|steady[=minutes]|tracking|way|webhooks|webhooklog[=attempts], " +
 	"or way|mail|webhooks|api|queue -against REV"
 
 var errUsage = errors.New(commandLine)
@@ -129,6 +132,7 @@ func run(ctx context.Context, args []string) error {
 		{"archive", archiveRows, 1, archives},
 		{"events", 540, 1, eventFlow},
 		{"drop", 10_000_000, 1, drops},
+		{"steady", steadyMinutes, 1, steady},
 		{"webhooklog", 5_000_000, logDays, webhookLog},
 		{"deadjobs", 1_000_000, 1000, deadJobs},
 		{"broadcast", 10_000, 1000, broadcastBench},

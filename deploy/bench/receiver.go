@@ -13,8 +13,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// receiver responds to everything with 200, or 500 while refuse is set, and records when each webhook-id first arrived,
+// receiver responds to everything with 200 after delay, or 500 while refuse is set, and records when each webhook-id first arrived,
 // and the age of its event then. The event's created_at is from just before its commit, so the ages are upper bounds.
+// One webhook of each refuseOnce, if that is not 0, gets a 500 at first, and is recorded when it comes again.
 type receiver struct {
 	url    string
 	server *fasthttp.Server
@@ -22,7 +23,12 @@ type receiver struct {
 	ages   map[string]time.Duration
 	body   []byte
 	refuse atomic.Bool
+	delay  atomic.Int64  // nanoseconds
 	more   chan struct{} // capacity 1: signals an arrival
+
+	refuseOnce int
+	came       int
+	refused    map[string]bool
 }
 
 func receive(ctx context.Context) (*receiver, error) {
@@ -32,7 +38,7 @@ func receive(ctx context.Context) (*receiver, error) {
 	}
 	r := &receiver{
 		url: "http://" + ln.Addr().String() + "/hook", ages: map[string]time.Duration{},
-		more: make(chan struct{}, 1),
+		more: make(chan struct{}, 1), refused: map[string]bool{},
 	}
 	r.server = &fasthttp.Server{Handler: r.take, NoDefaultServerHeader: true}
 	go func() { _ = r.server.Serve(ln) }()
@@ -57,6 +63,11 @@ func (r *receiver) take(c *fasthttp.RequestCtx) {
 		}
 	}
 	r.mu.Lock()
+	if r.refusesNow(name) {
+		r.mu.Unlock()
+		c.SetStatusCode(fasthttp.StatusInternalServerError)
+		return
+	}
 	if _, twice := r.ages[name]; !twice && name != "" {
 		r.ages[name] = age
 		r.body = append(r.body[:0], body...)
@@ -66,6 +77,22 @@ func (r *receiver) take(c *fasthttp.RequestCtx) {
 	case r.more <- struct{}{}:
 	default:
 	}
+	if d := r.delay.Load(); d > 0 {
+		<-time.After(time.Duration(d))
+	}
+}
+
+// refusesNow reports whether the webhook with that id gets its one 500. The caller must hold the mutex.
+func (r *receiver) refusesNow(name string) bool {
+	if r.refuseOnce == 0 || r.refused[name] {
+		return false
+	}
+	r.came++
+	if r.came%r.refuseOnce != 0 {
+		return false
+	}
+	r.refused[name] = true
+	return true
 }
 
 // await waits until n different events have arrived.

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/platformretention"
@@ -22,11 +26,19 @@ const (
 	dropWarm        = 5 * time.Second
 	dropBefore      = 30 * time.Second
 	dropAfter       = 25 * time.Second // from the start of the drop on
-	dropDays        = 40               // age of the day
-	dropStep        = 500_000          // rows of one insert
+	dropLook        = 20 * time.Millisecond
 )
 
-// drops measures POST contact at a steady rate while retention drops a day of n events.
+// dropping posts contacts at a steady rate while something is removed.
+type dropping struct {
+	*world
+	clients clients
+	crowd   *crowd
+	watch   *pgx.Conn // looks at what sessions wait for
+}
+
+// drops measures POST contact at a steady rate while retention drops a day of n events, whose pages are not in memory,
+// and the same while files of the day's sizes are removed: that is what the file system costs by itself.
 func drops(ctx context.Context, log *slog.Logger, n int) error {
 	w, err := newWorld(ctx, log, flowOrgs)
 	if err != nil {
@@ -43,6 +55,13 @@ func drops(ctx context.Context, log *slog.Logger, n int) error {
 	if err := w.oldDay(ctx, n); err != nil {
 		return fmt.Errorf("build the day: %w", err)
 	}
+	files, err := w.filesOf(ctx, oldDayName())
+	if err == nil {
+		err = evict(files)
+	}
+	if err != nil {
+		return err
+	}
 	system, err := postgres.Open(ctx, postgres.Options{
 		URL: w.postgres.URL, Role: postgres.System, MaxConns: 2, Name: "bench",
 	})
@@ -50,39 +69,78 @@ func drops(ctx context.Context, log *slog.Logger, n int) error {
 		return err
 	}
 	defer system.Close()
+	d := &dropping{
+		world: w, clients: newClients(api.addr, dropConnections),
+		crowd: newCrowd(w.orgs, new(atomic.Int64), dropConnections),
+	}
+	if d.watch, err = pgx.Connect(ctx, w.postgres.URL); err != nil {
+		return err
+	}
+	defer func() { _ = d.watch.Close(context.WithoutCancel(ctx)) }()
 	job := platformretention.Job{System: system, Log: log}
-	var dropping sync.WaitGroup
+	ratio, err := d.beside(ctx, "retention's run", func() error { return job.Work(ctx, nil) })
+	if err != nil {
+		return err
+	}
+	var left int
+	if err := w.admin.QueryRow(ctx, `SELECT count(*) FROM pg_class WHERE relname LIKE $1 || '%'`, oldDayName()).
+		Scan(&left); err != nil || left > 0 {
+		return errors.Join(err, fmt.Errorf("%d of the day's relations are left", left))
+	}
+	bare, err := d.bareFiles(ctx, files)
+	if err != nil {
+		return err
+	}
+	verdict(os.Stdout, "p99 during the drop at most 2 times that before", ratio <= 2,
+		fmt.Sprintf("%.2f; with plain files %.2f", ratio, bare))
+	return nil
+}
+
+// bareFiles is the floor: the removal of files of the same sizes.
+func (d *dropping) bareFiles(ctx context.Context, files []file) (ratio float64, err error) {
+	copies, err := writeLike(ctx, d.dir, files)
+	if err == nil {
+		_, err = d.admin.Exec(ctx, "CHECKPOINT")
+	}
+	if err != nil {
+		return 0, err
+	}
+	syscall.Sync()
+	if err := evict(copies); err != nil {
+		return 0, err
+	}
+	return d.beside(ctx, "the removal of as many plain files", func() error { return free(copies) })
+}
+
+// beside posts at a steady rate and has remove run meanwhile. It prints the posts before that, those that were due from
+// its start until a second after its end, and those after, and returns the ratio of the first two's p99.
+func (d *dropping) beside(ctx context.Context, title string, remove func() error) (ratio float64, err error) {
+	var removing sync.WaitGroup
 	var took time.Duration
 	var failed error
-	cl, crowd := newClients(api.addr, dropConnections), newCrowd(w.orgs, new(atomic.Int64), dropConnections)
+	var w waits
+	post := d.clients.poster(d.crowd)
 	start := int((dropWarm + dropBefore).Seconds()) * dropRate
 	posts, err := openInOrder(ctx, dropRate, dropWarm+dropBefore+dropAfter, dropConnections, func(worker, i int) error {
 		if i == start {
-			dropping.Go(func() {
+			removing.Go(func() {
+				watching, stop := context.WithCancel(ctx)
+				defer stop()
+				removing.Go(func() { w = d.waits(watching) })
 				at := time.Now()
-				failed = job.Work(ctx, nil)
+				failed = remove()
 				took = time.Since(at)
+				_ = pause(ctx, time.Second)
 			})
 		}
-		return cl.call(worker, crowd.caller(worker).key, "POST", contactsPath, contactBody(newMark()), 201, nil)
+		return post(ctx, worker)
 	})
-	dropping.Wait()
+	removing.Wait()
 	if err := errors.Join(err, failed); err != nil {
-		return err
+		return 0, err
 	}
 	if took > dropAfter {
-		return fmt.Errorf("the drop took %s, which is longer than the posts went on", took)
-	}
-	return w.printDrop(ctx, posts, start, took)
-}
-
-// printDrop prints the posts before the drop, those that were due from its start until a second after its end, and
-// those after.
-func (w *world) printDrop(ctx context.Context, posts []time.Duration, start int, took time.Duration) error {
-	var left int
-	if err := w.admin.QueryRow(ctx, `SELECT count(*) FROM pg_class WHERE relname = $1`, oldDayName()).
-		Scan(&left); err != nil || left > 0 {
-		return errors.Join(err, fmt.Errorf("%d of the day's tables are left", left))
+		return 0, fmt.Errorf("%s took %s, which is longer than the posts went on", title, took)
 	}
 	end := min(start+int((took+time.Second).Seconds()*dropRate), len(posts))
 	part := func(title string, from, to int) time.Duration {
@@ -91,64 +149,52 @@ func (w *world) printDrop(ctx context.Context, posts []time.Duration, start int,
 		return quantile(some, .99)
 	}
 	before := part("before", int(dropWarm.Seconds())*dropRate, start)
-	during := part("retention's run of "+short(took)+" and a second more", start, end)
+	during := part(title+" of "+short(took)+" and a second more", start, end)
 	part("after", end, len(posts))
-	ratio := during.Seconds() / before.Seconds()
-	verdict(os.Stdout, "p99 during the drop at most 2 times that before", ratio <= 2, fmt.Sprintf("%.2f", ratio))
-	return nil
+	fmt.Printf("longest of each half second of %s: %s\n", title, worstOf(posts[start:end], dropRate/2))
+	fmt.Printf("sessions of the API waited for: %s\n", w)
+	return during.Seconds() / before.Seconds(), nil
 }
 
-func oldDay() time.Time { return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -dropDays) }
+// worstOf returns the longest duration of each n posts.
+func worstOf(posts []time.Duration, n int) string {
+	var parts []string
+	for some := range slices.Chunk(posts, n) {
+		parts = append(parts, fmt.Sprintf("%.0f", slices.Max(some).Seconds()*1e3))
+	}
+	return strings.Join(parts, " ") + " ms"
+}
 
-func oldDayName() string { return "event_" + oldDay().Format("20060102") }
+// waits is how often sessions were seen to wait, by what for.
+type waits map[string]int
 
-// oldDay adds an expired day of n copies of an event, without fsync, and syncs it.
-func (w *world) oldDay(ctx context.Context, n int) error {
-	day, name := oldDay(), oldDayName()
-	exec := func(sql string) error {
-		if _, err := w.admin.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("%s: %w", sql, err)
+// waits looks at the sessions of the API until ctx ends.
+func (d *dropping) waits(ctx context.Context) waits {
+	w := waits{}
+	for ctx.Err() == nil {
+		rows, _ := d.watch.Query(context.WithoutCancel(ctx), `
+			SELECT coalesce(wait_event_type || ' ' || wait_event, 'nothing') FROM pg_stat_activity
+			WHERE application_name = 'funnelwork api' AND state = 'active'`)
+		var what string
+		if _, err := pgx.ForEachRow(rows, []any{&what}, func() error {
+			w[what]++
+			return nil
+		}); err != nil {
+			return w
 		}
-		return nil
+		_ = pause(ctx, dropLook)
 	}
-	for _, sql := range []string{
-		"ALTER SYSTEM SET fsync = off", "ALTER SYSTEM SET max_wal_size = '4GB'", "SELECT pg_reload_conf()",
-		"SET session_replication_role = replica", "SET synchronous_commit = off",
-		fmt.Sprintf("CREATE TABLE %s PARTITION OF event FOR VALUES FROM (uuid_floor('%s')) TO (uuid_floor('%s'))", name,
-			day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339)),
-		fmt.Sprintf("ALTER TABLE %s SET (autovacuum_enabled = off)", name),
-	} {
-		if err := exec(sql); err != nil {
-			return err
-		}
+	return w
+}
+
+func (w waits) String() string {
+	all, parts := 0, []string{}
+	for _, n := range w {
+		all += n
 	}
-	at := fmt.Sprintf("'%s'::timestamptz + g * interval '24 hours' / %d", day.Format(time.RFC3339), n+1)
-	began := time.Now()
-	for from := 1; from <= n; from += dropStep {
-		sql, err := w.copySQL(ctx, name, "event", map[string]string{
-			"org_id": fmt.Sprintf("md5((g %% %d)::text)::uuid", flowOrgs), "id": "uuidv7_at(" + at + ")", "seq": "g",
-			"created_at": at,
-		}, fmt.Sprintf("generate_series(%d, %d) g", from, min(from+dropStep-1, n)))
-		if err != nil {
-			return err
-		}
-		if err := exec(sql); err != nil {
-			return err
-		}
+	byCount := func(a, b string) int { return w[b] - w[a] }
+	for _, what := range slices.SortedFunc(maps.Keys(w), byCount) {
+		parts = append(parts, fmt.Sprintf("%s %.0f %%", what, 100*float64(w[what])/float64(all)))
 	}
-	for _, sql := range []string{
-		"SET session_replication_role = DEFAULT", "SET synchronous_commit = on", "ALTER SYSTEM RESET fsync",
-		"ALTER SYSTEM RESET max_wal_size", "SELECT pg_reload_conf()", "CHECKPOINT",
-	} {
-		if err := exec(sql); err != nil {
-			return err
-		}
-	}
-	syscall.Sync()
-	s, err := w.sizeOf(ctx, name)
-	if err == nil {
-		fmt.Printf("a day of %d events, %.1f GB with its indexes, built in %s\n", s.rows,
-			float64(s.heap+s.indexes)/1e9, time.Since(began).Round(time.Second))
-	}
-	return err
+	return strings.Join(parts, ", ")
 }

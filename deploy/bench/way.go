@@ -55,16 +55,21 @@ func ways(ctx context.Context, log *slog.Logger) error {
 }
 
 // openWay starts the service for turns of n contacts. The caller must call close.
-func openWay(ctx context.Context, log *slog.Logger, n int) (s *way, err error) {
+func openWay(ctx context.Context, log *slog.Logger, n int) (*way, error) {
 	w, err := newWorld(ctx, log, wayOrgs)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			w.close()
-		}
-	}()
+	s, err := serveWay(ctx, w, n)
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// serveWay gives each org of w a webhook, and starts an API and a worker.
+func serveWay(ctx context.Context, w *world, n int) (s *way, err error) {
 	s = &way{exchange: &exchange{world: w}, n: n}
 	if s.receiver, err = receive(ctx); err != nil {
 		return nil, err

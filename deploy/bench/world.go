@@ -47,18 +47,15 @@ type caller struct {
 	contact id.ID
 }
 
-func newWorld(ctx context.Context, log *slog.Logger, orgs int) (*world, error) {
-	return makeWorld(ctx, log, orgs, plainPostgres)
+func newWorld(ctx context.Context, log *slog.Logger, orgs int) (w *world, err error) {
+	return newWorldOn(ctx, log, orgs, func(context.Context, *world) (*local.Postgres, error) {
+		return local.StartPostgres(ctx, local.PostgresOptions{Log: log})
+	})
 }
 
-// plainPostgres starts a Postgres with its default settings.
-func plainPostgres(ctx context.Context, log *slog.Logger, _ *world) (*local.Postgres, error) {
-	return local.StartPostgres(ctx, local.PostgresOptions{Log: log})
-}
-
-// makeWorld is newWorld with the Postgres that launch starts.
-func makeWorld(ctx context.Context, log *slog.Logger, orgs int,
-	launch func(context.Context, *slog.Logger, *world) (*local.Postgres, error),
+// newWorldOn is newWorld with a Postgres that start starts.
+func newWorldOn(ctx context.Context, log *slog.Logger, orgs int,
+	start func(context.Context, *world) (*local.Postgres, error),
 ) (w *world, err error) {
 	w = &world{}
 	defer func() {
@@ -73,7 +70,7 @@ func makeWorld(ctx context.Context, log *slog.Logger, orgs int,
 	if w.binary, err = build(ctx, w.dir); err != nil {
 		return w, err
 	}
-	if w.postgres, err = launch(ctx, log, w); err != nil {
+	if w.postgres, err = start(ctx, w); err != nil {
 		return w, err
 	}
 	w.closers = append(w.closers, func() { _ = w.postgres.Stop(context.WithoutCancel(ctx)) })
