@@ -988,6 +988,7 @@ enrolment_move: system for ALL to funnelwork_system using (true) check (true) fo
 enrolment_move: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 enrolment_result: system for ALL to funnelwork_system using (true) check (true) forced
 enrolment_result: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+event: retention for DELETE to funnelwork_system using (true) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1106,7 +1107,9 @@ user_token: system for ALL to funnelwork_system using (true) check (true) forced
 user_view: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 variant_comparison: system for ALL to funnelwork_system using (true) check (true) forced
 variant_comparison: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+webhook_attempt: system for ALL to funnelwork_system using (true) check (false) forced
 webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+webhook_delivery: system for ALL to funnelwork_system using (true) check (false) forced
 webhook_delivery: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_endpoint: system for ALL to funnelwork_system using (true) check (true) forced
 webhook_endpoint: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1268,6 +1271,7 @@ enrolment_result: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 enrolment_result: funnelwork_system may DELETE, SELECT
 event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+event: funnelwork_system may DELETE
 event_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 goose_db_version: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 goose_lock: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1492,9 +1496,11 @@ variant_comparison: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 variant_comparison: funnelwork_system may SELECT
 webhook_attempt: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_attempt: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_attempt: funnelwork_system may DELETE
 webhook_attempt_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_delivery: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_delivery: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_delivery: funnelwork_system may DELETE
 webhook_delivery_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_endpoint: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_endpoint: funnelwork_app may DELETE, INSERT, SELECT, UPDATE

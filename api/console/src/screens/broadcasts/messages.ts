@@ -104,6 +104,5 @@ export const t = messages({
   mayNot: 'Members of {org} and higher roles write broadcasts. Your role is {role}.',
   broadcast: 'Broadcast',
   unknownLink: 'Unknown sends',
-  localNote: 'On the clock of each contact',
   completed: 'Completed',
 });

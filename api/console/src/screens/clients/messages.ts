@@ -21,7 +21,6 @@ export const t = messages({
   active: 'Active',
   paused: 'Paused',
   detached: 'Detached',
-  pausedSince: 'Paused {time}',
   added: 'Created',
   actIn: 'Act in',
   actInOf: 'Act in {name}',

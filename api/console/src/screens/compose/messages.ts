@@ -31,7 +31,6 @@ export const t = messages({
   removeField: 'Remove field',
   // The mail
   newMail: 'New mail to {name}',
-  writeTo: 'Write mail',
   mail: 'Mail to {name}',
   reply: 'Reply',
   replyTo: 'Reply to {name}',
@@ -83,11 +82,9 @@ export const t = messages({
   // Preview
   preview: 'Preview',
   goOn: 'Go on writing',
-  previewFor: 'As {name} gets it',
   lint: 'To look at',
   error: 'Error',
   warning: 'Warning',
   info: 'Note',
   notSent: 'The mail cannot be sent like this.',
-  linksTo: 'Links',
 });

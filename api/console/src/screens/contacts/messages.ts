@@ -48,10 +48,6 @@ export const t = messages({
   sort: 'Sort',
   newest: 'Newest first',
   oldest: 'Oldest first',
-  highest: 'Highest score',
-  lowest: 'Lowest score',
-  byName: 'Last name',
-  byEmail: 'Email',
   // Views
   views: 'Views',
   allContacts: 'All contacts',
@@ -60,7 +56,6 @@ export const t = messages({
   viewName: 'Name of the view',
   viewSaved: 'View “{name}” saved',
   viewDeleted: 'View “{name}” deleted',
-  updateView: 'Save changes to “{name}”',
   deleteView: 'Delete “{name}”',
   save: 'Save view',
   notSaved: 'Not saved',
@@ -78,7 +73,6 @@ export const t = messages({
   firstName: 'First name',
   lastName: 'Last name',
   company: 'Company',
-  companySearch: 'Find a company',
   createAction: 'Create contact',
   createdToast: '{name} created',
   exists: 'There is a contact with this address',
@@ -131,7 +125,6 @@ export const t = messages({
   moveDown: 'Next row',
   moveUp: 'Previous row',
   select: 'Select row',
-  openRow: 'Open row',
   lastChanged: 'Changed',
   id: 'Id',
   // Score
@@ -150,8 +143,6 @@ export const t = messages({
   chance: 'Chance to win',
   reason: 'Reason',
   points: 'Points',
-  sum: 'Sum',
   waterfall: 'From the average contact to this score',
   viewScore: 'Score of {name}',
-  bar: '{points} points',
 });

@@ -21,7 +21,6 @@ export const t = messages({
   more: 'Show more of {count}',
   actions: 'Actions of {name}',
   moveTo: 'Move to',
-  moveToTop: 'Top of the stage',
   open: 'Open',
   won: 'Won',
   lost: 'Lost',

@@ -13,7 +13,6 @@ export const t = messages({
   paused: 'Paused',
   live: 'Live',
   reconnecting: 'Reconnecting',
-  copyOf: 'Event {type}',
   newer: { one: '{count} new event', other: '{count} new events' },
   none: 'No events yet',
   noneText: 'Every change writes an event: a new contact, a won deal, a changed plan. Webhooks send them to your systems.',

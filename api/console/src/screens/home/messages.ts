@@ -23,8 +23,6 @@ export const t = messages({
   reauthHelp: 'Posts and figures wait until somebody signs in again.',
   limit: '{feature}: {used} of {value} used',
   limitHelp: 'At the limit, new ones are refused.',
-  failedImports: 'An import failed',
-  failedImportsHelp: 'Its rows were not added. See what was wrong.',
   firstOf: '“{title}” and others',
   // Figures
   figures: 'Figures',

@@ -33,7 +33,6 @@ export const t = messages({
   failedAction: 'This did not work',
   expired: 'The file is gone',
   expiredHelp: 'Files are kept for a time only. Start the export again.',
-  allKinds: 'All kinds',
   kind: 'Kind',
   guide: 'How long work is done',
 });

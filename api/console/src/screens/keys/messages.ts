@@ -9,7 +9,6 @@ export const t = messages({
   name: 'Name',
   nameHelp: 'Where the key is used, such as “Website form”.',
   role: 'Role',
-  roleHelp: 'Give the least that the work needs.',
   viewer: 'Viewer',
   viewerHelp: 'Reads everything',
   member: 'Member',

@@ -123,11 +123,9 @@ export const t = messages({
   server: 'Servers',
   serverText: 'After a change, the mailbox sends nothing until a test mail was accepted.',
   saveServer: 'Save servers',
-  account2: 'The mailbox signs in with a connected account. Reconnect it where accounts are connected.',
   inbox: 'Reading',
   readAt: 'Read last',
   readNext: 'Read next',
-  readError: 'Problem',
   skipped: 'Skipped mails',
   notRead: 'The inbox is not read. Have mail posted to the inbound address, or name an IMAP server.',
   inboundText: 'A secret address that takes mail of this mailbox, from a forwarding rule or your provider.',
@@ -164,6 +162,5 @@ export const t = messages({
   clicksHelp: 'Leads links through this service.',
   signature: 'Signature',
   signatureHelp: 'HTML, at the end of each mail.',
-  health: 'Health',
   healthHelp: 'Of the last 200 mails. At 8 % bounces or 0.3 % complaints the mailbox is disabled.',
 });

@@ -8,7 +8,6 @@ export const t = messages({
   created: '{name} created',
   name: 'Name',
   isDefault: 'Default',
-  defaultHelp: 'New deals begin here.',
   edit: 'Edit',
   editOf: 'Edit {name}',
   actionsOf: 'Actions of {name}',

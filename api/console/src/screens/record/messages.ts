@@ -50,7 +50,6 @@ export const t = messages({
   noTasksHelp: 'The next step, with the day it is due.',
   markDone: 'Mark “{title}” as done',
   high: 'High',
-  noDue: 'No due day',
   showDone: { one: 'Show {count} done task', other: 'Show {count} done tasks' },
   hideDone: 'Hide done tasks',
   // Deals

@@ -34,7 +34,6 @@ export const t = messages({
   liftReason: 'Why',
   liftPlaceholder: 'Asked for it by phone',
   lifted: 'Suppression lifted',
-  ownerOnly: 'The suppression of a person who complained is lifted by an owner.',
   inForce: 'In force',
   liftedOnes: 'Lifted',
   state: 'Show',

@@ -72,7 +72,6 @@ export const t = messages({
   noneText: 'A delivery is one event on its way to one endpoint. It appears here when an event happens, or when you send a test event.',
   noMatch: 'No delivery matches the filter',
   clear: 'Clear filter',
-  openEvent: 'Open event',
   statusPending: 'Pending',
   statusDelivered: 'Delivered',
   statusFailed: 'Retrying',
@@ -80,6 +79,5 @@ export const t = messages({
   statusDiscarded: 'Discarded',
   live: 'Live',
   reconnecting: 'Reconnecting',
-  deliveriesCount: { one: '{count} delivery', other: '{count} deliveries' },
   unknownWebhook: 'Archived webhook',
 });
