@@ -38,7 +38,7 @@ func (a *App) mountBrand() {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "white_label.update",
 		Method: http.MethodPatch, Path: brandPath, Need: httpx.Admin, Tag: brandTag, Title: "Change the brand settings",
-		Writes: []string{"brand.updated"},
+		Writes: []string{"brand.updated"}, May: []int{http.StatusPaymentRequired},
 	}, a.patchBrand)
 }
 

@@ -77,6 +77,7 @@ func (a *App) mountDomains() {
 			Need:   httpx.Viewer,
 			Tag:    brandTag,
 			Title:  "Get the custom domain",
+			May:    []int{http.StatusPaymentRequired, http.StatusNotFound},
 		},
 		a.getDomain,
 	)

@@ -31,7 +31,7 @@ func (a *App) mountSending() {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "org_sending.update",
 		Method: http.MethodPut, Path: sendingPath, Need: httpx.Admin, Tag: sendingTag,
-		Title: "Change the sending settings",
+		Title: "Change the sending settings", May: []int{http.StatusPaymentRequired},
 	}, a.putSending)
 	a.mountSendingDomains()
 }

@@ -146,7 +146,7 @@ func All(d Deps) []queue.Handler {
 		plansweep.Job{System: d.System, Plans: d.Plans}.Handler(),
 		platformredrive.Job{Operator: operator.New(ledger, nil)}.Handler(),
 		platformretention.Job{
-			System: d.System, Log: d.Log, Keep: d.Keep, Archive: d.Archive, Archived: d.Archived,
+			System: d.System, Log: d.Log, Keep: d.Keep, Plans: d.Plans, Archive: d.Archive, Archived: d.Archived,
 		}.Handler(),
 		quotaannounce.Handler(),
 		scoretrain.Job{Reads: d.Reads}.Handler(),

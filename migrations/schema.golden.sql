@@ -53,7 +53,7 @@ email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, cont
 email_hit (org_id uuid not null, id uuid not null, email_id uuid not null, link smallint not null, at timestamp with time zone not null, signs integer not null, net bytea not null, judged boolean not null default false)
 email_link (org_id uuid not null, email_id uuid not null, n smallint not null, url text not null)
 email_month (org_id uuid not null, period date not null, slot smallint not null, used bigint not null, told smallint not null default 0)
-enrolment (org_id uuid not null, id uuid not null, sequence_id uuid not null, version integer not null, contact_id uuid not null, state text not null, reason text not null default ''::text, step text not null, step_number integer not null default 1, due_at timestamp with time zone, kept_due_at timestamp with time zone, resume_at timestamp with time zone, until_at timestamp with time zone, task_id uuid, grp bigint not null, prio smallint not null default 1, mailbox_id uuid not null, zone text not null, last_email_id uuid, next_step text not null default ''::text, next_value integer not null default 0, next_unit text not null default ''::text, next_grp bigint not null default 0, stop_reply boolean not null default true, stop_company boolean not null default false, stop_deal boolean not null default false, batch_id uuid, created_by text not null default ''::text, created_at timestamp with time zone not null, started_at timestamp with time zone, state_at timestamp with time zone not null, ended_at timestamp with time zone, edit integer not null default 1, exclusive boolean not null default false)
+enrolment (org_id uuid not null, id uuid not null, sequence_id uuid not null, version integer not null, contact_id uuid not null, state text not null, reason text not null default ''::text, step text not null, step_number integer not null default 1, due_at timestamp with time zone, kept_due_at timestamp with time zone, resume_at timestamp with time zone, until_at timestamp with time zone, task_id uuid, grp bigint not null, prio smallint not null default 1, mailbox_id uuid not null, zone text not null, last_email_id uuid, next_step text not null default ''::text, next_value integer not null default 0, next_unit text not null default ''::text, next_grp bigint not null default 0, stop_reply boolean not null default true, stop_company boolean not null default false, stop_deal boolean not null default false, batch_id uuid, created_by text not null default ''::text, created_at timestamp with time zone not null, started_at timestamp with time zone, state_at timestamp with time zone not null, ended_at timestamp with time zone, edit integer not null default 1, exclusive boolean not null default false, first_state text not null default ''::text, first_step text not null default ''::text)
 enrolment_batch (org_id uuid not null, id uuid not null, sequence_id uuid not null, request jsonb not null, status text not null, after_at timestamp with time zone, after_id uuid, done integer not null default 0, total integer not null default 0, enrolled integer not null default 0, skipped jsonb not null default '{}'::jsonb, error text not null default ''::text, created_by text not null default ''::text, created_at timestamp with time zone not null, completed_at timestamp with time zone)
 enrolment_history (org_id uuid not null, enrolment_id uuid not null, id uuid not null, at timestamp with time zone not null, from_state text not null, to_state text not null, step text not null, cause text not null, email_id uuid, message_id uuid)
 enrolment_move (org_id uuid not null, id uuid not null, sequence_id uuid not null, from_version integer not null, to_version integer not null, chosen json not null, dry_run boolean not null, status text not null, after_id uuid, total integer not null, moved integer not null default 0, finished integer not null default 0, error text not null default ''::text, created_by text not null, created_at timestamp with time zone not null, completed_at timestamp with time zone)
@@ -988,6 +988,7 @@ enrolment_move: system for ALL to funnelwork_system using (true) check (true) fo
 enrolment_move: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 enrolment_result: system for ALL to funnelwork_system using (true) check (true) forced
 enrolment_result: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+event: retention for DELETE to funnelwork_system using (true) check () forced
 event: system for SELECT to funnelwork_system using (true) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1106,7 +1107,9 @@ user_token: system for ALL to funnelwork_system using (true) check (true) forced
 user_view: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 variant_comparison: system for ALL to funnelwork_system using (true) check (true) forced
 variant_comparison: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+webhook_attempt: system for ALL to funnelwork_system using (true) check (false) forced
 webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+webhook_delivery: system for ALL to funnelwork_system using (true) check (false) forced
 webhook_delivery: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_endpoint: system for ALL to funnelwork_system using (true) check (true) forced
 webhook_endpoint: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1268,6 +1271,7 @@ enrolment_result: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 enrolment_result: funnelwork_system may DELETE, SELECT
 event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+event: funnelwork_system may DELETE
 event_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 goose_db_version: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 goose_lock: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1492,9 +1496,11 @@ variant_comparison: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 variant_comparison: funnelwork_system may SELECT
 webhook_attempt: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_attempt: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_attempt: funnelwork_system may DELETE
 webhook_attempt_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_delivery: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_delivery: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+webhook_delivery: funnelwork_system may DELETE
 webhook_delivery_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_endpoint: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_endpoint: funnelwork_app may DELETE, INSERT, SELECT, UPDATE

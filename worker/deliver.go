@@ -82,7 +82,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispat
 	}
 	until := w.runs.finish(one)
 	outcome, told := w.settle(ctx, h, c, v, until)
-	w.ended(c)
+	w.vacuumer.RunEnded()
 	w.report(ctx, c, outcome, time.Since(at), err)
 	endSpan(span, outcome)
 	if stopped {
@@ -177,7 +177,7 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task dispatch
 		c.DropEffects()
 		outcome, told = w.settle(ctx, h, c, completionOf(c, h.Options, workErr), time.Now().Add(w.opt.Timing.Guard))
 	}
-	w.ended(c)
+	w.vacuumer.RunEnded()
 	w.report(ctx, c, outcome, time.Since(at), workErr)
 	endSpan(span, outcome)
 	if stopped {

@@ -26,32 +26,34 @@ const (
 	crowd = 1000
 )
 
-// feed is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. Between rounds, refills serve the
-// jobs that wait for a run of their own concurrency key to end. While Redis is down, feed changes no row.
+// feed is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. After a round that fed jobs the delay
+// starts at feedAgain and doubles up to the usual interval, so that a slot of a concurrency key whose runs are short is
+// empty for about as long as they take, at most. While Redis is down, feed changes no row.
 func (w *Worker) feed(ctx context.Context) {
+	var again time.Duration // until the next round, while it is less than the usual interval
 	for wait := time.Duration(0); w.idle.pause(ctx, wait, w.opt.Timing.Feed); {
 		n, next, err := w.feedOnce(ctx)
-		w.feedFailed(ctx, err)
+		if again *= 2; n > 0 {
+			again = feedAgain
+		}
+		if again >= w.opt.Timing.Feed {
+			again = 0
+		}
 		switch wait = next; {
 		case err != nil:
 			wait = max(w.opt.Timing.Feed, w.opt.Timing.Look)
-		case n > 0:
-			wait = min(next, feedAgain)
+			if ctx.Err() == nil {
+				w.log.Log(ctx, w.link.level(), "feeder round failed", "error", err)
+			}
+		case again > 0:
+			wait = min(next, again)
 		}
 	}
 }
 
-func (w *Worker) feedFailed(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil {
-		w.log.Log(ctx, w.link.level(), "feeder round failed", "error", err)
-	}
-}
-
-// feedOnce runs a round for every lane with waiting jobs. It returns how many fed jobs belong to orgs that no refill
-// will serve, and the delay until the next round.
+// feedOnce runs a round for every lane with waiting jobs. It returns how many jobs it fed, and the delay until the
+// next round.
 func (w *Worker) feedOnce(ctx context.Context) (fed int, pause time.Duration, err error) {
-	w.feeding.Lock()
-	defer w.feeding.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	lanes, next, err := w.feeder.Waiting(ctx)
@@ -88,11 +90,7 @@ func (w *Worker) feedLanes(ctx context.Context, lanes []queue.Lane) (fed int, er
 		if err := w.push(ctx, "feed", refs); err != nil {
 			return fed, err
 		}
-		for _, r := range refs {
-			if !w.feeder.Short(lane, r.Org) {
-				fed++
-			}
-		}
+		fed += len(refs)
 	}
 	return fed, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/funnelwork/funnelwork/internal/asynqx"
-	"github.com/funnelwork/funnelwork/internal/batch"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
@@ -98,8 +97,6 @@ type Worker struct {
 	handlers map[string]queue.Handler
 	runs     *runs
 	pools    *serverPools
-	ends     *batch.Batcher[ended]
-	feeding  sync.Mutex // held by a round and by a refill
 	vacuumer *store.Vacuumer
 	link     redisHealth
 	idle     *idleLanes
@@ -133,7 +130,6 @@ func New(o Options) *Worker {
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
 	w.idle = newIdleLanes(&w.link)
-	w.ends = w.newRefills()
 	asynqx.OnPoll(o.Redis, (&pollSuppressor{&w.link, w.takes, w.idle}).poll)
 	return w
 }
@@ -171,7 +167,6 @@ func (w *Worker) Run(ctx context.Context) error {
 		<-ctx.Done()
 	}
 	stopLooking()
-	w.ends.Close(looking)
 	w.idle.stir()
 	w.shutdown(context.WithoutCancel(ctx))
 	return err

@@ -13,7 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// receiver responds to everything with 200, or 500 while refuse is set, and records when each webhook-id first arrived,
+// receiver responds to everything with 200 after delay, or 500 while refuse is set, and records when each webhook-id first arrived,
 // and the age of its event then. The event's created_at is from just before its commit, so the ages are upper bounds.
 // One webhook of each refuseOnce, if that is not 0, gets a 500 at first, and is recorded when it comes again.
 type receiver struct {
@@ -23,6 +23,7 @@ type receiver struct {
 	ages   map[string]time.Duration
 	body   []byte
 	refuse atomic.Bool
+	delay  atomic.Int64  // nanoseconds
 	more   chan struct{} // capacity 1: signals an arrival
 
 	refuseOnce int
@@ -75,6 +76,9 @@ func (r *receiver) take(c *fasthttp.RequestCtx) {
 	select {
 	case r.more <- struct{}{}:
 	default:
+	}
+	if d := r.delay.Load(); d > 0 {
+		<-time.After(time.Duration(d))
 	}
 }
 

@@ -31,6 +31,9 @@ const (
 	inFlight    = 64   // concurrent calls of the worker and of the floor
 	deluge      = 4000 // events in one turn
 	hookRounds  = 5
+
+	slowEvents = 600
+	slowAnswer = 50 * time.Millisecond
 )
 
 // exchange is a worker process, a receiver in this process, and the API's way of announcing events: a transaction that
@@ -111,10 +114,32 @@ func (x *exchange) figures(ctx context.Context) (figures, error) {
 		return nil, err
 	}
 	to, err := redisReads(ctx, x.redis.URL)
+	if err != nil {
+		return nil, err
+	}
+	slow, err := x.slow(ctx)
 	return figures{
 		rate: f.perSecond, processorTime: f.cpu.Seconds() * 1e6 / deluge, "p99, ms": f.took[1].Seconds() * 1e3,
-		redisTrips: (to - from) / deluge,
+		redisTrips: (to - from) / deluge, "a slow receiver, per second": slow,
 	}, err
+}
+
+// slow returns the deliveries per second of one org whose receiver takes slowAnswer for each, with slowEvents waiting.
+func (x *exchange) slow(ctx context.Context) (perSecond float64, err error) {
+	x.receiver.reset()
+	x.receiver.delay.Store(int64(slowAnswer))
+	defer x.receiver.delay.Store(0)
+	began := time.Now()
+	for range slowEvents {
+		if err := x.announceFor(ctx, x.orgs[0]); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := x.arrived(ctx, slowEvents); err != nil {
+		return 0, err
+	}
+	perSecond = slowEvents / time.Since(began).Seconds()
+	return perSecond, x.clear(ctx)
 }
 
 // subscribe creates a webhook of each org, with secrets sealed by the worker's keyset.
@@ -168,8 +193,12 @@ func (x *exchange) publish(ctx context.Context, log *slog.Logger) (end func(), e
 	}, err
 }
 
-// announce commits one event.
+// announce commits an event of the next org.
 func (x *exchange) announce(ctx context.Context) error {
+	return x.announceFor(ctx, x.orgs[int(x.turn.Add(1))%len(x.orgs)])
+}
+
+func (x *exchange) announceFor(ctx context.Context, org id.ID) error {
 	now := wire.Now()
 	c := events.Contact{
 		ID: id.New(), Email: "ada@acme.example", FirstName: "Ada", LastName: "Lovelace", Stage: "lead",
@@ -177,7 +206,6 @@ func (x *exchange) announce(ctx context.Context) error {
 		Attributes: map[string]any{"seats": 3, "plan": "pro"},
 		Score:      events.ContactScore{Confidence: "prior", ModelVersion: "1"}, CreatedAt: now, UpdatedAt: now,
 	}
-	org := x.orgs[int(x.turn.Add(1))%len(x.orgs)]
 	return x.db.Tx(ctx, org, func(tx *postgres.Tx) error {
 		return events.Announce(ctx, tx, events.ContactCreated{Contact: c})
 	})

@@ -1,4 +1,4 @@
 // Package batch collects items for shared round trips to a server. Everything that batches uses its one type: claims,
-// completions of jobs, tasks added after a commit, refills, deliveries read together, point reads and decisions of the
-// rate limiter.
+// completions of jobs, tasks added after a commit, deliveries read together, point reads and decisions of the rate
+// limiter.
 package batch

@@ -67,13 +67,17 @@ func (s *settings) Validate() error {
 				errors.New("each is http:// or https://, a host, and a port where there is one"))
 		}
 	}
-	if err := s.retention.check(); err != nil {
+	catalogue, err := plans.Load(s.Plans)
+	if err == nil {
+		err = s.retention.check(catalogue)
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.OAuth.versions(); err != nil {
 		return err
 	}
-	_, _, err := s.OAuth.apps()
+	_, _, err = s.OAuth.apps()
 	return err
 }
 

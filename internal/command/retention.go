@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/funnelwork/funnelwork/internal/archive"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/jobs/platformretention"
 )
 
@@ -13,16 +14,19 @@ type retention struct {
 	ArchiveKey    string `name:"archive-access-key" env:"FUNNELWORK_ARCHIVE_ACCESS_KEY" help:"Key of that store."`
 	ArchiveSecret string `name:"archive-secret-key" env:"FUNNELWORK_ARCHIVE_SECRET_KEY" help:"Its secret."`
 
-	RetainEvents     int `env:"FUNNELWORK_RETAIN_EVENTS" help:"Days that events are kept, 31 or more (31)."`
-	RetainDeliveries int `env:"FUNNELWORK_RETAIN_DELIVERIES" help:"The same of webhook deliveries (31)."`
-	RetainAttempts   int `env:"FUNNELWORK_RETAIN_ATTEMPTS" help:"The same of their attempts, 7 or more (31)."`
-	RetainMail       int `env:"FUNNELWORK_RETAIN_MAIL" help:"The same of contents of mails, 30 or more (365)."`
+	RetainEvents     days `env:"FUNNELWORK_RETAIN_EVENTS" placeholder:"DAYS[,PLAN=DAYS...]"`
+	RetainDeliveries days `env:"FUNNELWORK_RETAIN_DELIVERIES" placeholder:"DAYS[,PLAN=DAYS...]"`
+	RetainAttempts   days `env:"FUNNELWORK_RETAIN_ATTEMPTS" placeholder:"DAYS[,PLAN=DAYS...]"`
+	RetainMail       days `env:"FUNNELWORK_RETAIN_MAIL" placeholder:"DAYS[,PLAN=DAYS...]"`
 }
 
-// check returns an error if the settings do not fit together.
-func (r *retention) check() error {
-	if r.ArchiveURL == "" {
-		return r.keep().Check()
+type days = platformretention.Days
+
+// check returns an error if the settings do not fit together, or name a plan that is not in the catalogue.
+func (r *retention) check(catalogue *plans.Catalogue) error {
+	keep := r.keep()
+	if err := keep.Check(catalogue); err != nil || r.ArchiveURL == "" {
+		return err
 	}
 	if err := archive.CheckURL(r.ArchiveURL); err != nil {
 		return invalid("archive-url", "FUNNELWORK_ARCHIVE_URL", err)
@@ -31,7 +35,7 @@ func (r *retention) check() error {
 		return invalid("archive-url", "FUNNELWORK_ARCHIVE_URL",
 			errors.New("needs FUNNELWORK_ARCHIVE_ACCESS_KEY and FUNNELWORK_ARCHIVE_SECRET_KEY"))
 	}
-	return r.keep().Check()
+	return nil
 }
 
 func (r *retention) keep() platformretention.Keep {

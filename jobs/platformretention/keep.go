@@ -3,16 +3,19 @@ package platformretention
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Keep is for how many days data is kept, for all orgs alike. 0 leaves the default: 31 days, and 365 for mail.
+// Keep is for how many days data is kept. Without a setting it is 31 days, and 365 for mail.
 type Keep struct {
-	Events     int // the event feed
-	Deliveries int // of webhooks
-	Attempts   int // of deliveries
-	Mail       int // contents of emails and incoming mails
+	Events     Days // the event feed
+	Deliveries Days // of webhooks
+	Attempts   Days // of deliveries
+	Mail       Days // contents of emails and incoming mails
 }
 
 // usualMail is how many days mail is kept by default.
@@ -27,31 +30,47 @@ const (
 	mostDays       = 3660
 )
 
-// Check returns an error that names the setting that is out of range.
-func (k Keep) Check() error {
+// Check returns an error that names the setting that is out of range, or that names a plan which is not in the
+// catalogue.
+func (k *Keep) Check(catalogue *plans.Catalogue) error {
 	for _, c := range []struct {
-		name         string
-		days, fewest int
+		name   string
+		days   *Days
+		fewest int
 	}{
-		{"FUNNELWORK_RETAIN_EVENTS", k.Events, fewestDays},
-		{"FUNNELWORK_RETAIN_DELIVERIES", k.Deliveries, fewestDays},
-		{"FUNNELWORK_RETAIN_ATTEMPTS", k.Attempts, fewestAttempts},
-		{"FUNNELWORK_RETAIN_MAIL", k.Mail, fewestMail},
+		{"FUNNELWORK_RETAIN_EVENTS", &k.Events, fewestDays},
+		{"FUNNELWORK_RETAIN_DELIVERIES", &k.Deliveries, fewestDays},
+		{"FUNNELWORK_RETAIN_ATTEMPTS", &k.Attempts, fewestAttempts},
+		{"FUNNELWORK_RETAIN_MAIL", &k.Mail, fewestMail},
 	} {
-		if c.days != 0 && (c.days < c.fewest || c.days > mostDays) {
-			return fmt.Errorf("%s: want %d to %d days", c.name, c.fewest, mostDays)
+		if err := c.days.check(c.fewest, catalogue); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	if k.Events != 0 && k.Deliveries > k.Events {
+	if k.Events.Usual != 0 && k.outlives() {
 		return errors.New("FUNNELWORK_RETAIN_DELIVERIES: a delivery is not kept longer than its event")
 	}
 	return nil
 }
 
-// apply queues the days of the partitioned tables. A table without a setting keeps the days that it has.
-func (k Keep) apply(tx *postgres.Tx) {
+// outlives reports whether an org of any plan keeps deliveries for longer than their events.
+func (k *Keep) outlives() bool {
+	names := append(slices.Collect(maps.Keys(k.Deliveries.Plans)), slices.Collect(maps.Keys(k.Events.Plans))...)
+	for _, plan := range append(names, "") {
+		if k.Deliveries.of(plan, true) > k.Events.of(plan, true) ||
+			k.Deliveries.of(plan, false) > k.Events.of(plan, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// apply queues the days of the partitioned tables: the longest of all plans. A table without a setting keeps the days
+// that it has.
+func (k *Keep) apply(tx *postgres.Tx) {
 	for table, days := range map[string]int{
-		"event": k.Events, "webhook_delivery": k.Deliveries, "webhook_attempt": k.Attempts,
+		"event": k.Events.longest(0), "webhook_delivery": k.Deliveries.longest(0),
+		"webhook_attempt": k.Attempts.longest(0),
 	} {
 		if days > 0 {
 			tx.Queue(`UPDATE partitioned SET keep_days = $2 WHERE name = $1 AND keep_days <> $2`, table, days)

@@ -1,7 +1,6 @@
 package platformretention
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/archive"
 	"github.com/funnelwork/funnelwork/internal/auth"
+	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/org"
@@ -32,6 +32,7 @@ type Job struct {
 	System *postgres.DB
 	Log    *slog.Logger
 	Keep   Keep
+	Plans  *plans.Catalogue // of the plans in Keep; nil: the standard one
 	// Archive takes expired days before they are dropped. nil: they are dropped at once.
 	Archive  archive.Objects
 	Archived *archive.Metrics // may be nil
@@ -196,7 +197,8 @@ var rules = []struct{ table, sql string }{
 	},
 }
 
-// Work applies every rule, deletes expired tokens, creates partitions, and archives and drops expired ones.
+// Work applies every rule, deletes expired tokens, creates partitions, drops expired ones, applies what single plans
+// keep for a shorter time, and archives expired partitions.
 func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	for _, r := range rules {
 		if err := j.apply(ctx, r.table, r.sql, batch); err != nil {
@@ -204,11 +206,14 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 		}
 	}
 	for _, r := range mailRules {
-		if err := j.apply(ctx, r.table, r.sql, batch, cmp.Or(j.Keep.Mail, usualMail)); err != nil {
+		if err := j.apply(ctx, r.table, r.sql, batch, j.Keep.Mail.longest(usualMail)); err != nil {
 			return err
 		}
 	}
 	if err := j.rotate(ctx); err != nil {
+		return err
+	}
+	if err := j.applyPlans(ctx); err != nil {
 		return err
 	}
 	if j.Archive == nil {

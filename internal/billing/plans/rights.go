@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -157,6 +158,14 @@ func (c *Catalogue) counts(f *Facts, r *Rights, at time.Time) bool {
 	default:
 		return false
 	}
+}
+
+// InEffectSQL returns an SQL condition: the plan of s, a row of subscription, is in effect now, as in Effective.
+func (c *Catalogue) InEffectSQL(s string) string {
+	return fmt.Sprintf(`(%[1]s.status = 'active' OR %[1]s.status = 'trialing' AND (%[1]s.plan <> '%[2]s' OR
+		coalesce(now() < %[1]s.trial_ends_at, true)) OR %[1]s.status = 'past_due' AND
+		coalesce(now() < %[1]s.past_due_since + make_interval(secs => %[3]d), true))`, s, c.trials.Key,
+		int64(c.grace.Seconds()))
 }
 
 // until records that the rights change at moment, unless moment has passed or an earlier change is recorded.

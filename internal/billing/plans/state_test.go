@@ -403,3 +403,36 @@ func TestAnOperatorsGrantsFollowAtOnceAndEnd(t *testing.T) {
 	}
 	want("contacts", 1000, plans.FromPlan)
 }
+
+func TestTheConditionInSQLIsThatOfEffective(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	now := one[time.Time](h, `SELECT now()`)
+	times := []*time.Duration{nil}
+	for _, d := range []time.Duration{-30 * 24 * time.Hour, -24 * time.Hour, 24 * time.Hour} {
+		times = append(times, &d)
+	}
+	at := func(d *time.Duration) *time.Time {
+		if d == nil {
+			return nil
+		}
+		out := now.Add(*d)
+		return &out
+	}
+	for _, plan := range []string{"trial", "solo_pro"} {
+		for _, status := range []plans.Status{
+			plans.Trialing, plans.Active, plans.PastDue, plans.Incomplete, plans.Unpaid, plans.Canceled, plans.Paused,
+		} {
+			for _, d := range times {
+				f := plans.Facts{Plan: plan, Status: status, TrialEnds: at(d), PastDueSince: at(d)}
+				h.exec(`UPDATE subscription SET plan = $2, status = $3, trial_ends_at = $4, past_due_since = $5
+					WHERE org_id = $1`, h.org, plan, string(status), f.TrialEnds, f.PastDueSince)
+				got := one[bool](h,
+					`SELECT `+plans.Standard().InEffectSQL("s")+` FROM subscription s WHERE s.org_id = $1`, h.org)
+				if want := plans.Standard().Effective(f, now).Open; got != want {
+					t.Errorf("%s %s at %v: %t, want %t", plan, status, d, got, want)
+				}
+			}
+		}
+	}
+}

@@ -13,12 +13,9 @@
 // per lane at a time, so that the counts of a round still hold when the round assigns slots. The single probe of an
 // open circuit and the rate limits depend on this.
 //
-// Between rounds there are refills. When a run ends in an org with more due jobs than its keys have slots, a refill
-// serves only such orgs, so that a key with short runs does not wait for the next full round.
-//
 // # Layout
 //
-// feed.go has a round from its start to its end, and refill.go a refill. round.go reads the waiting groups and gives
-// them slots. allocate.go decides which group gets the next slot, and pace.go limits the rate of a concurrency key.
-// short.go records which orgs need a refill. waiting.go finds the lanes with waiting jobs.
+// feed.go has a round from its start to its end. round.go reads the waiting groups and gives them slots. allocate.go
+// decides which group gets the next slot, and pace.go limits the rate of a concurrency key. waiting.go finds the lanes
+// with waiting jobs.
 package feed

@@ -19,11 +19,6 @@ func ExplainPick(ctx context.Context, system *postgres.DB, mode string, org id.I
 		[]int{quota}, store.First)
 }
 
-// ExplainRefill returns the plan of reading one org's waiting groups.
-func ExplainRefill(ctx context.Context, system *postgres.DB, mode string, org id.ID) (plan []byte, err error) {
-	return explain(ctx, system, mode, groupsOfSQL, string(queue.Default), feedGroups, queue.Slots, []id.ID{org})
-}
-
 // ExplainRound returns the plan of reading all orgs' waiting groups.
 func ExplainRound(ctx context.Context, system *postgres.DB, mode string) (plan []byte, err error) {
 	return explain(ctx, system, mode, groupsSQL, string(queue.Default), feedGroups, queue.Slots, id.ID{}, id.ID{}, "")

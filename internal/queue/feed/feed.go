@@ -13,18 +13,10 @@ import (
 // the job that was due first. The caller must push the returned jobs. Round returns nothing while another feeder feeds
 // the lane or while the lane is paused.
 func (f *Feeder) Round(ctx context.Context, lane queue.Lane, limit int) ([]queue.Ref, error) {
-	refs, _, err := f.feed(ctx, lane, limit, nil)
-	return refs, err
-}
-
-// feed is Round, limited to the orgs in of unless of is nil. busy reports that another feeder feeds the lane.
-func (f *Feeder) feed(ctx context.Context, lane queue.Lane, limit int, of []id.ID) (refs []queue.Ref, busy bool,
-	err error,
-) {
 	var r round
-	err = f.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := f.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		r = round{
-			lane: lane, of: of, tx: tx, feeder: f, turns: map[[2]id.ID]int{}, rated: map[[2]id.ID]*pace{},
+			lane: lane, tx: tx, feeder: f, turns: map[[2]id.ID]int{}, rated: map[[2]id.ID]*pace{},
 			advanceRate: map[[2]id.ID]float64{},
 		}
 		if err := r.snapshot(ctx, limit); err != nil {
@@ -42,10 +34,7 @@ func (f *Feeder) feed(ctx context.Context, lane queue.Lane, limit int, of []id.I
 		return nil
 	})
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if busy = r.feeds == "false"; !busy {
-		f.remember(&r, len(r.fed) < limit)
-	}
-	return r.inTurn(), busy, nil
+	return r.inTurn(), nil
 }

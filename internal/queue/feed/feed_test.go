@@ -292,7 +292,7 @@ func TestARoundGivesSlotsAsANaiveEvaluatorOfTheRowsGivesThem(t *testing.T) {
 }
 
 // With the wrong plan a round reads all waiting jobs. The plan must be right with and without statistics.
-func TestRoundsAndRefillsReadOnlyTheJobsThatTheyGive(t *testing.T) {
+func TestRoundsReadOnlyTheJobsThatTheyGive(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)
 	sql := testkit.Pgx(t, db.URL)
@@ -325,7 +325,6 @@ func TestRoundsAndRefillsReadOnlyTheJobsThatTheyGive(t *testing.T) {
 				{"pick", 8, func() ([]byte, error) {
 					return feed.ExplainPick(t.Context(), db.System, mode, org, "test.a", 7)
 				}},
-				{"refill", 2, func() ([]byte, error) { return feed.ExplainRefill(t.Context(), db.System, mode, org) }},
 				{"walk over six groups", 7, func() ([]byte, error) {
 					return feed.ExplainRound(t.Context(), db.System, mode)
 				}},

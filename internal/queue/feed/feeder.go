@@ -14,18 +14,17 @@ type cursor struct {
 	kind      string
 }
 
-// Feeder assigns slots to waiting jobs. Its state between rounds is a cursor and which orgs the last round left short.
+// Feeder assigns slots to waiting jobs. Its state between rounds is a cursor.
 // The slots that are held are rows, so another Feeder may take over at any time. It is safe for concurrent use.
 type Feeder struct {
 	store *store.Store
 	mu    sync.Mutex
-	from  map[queue.Lane]cursor         // where the next round continues
-	short map[queue.Lane]map[id.ID]bool // see Short
+	from  map[queue.Lane]cursor // where the next round continues
 }
 
 // New returns a Feeder for the jobs of s.
 func New(s *store.Store) *Feeder {
-	return &Feeder{store: s, from: map[queue.Lane]cursor{}, short: map[queue.Lane]map[id.ID]bool{}}
+	return &Feeder{store: s, from: map[queue.Lane]cursor{}}
 }
 
 func (f *Feeder) cursorOf(lane queue.Lane) cursor {

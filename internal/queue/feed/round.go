@@ -21,10 +21,8 @@ const (
 // round is one round of a lane's feeder.
 type round struct {
 	lane        queue.Lane
-	of          []id.ID // the orgs it is limited to; nil for all
-	feeds       string  // "true", "false" if another feeder feeds the lane, or "paused"
-	from        cursor  // where the walk started
-	to          cursor  // where the walk stopped; zero if it saw all groups
+	from        cursor // where the walk started
+	to          cursor // where the walk stopped; zero if it saw all groups
 	tx          *postgres.Tx
 	feeder      *Feeder
 	orgs        []*tenant
@@ -44,14 +42,8 @@ type given struct {
 func (r *round) snapshot(ctx context.Context, limit int) error {
 	held := map[[2]id.ID]int{}
 	r.tx.Queue(store.InOrderSQL + store.AsyncCommitSQL)
-	r.tx.Queue(feedsSQL, string(r.lane)).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&r.feeds)
-	})
-	whose, args := heldSQL, []any{string(r.lane)}
-	if r.of != nil {
-		whose, args = heldOfSQL, append(args, r.of)
-	}
-	r.tx.Queue(whose, args...).Query(func(rows pgx.Rows) error {
+	r.tx.Queue(feedsSQL, string(r.lane))
+	r.tx.Queue(heldSQL, string(r.lane)).Query(func(rows pgx.Rows) error {
 		var org, line id.ID
 		var n int
 		_, err := pgx.ForEachRow(rows, []any{&org, &line, &n}, func() error {
@@ -61,11 +53,8 @@ func (r *round) snapshot(ctx context.Context, limit int) error {
 		return err
 	})
 	r.from = r.feeder.cursorOf(r.lane)
-	groups, args := groupsSQL, []any{string(r.lane), feedGroups, queue.Slots, r.from.org, r.from.line, r.from.kind}
-	if r.of != nil {
-		groups, args = groupsOfSQL, append(args[:3], r.of)
-	}
-	rows, err := r.tx.Query(ctx, groups, args...)
+	rows, err := r.tx.Query(ctx, groupsSQL, string(r.lane), feedGroups, queue.Slots, r.from.org, r.from.line,
+		r.from.kind)
 	if err != nil {
 		return err
 	}
@@ -114,12 +103,10 @@ func (r *round) snapshot(ctx context.Context, limit int) error {
 	if n == feedGroups {
 		r.to = at
 	}
-	if r.of == nil {
-		if n == feedGroups || r.from != (cursor{}) {
-			r.cut(limit)
-		}
-		r.feeder.saveCursor(r.lane, r.to)
+	if n == feedGroups || r.from != (cursor{}) {
+		r.cut(limit)
 	}
+	r.feeder.saveCursor(r.lane, r.to)
 	return nil
 }
 

@@ -32,13 +32,10 @@ const feedsSQL = `
 SELECT set_config('app.feeds', CASE WHEN EXISTS (SELECT FROM job_pause WHERE scope = 'lane' AND name = $1) THEN 'paused'
 	ELSE pg_try_advisory_xact_lock(hashtext('funnelwork.feed'), hashtext($1))::text END, true)`
 
-const (
-	heldSQL = heldOf + byLine
-	heldOf  = `
+const heldSQL = `
 SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), count(*) FROM job
-WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL AND current_setting('app.feeds') = 'true'`
-	byLine = ` GROUP BY org_id, line ORDER BY org_id, line`
-)
+WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL AND current_setting('app.feeds') = 'true'
+GROUP BY org_id, line ORDER BY org_id, line`
 
 // groupsSQL steps from group to group in job_waiting. A group is an org, a concurrency key and a kind. The LIMIT in
 // headsSQL makes the look-up of each key a probe: with a plan made while there were few keys, a join would read all of
@@ -105,25 +102,3 @@ const tollSQL = `
 UPDATE job_line SET next_at = to_timestamp(g.next_at)
 FROM unnest($1::uuid[], $2::uuid[], $3::float8[]) AS g (org_id, id, next_at)
 WHERE job_line.org_id = g.org_id AND job_line.id = g.id`
-
-const heldOfSQL = heldOf + ` AND org_id = ANY ($2::uuid[])` + byLine
-
-// groupsOfSQL is groupsSQL limited to the given orgs.
-const groupsOfSQL = `
-WITH RECURSIVE walk AS (
-	SELECT n.org_id, n.line, n.kind, n.run_at
-	FROM unnest($4::uuid[]) AS o (org_id) CROSS JOIN LATERAL (
-		SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
-		WHERE lane = $1 AND org_id = o.org_id AND state = 'ready' AND wake_at IS NULL AND due
-		ORDER BY lane, org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1
-	) AS n
-	WHERE current_setting('app.feeds') = 'true'
-	UNION ALL
-	SELECT n.org_id, n.line, n.kind, n.run_at
-	FROM walk w CROSS JOIN LATERAL (
-		SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid) AS line, kind, run_at FROM job
-		WHERE lane = $1 AND org_id = w.org_id AND state = 'ready' AND wake_at IS NULL AND due
-			AND (coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind) > (w.line, w.kind)
-		ORDER BY lane, org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at LIMIT 1
-	) AS n
-)` + headsSQL
