@@ -20,7 +20,7 @@ import (
 // RedisOptions configures a private Redis.
 type RedisOptions struct {
 	// Home holds its append-only file and a fetched redis-server. If empty, a new directory is used and removed with
-	// the server, and a fetched redis-server is kept in the user's cache directory.
+	// the server, in memory if there is room, and a fetched redis-server is kept in the user's cache directory.
 	Home string
 	// Server is the program to run. Without a Path, StartRedis calls FindRedis.
 	Server RedisServer
@@ -62,7 +62,7 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 		}
 		o.Server = server
 	}
-	s, err := place(o.Home, "redis", false)
+	s, err := place(o.Home, "redis", true)
 	if err != nil {
 		return nil, fmt.Errorf("private Redis: %w", err)
 	}
