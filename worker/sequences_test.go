@@ -238,8 +238,9 @@ func (p *mailer) walked(n int) {
 		"enrolments that are not finished": `SELECT count(*) FROM enrolment WHERE state <> 'finished'`,
 		"steps with several mails": `SELECT count(*) FROM (SELECT FROM email WHERE status <> 'cancelled'
 			GROUP BY enrolment_id, step HAVING count(*) > 1) x`,
-		"transitions that do not follow the one before": `SELECT count(*) FROM (SELECT from_state, lag(to_state, 1, '')
-			OVER (PARTITION BY enrolment_id ORDER BY at, id) AS before FROM enrolment_history) x
+		"transitions that do not follow the one before": `SELECT count(*) FROM (SELECT from_state,
+			lag(to_state, 1, first_state) OVER (PARTITION BY enrolment_id ORDER BY at, h.id) AS before
+			FROM enrolment_history h JOIN enrolment n ON n.id = enrolment_id) x
 			WHERE from_state <> before`,
 		"enrolments without a whole history": fmt.Sprintf(`SELECT count(*) FROM (SELECT FROM enrolment_history
 			WHERE to_state = 'sending' GROUP BY enrolment_id HAVING count(*) <> %d) x`, n),

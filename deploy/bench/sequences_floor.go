@@ -15,7 +15,7 @@ import (
 // SQL, within as long as their enrolment took: the floor of what so many rows cost others. quiet is the p95 without it.
 func (o *outreach) besideRows(ctx context.Context, load func() ([]time.Duration, error), quiet, took time.Duration,
 ) error {
-	tables := []string{"enrolment", "enrolment_history", "event", "timeline"}
+	tables := []string{"enrolment", "event", "timeline"}
 	for _, table := range tables {
 		for _, sql := range []string{
 			`CREATE TABLE floor_` + table + ` (LIKE ` + table + ` INCLUDING ALL)`,

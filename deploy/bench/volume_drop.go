@@ -62,6 +62,7 @@ func drops(ctx context.Context, log *slog.Logger, n int) error {
 	if err != nil {
 		return err
 	}
+	fmt.Printf("its %d files are on %s\n", len(files), mountOf(files[0].path))
 	system, err := postgres.Open(ctx, postgres.Options{
 		URL: w.postgres.URL, Role: postgres.System, MaxConns: 2, Name: "bench",
 	})

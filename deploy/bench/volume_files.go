@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -84,4 +85,21 @@ func free(files []file) error {
 		}
 	}
 	return nil
+}
+
+// mountOf returns the line of Linux's mounts for the file system of a path, or "" if it is unknown: with the option
+// discard the device is told of every freed block, and the log's syncs wait for that.
+func mountOf(path string) (line string) {
+	raw, _ := os.ReadFile("/proc/self/mounts")
+	longest := 0
+	for one := range strings.Lines(string(raw)) {
+		fields := strings.Fields(one)
+		if len(fields) < 4 || len(fields[1]) < longest {
+			continue
+		}
+		if at := fields[1]; at == "/" || path == at || strings.HasPrefix(path, at+"/") {
+			longest, line = len(at), fields[2]+" "+fields[3]
+		}
+	}
+	return line
 }

@@ -21,38 +21,36 @@ type candidate struct {
 
 // candidates reads the contacts, and why those that cannot be enrolled cannot.
 func (e *enroller) candidates(ctx context.Context, tx *postgres.Tx, contacts []id.ID) (map[id.ID]*candidate, error) {
+	enrolled := e.enrolled(tx, contacts)
 	rows, err := tx.Query(ctx, `
 		SELECT c.id, c.email, coalesce(c.time_zone, ''), coalesce(c.country, ''), c.archived_at IS NOT NULL,
 			c.consent ->> 'confirmed_at' IS NULL AND EXISTS (SELECT FROM consent_request r WHERE r.org_id = $1
-				AND r.contact_id = c.id),
-			coalesce(bool_or(n.sequence_id = $3 AND n.ended_at IS NULL), false),
-			coalesce(bool_or(n.sequence_id <> $3 AND n.ended_at IS NULL), false),
-			coalesce(bool_or(n.sequence_id = $3 AND n.ended_at IS NOT NULL), false)
-		FROM contact c LEFT JOIN enrolment n ON n.org_id = $1 AND n.contact_id = c.id
-		WHERE c.org_id = $1 AND c.id = ANY ($2::uuid[]) GROUP BY c.org_id, c.id`, tx.Org(), contacts, e.Sequence)
+				AND r.contact_id = c.id)
+		FROM contact c WHERE c.org_id = $1 AND c.id = ANY ($2::uuid[])`, tx.Org(), contacts)
 	if err != nil {
 		return nil, fmt.Errorf("read contacts: %w", err)
 	}
 	out := make(map[id.ID]*candidate, len(contacts))
 	var sendable []*candidate
 	var (
-		c                                 candidate
-		archived, open, elsewhere, before bool
+		c        candidate
+		archived bool
 	)
 	if _, err := pgx.ForEachRow(rows, []any{
-		&c.id, &c.email, &c.zone, &c.country, &archived, &c.unconfirmed, &open, &elsewhere, &before,
+		&c.id, &c.email, &c.zone, &c.country, &archived, &c.unconfirmed,
 	}, func() error {
 		one := c
+		was := enrolled[one.id]
 		switch {
 		case archived:
 			one.reason = Archived
 		case !strings.Contains(one.email, "@"):
 			one.reason = NoEmail
-		case open:
+		case was.open:
 			one.reason = AlreadyOpen
-		case elsewhere && e.version.Exclusive:
+		case was.elsewhere && e.version.Exclusive:
 			one.reason = ActiveElsewhere
-		case before && !e.version.AllowReenroll:
+		case was.before && !e.version.AllowReenroll:
 			one.reason = FinishedBefore
 		case e.rules.Blocks(&one.country):
 			one.reason = BlockedCountry
@@ -67,6 +65,32 @@ func (e *enroller) candidates(ctx context.Context, tx *postgres.Tx, contacts []i
 		return nil, fmt.Errorf("read contacts: %w", err)
 	}
 	return out, e.suppressed(ctx, tx, sendable)
+}
+
+// enrolled is what is known of the enrolments of a contact: there is an open one of the sequence, an open one of
+// another sequence, and an ended one of the sequence.
+type enrolled struct{ open, elsewhere, before bool }
+
+// enrolled queues reading the enrolments of the contacts. The map is filled once the statements of tx were sent.
+func (e *enroller) enrolled(tx *postgres.Tx, contacts []id.ID) map[id.ID]enrolled {
+	all := map[id.ID]enrolled{}
+	tx.Queue(`SELECT contact_id, sequence_id = $3, ended_at IS NULL FROM enrolment WHERE org_id = $1
+		AND contact_id = ANY ($2::uuid[])`, tx.Org(), contacts, e.Sequence).Query(func(rows pgx.Rows) error {
+		var (
+			contact   id.ID
+			own, open bool
+		)
+		_, err := pgx.ForEachRow(rows, []any{&contact, &own, &open}, func() error {
+			is := all[contact]
+			is.open = is.open || own && open
+			is.elsewhere = is.elsewhere || !own && open
+			is.before = is.before || own && !open
+			all[contact] = is
+			return nil
+		})
+		return err
+	})
+	return all
 }
 
 // suppressed sets the reason of the contacts whose address or domain is suppressed.

@@ -52,8 +52,7 @@ func TestAnEnrolmentSendsItsStepsInOrderAndIsFinished(t *testing.T) {
 	if got := o.announced(); got != "enrolled step_completed step_completed finished" {
 		t.Error(got)
 	}
-	if got := o.one(`SELECT string_agg(from_state || '>' || to_state || ' ' || step || ' ' || cause, ', ' ORDER BY at)
-		FROM enrolment_history`); got != ">active first user/1, active>sending first due, sending>active second sent, "+
+	if got := o.history(e); got != ">active first user/1, active>sending first due, sending>active second sent, "+
 		"active>sending second due, sending>finished second sent" {
 		t.Error(got)
 	}

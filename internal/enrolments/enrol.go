@@ -182,13 +182,10 @@ func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]
 		return nil, err
 	}
 	out, announced := make(map[id.ID]*Enrolment, len(made)), make([]events.Event, len(made))
-	history := make([]states.History, len(made))
 	for i := range made {
 		n := &made[i]
 		out[n.ContactID], announced[i] = n, events.SequenceEnrolled{Enrolment: n.Event()}
-		history[i] = states.History{Enrolment: n.ID, To: n.State, Step: n.Step, Cause: cause(e.By)}
 	}
-	states.Record(tx, history...)
 	for _, group := range slices.Sorted(maps.Keys(in.due)) { // in one order, since Due locks them
 		states.Due(tx, group, in.due[group])
 	}

@@ -94,8 +94,12 @@ func TestAContactThatEntersTheSegmentOfASequenceIsEnrolledOnce(t *testing.T) {
 	if o.entries() != "0" || o.announced() != "enrolled" {
 		t.Errorf("%s entries are left, announced %q", o.entries(), o.announced())
 	}
-	if got := o.one(`SELECT string_agg(cause, ' ') FROM enrolment_history`); got != "segment/"+segment.String() {
-		t.Errorf("the cause is %s", got)
+	e, err := id.Parse(o.one(`SELECT id FROM enrolment`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := o.history(e); got != ">active first segment/"+segment.String() {
+		t.Errorf("the history is %s", got)
 	}
 	// Each entry counts once: it is already open, then finished before, and then enrolled again.
 	again := func() string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -282,6 +283,24 @@ func refusal(err error) *emails.RefusedError {
 func (o *office) state(enrolment id.ID) string {
 	o.Helper()
 	return o.one(`SELECT concat_ws(' ', state, step, nullif(reason, '')) FROM enrolment WHERE id = $1`, enrolment)
+}
+
+// history returns the transitions of an enrolment: from>to, step and cause.
+func (o *office) history(enrolment id.ID) string {
+	o.Helper()
+	var all []string
+	o.must(func(ctx context.Context, tx *postgres.Tx) error {
+		found, err := enrolments.History(ctx, tx, enrolment)
+		for _, h := range found {
+			from := ""
+			if h.From != nil {
+				from = *h.From
+			}
+			all = append(all, fmt.Sprintf("%s>%s %s %s", from, h.To, h.StepKey, h.Cause))
+		}
+		return err
+	})
+	return strings.Join(all, ", ")
 }
 
 // announced returns the types of the events about sequences, in order.

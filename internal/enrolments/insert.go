@@ -44,22 +44,45 @@ func (in *inserts) add(e *enroller, c *candidate, start time.Time) error {
 	return nil
 }
 
+// insertSQL inserts enrolments. first_state and first_step are the beginning of their history.
+const insertSQL = `
+INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp, mailbox_id,
+	zone, stop_reply, stop_company, stop_deal, batch_id, created_by, created_at, state_at, exclusive, first_state,
+	first_step)
+SELECT $1, u.id, $2, $3, u.contact, $4, $5, u.due, u.grp, u.mailbox, u.zone, $6, $7, $8, $9, $10, $11, $11, $18, $4, $5
+FROM unnest($12::uuid[], $13::uuid[], $14::timestamptz[], $15::bigint[], $16::uuid[], $17::text[])
+	AS u (id, contact, due, grp, mailbox, zone)%s
+RETURNING id`
+
 // insert inserts the enrolments and returns them in the order of their contacts. It leaves out a contact that a
 // concurrent transaction has enrolled in this sequence, or in another one if both leave out the contacts of others.
+//
+// For each row, ON CONFLICT looks into the unique indexes before it inserts, and writes a confirmation. So a batch,
+// whose contacts are hardly ever enrolled meanwhile, does without it until there is a conflict.
 func (in *inserts) insert(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
+) (all []Enrolment, err error) {
+	if batch != nil {
+		err = tx.Savepoint(ctx, func() error {
+			all, err = in.execute(ctx, tx, e, batch, now, "")
+			return err
+		})
+		if postgres.Code(err) != uniqueViolation {
+			return all, err
+		}
+	}
+	return in.execute(ctx, tx, e, batch, now, " ON CONFLICT DO NOTHING")
+}
+
+// uniqueViolation is the SQLSTATE of a row that a unique index has already.
+const uniqueViolation = "23505"
+
+func (in *inserts) execute(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
+	conflict string,
 ) ([]Enrolment, error) {
 	stop := e.version.StopOn
-	rows, err := tx.Query(ctx, `
-		INSERT INTO enrolment (org_id, id, sequence_id, version, contact_id, state, step, due_at, grp, mailbox_id,
-			zone, stop_reply, stop_company, stop_deal, batch_id, created_by, created_at, state_at, exclusive)
-		SELECT $1, u.id, $2, $3, u.contact, $4, $5, u.due, u.grp, u.mailbox, u.zone, $6, $7, $8, $9, $10, $11, $11,
-			$18
-		FROM unnest($12::uuid[], $13::uuid[], $14::timestamptz[], $15::bigint[], $16::uuid[], $17::text[])
-			AS u (id, contact, due, grp, mailbox, zone)
-		ON CONFLICT DO NOTHING
-		RETURNING id`, tx.Org(), e.Sequence, e.version.Number, e.state, e.version.Steps[0].Key, stop.Reply,
-		stop.CompanyReply, stop.DealWon, batch, e.By, now, in.ids, in.contacts, in.dues, in.groups, in.mailboxes,
-		in.zones, e.version.Exclusive)
+	rows, err := tx.Query(ctx, fmt.Sprintf(insertSQL, conflict), tx.Org(), e.Sequence, e.version.Number, e.state,
+		e.version.Steps[0].Key, stop.Reply, stop.CompanyReply, stop.DealWon, batch, e.By, now, in.ids, in.contacts,
+		in.dues, in.groups, in.mailboxes, in.zones, e.version.Exclusive)
 	if err != nil {
 		return nil, fmt.Errorf("insert enrolments: %w", err)
 	}

@@ -159,8 +159,7 @@ func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
 func (w *mover) ran(ctx context.Context, ids []id.ID) (map[id.ID]map[string]bool, error) {
 	rows, err := w.tx.Query(ctx, `
 		SELECT enrolment_id, step, bool_or(mail) FROM (
-			SELECT enrolment_id, step, false AS mail FROM enrolment_history
-			WHERE org_id = $1 AND enrolment_id = ANY ($2::uuid[])
+			SELECT enrolment_id, step, false AS mail FROM (`+historySQL+`) AS h
 			UNION ALL SELECT enrolment_id, step, true FROM email
 			WHERE org_id = $1 AND enrolment_id = ANY ($2::uuid[]) AND status <> 'cancelled') AS been
 		GROUP BY enrolment_id, step`, w.tx.Org(), ids)

@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -79,11 +78,11 @@ func Announce(ctx context.Context, tx *postgres.Tx, e Event) error {
 		return fmt.Errorf("announce %s: a transaction can have at most %d events", e.Type(), maxPerTx)
 	}
 	object, previous := e.Data()
-	data, err := json.Marshal(EnvelopeData{Object: object, Previous: previous})
+	encoded, data, err := encode(object, previous)
 	if err != nil {
 		return fmt.Errorf("announce %s: encode: %w", e.Type(), err)
 	}
-	entry, concerned, err := entryOf(e, object, previous)
+	entry, concerned, err := entryOf(e, object, encoded, previous)
 	if err != nil {
 		return fmt.Errorf("announce %s: %w", e.Type(), err)
 	}

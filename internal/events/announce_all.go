@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -72,12 +71,12 @@ func AnnounceAll(ctx context.Context, tx *postgres.Tx, all []Event) error {
 			return fmt.Errorf("announce %s: a transaction can have at most %d events", e.Type(), maxPerTx)
 		}
 		object, previous := e.Data()
-		b, err := json.Marshal(EnvelopeData{Object: object, Previous: previous})
+		encoded, b, err := encode(object, previous)
 		if err != nil {
 			return fmt.Errorf("announce %s: encode: %w", e.Type(), err)
 		}
 		ids[i], types[i], data[i] = id.New(), e.Type(), string(b)
-		entry, concerned, err := entryOf(e, object, previous)
+		entry, concerned, err := entryOf(e, object, encoded, previous)
 		if err != nil {
 			return fmt.Errorf("announce %s: %w", e.Type(), err)
 		}

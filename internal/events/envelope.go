@@ -2,6 +2,7 @@ package events
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -34,6 +35,26 @@ type Actor struct {
 type EnvelopeData struct {
 	Object   any `json:"object" doc:"the object after the change, as the API shows it"`
 	Previous any `json:"previous" doc:"the previous values of an update's changed fields; else null"`
+}
+
+// encode returns the JSON of an object, and of EnvelopeData with it, which has the same bytes.
+func encode(object, previous any) (encoded, data []byte, err error) {
+	if encoded, err = json.Marshal(object); err == nil {
+		data, err = withObject(encoded, "previous", previous)
+	}
+	return encoded, data, err
+}
+
+// withObject returns the JSON of an object that is encoded already, and of one more member.
+func withObject(encoded []byte, name string, value any) ([]byte, error) {
+	other := []byte("null")
+	if value != nil {
+		var err error
+		if other, err = json.Marshal(value); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat([]byte(`{"object":`), encoded, []byte(`,"`+name+`":`), other, []byte("}")), nil
 }
 
 // Stored is an event row.

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -55,7 +54,11 @@ func RecordPast(tx *postgres.Tx, all []Past) error {
 			return fmt.Errorf("record %s: not a live event type", e.Type())
 		}
 		object, previous := e.Data()
-		entry, concerned, err := entryOf(e.Event, object, previous)
+		encoded, data, err := encode(object, previous)
+		if err != nil {
+			return fmt.Errorf("record %s: encode: %w", e.Type(), err)
+		}
+		entry, concerned, err := entryOf(e.Event, object, encoded, previous)
 		if err != nil {
 			return fmt.Errorf("record %s: %w", e.Type(), err)
 		}
@@ -72,10 +75,6 @@ func RecordPast(tx *postgres.Tx, all []Past) error {
 		n := tx.Ordinal()
 		if n >= maxPerTx {
 			return fmt.Errorf("record %s: a transaction can have at most %d events", e.Type(), maxPerTx)
-		}
-		data, err := json.Marshal(EnvelopeData{Object: object, Previous: previous})
-		if err != nil {
-			return fmt.Errorf("record %s: encode: %w", e.Type(), err)
 		}
 		ids, numbers, types, at = append(ids, e.ID), append(numbers, n), append(types, e.Type()), append(at, e.At.Time)
 		actors, actorIDs = append(actors, e.By.ActorType), append(actorIDs, e.By.ActorID)

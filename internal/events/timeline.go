@@ -54,20 +54,15 @@ type TimelineChange struct {
 	To   any `json:"to" doc:"Value after the change, of any type; null: none"`
 }
 
-// kept is the data column of an entry.
-type kept struct {
-	Object  any                       `json:"object"`
-	Changes map[string]TimelineChange `json:"changes"`
-}
-
 // timelineSQL is the part of announceEntrySQL that inserts the timeline entries.
 const timelineSQL = `, seen AS (
 	INSERT INTO timeline (org_id, contact_id, id, type, actor_type, actor_id, object_id, data, at)
 	SELECT $1, c, $2, $4, $5, $6, $14, $15, $9 FROM unnest($13::uuid[]) c
 )`
 
-// entryOf returns the arguments of timelineSQL: contacts, object_id, data. ok is false if e is on no timeline.
-func entryOf(e Event, object, previous any) (args []any, ok bool, err error) {
+// entryOf returns the arguments of timelineSQL: contacts, object_id, data. encoded is the JSON of object. ok is false
+// if e is on no timeline.
+func entryOf(e Event, object any, encoded []byte, previous any) (args []any, ok bool, err error) {
 	c, ok := e.(Concerned)
 	if !ok {
 		return nil, false, nil
@@ -82,16 +77,18 @@ func entryOf(e Event, object, previous any) (args []any, ok bool, err error) {
 		slices.SortFunc(contacts, func(a, b id.ID) int { return slices.Compare(a[:], b[:]) })
 		contacts = slices.Compact(contacts)
 	}
-	k := kept{Object: object}
 	if b, ok := object.(brief); ok {
-		k.Object = b.brief()
+		if encoded, err = json.Marshal(b.brief()); err != nil {
+			return nil, false, fmt.Errorf("encode entry: %w", err)
+		}
 	}
+	var changes any
 	if was, ok := previous.(map[string]any); ok {
-		if k.Changes, err = changesOf(object, was); err != nil {
+		if changes, err = changesOf(object, was); err != nil {
 			return nil, false, err
 		}
 	}
-	data, err := json.Marshal(k)
+	data, err := withObject(encoded, "changes", changes)
 	if err != nil {
 		return nil, false, fmt.Errorf("encode entry: %w", err)
 	}

@@ -19,8 +19,8 @@
 //	any open                  out of office, a person                       paused
 //	paused                    its time has come, a person                   active
 //
-// An ended enrolment never sends. Every transition writes a row of enrolment_history with its cause, and announces its
-// event in the same transaction.
+// An ended enrolment never sends. Every transition but the first one, which the enrolment has itself, writes a row of
+// enrolment_history with its cause. Every transition announces its event in the same transaction.
 //
 // # Locks
 //
