@@ -46,27 +46,91 @@ func (d *jobsAPI) mount(mux *routes) {
 	if d == nil {
 		return
 	}
-	for pattern, h := range map[string]jobsHandler{
-		"GET /jobs/{$}":                 d.search,
-		"GET /jobs/backlog":             d.backlog,
-		"GET /jobs/{org}/{id}":          d.show,
-		"POST /jobs/{org}/{id}/run":     d.acts(d.operator.Run),
-		"POST /jobs/{org}/{id}/archive": d.acts(d.operator.Archive),
-		"DELETE /jobs/{org}/{id}":       d.drop,
-		"POST /jobs/drop":               d.dropMatching,
-		"POST /jobs/redrive":            d.startRedrive,
-		"GET /jobs/redrives":            d.redrives,
-		"DELETE /jobs/redrives/{id}":    d.cancelRedrive,
-		"GET /jobs/pauses":              d.pauses,
-		"POST /jobs/pauses":             d.pause,
-		"DELETE /jobs/pauses":           d.resume,
-		"GET /jobs/weights":             d.weights,
-		"PUT /jobs/weights/{org}":       d.setWeight,
-		"GET /jobs/acts":                d.audit,
-	} {
-		mux.json(pattern, d.handle(h))
-	}
+	mux.add(
+		d,
+		route{
+			pattern: "GET /jobs/{$}", summary: "Search jobs, newest first", h: d.search, out: page[operator.Job]{},
+			query: []string{"state", "kind", "lane", "org_id", "error", "after", "before", "id", "limit", "cursor"},
+		},
+		route{pattern: "GET /jobs/backlog", summary: "The backlog of each lane", h: d.backlog, out: backlogs{}},
+		route{pattern: "GET /jobs/{org}/{id}", summary: "A job", h: d.show, out: operator.Job{}},
+		route{
+			pattern: "POST /jobs/{org}/{id}/run", summary: "Run a job now; null if it has ended",
+			h: d.acts(d.operator.Run), in: reasonBody{}, out: &operator.Job{},
+		},
+		route{
+			pattern: "POST /jobs/{org}/{id}/archive", summary: "Make a job dead",
+			h: d.acts(d.operator.Archive), in: reasonBody{}, out: &operator.Job{},
+		},
+		route{
+			pattern: "DELETE /jobs/{org}/{id}", summary: "Delete a job", h: d.drop, query: []string{"reason"},
+		},
+		route{
+			pattern: "POST /jobs/drop", summary: "Delete the jobs that match", h: d.dropMatching, in: dropBody{},
+			out: dropped{},
+		},
+		route{
+			pattern: "POST /jobs/redrive", summary: "Run the dead jobs that match again", h: d.startRedrive,
+			in: redriveBody{}, out: operator.Redrive{}, status: []int{http.StatusAccepted},
+		},
+		route{pattern: "GET /jobs/redrives", summary: "All redrives", h: d.redrives, out: list[operator.Redrive]{}},
+		route{pattern: "DELETE /jobs/redrives/{id}", summary: "Cancel a redrive", h: d.cancelRedrive},
+		route{pattern: "GET /jobs/pauses", summary: "What is paused", h: d.pauses, out: list[operator.Pause]{}},
+		route{
+			pattern: "POST /jobs/pauses", summary: "Pause a lane, a kind or an org; 200 if it was paused", h: d.pause,
+			in: pauseBody{}, out: paused{}, status: []int{http.StatusCreated, http.StatusOK},
+		},
+		route{
+			pattern: "DELETE /jobs/pauses", summary: "End a pause", h: d.resume,
+			query: []string{"scope", "name", "reason"},
+		},
+		route{
+			pattern: "GET /jobs/weights", summary: "Orgs with more than one part of the slots", h: d.weights,
+			out: list[operator.Weight]{},
+		},
+		route{
+			pattern: "PUT /jobs/weights/{org}", summary: "Set an org's part of the slots, 1 to 100", h: d.setWeight,
+			in: weightBody{}, out: operator.Weight{},
+		},
+		route{
+			pattern: "GET /jobs/acts", summary: "The audit log of jobs, newest first", h: d.audit,
+			query: []string{"limit", "cursor"}, out: page[operator.AuditEntry]{},
+		},
+	)
 }
+
+// The bodies of requests and answers that no other package has.
+type (
+	reasonBody struct {
+		Reason string `json:"reason"`
+	}
+	dropBody struct {
+		Filter operator.Filter `json:"filter"`
+		Reason string          `json:"reason"`
+	}
+	dropped struct {
+		Dropped int  `json:"dropped"`
+		More    bool `json:"more"`
+	}
+	redriveBody struct {
+		Filter operator.Filter `json:"filter"`
+		Rate   int             `json:"rate"`
+		Reason string          `json:"reason"`
+	}
+	pauseBody struct {
+		Scope  string `json:"scope"`
+		Name   string `json:"name"`
+		Reason string `json:"reason"`
+	}
+	paused struct {
+		Name  string `json:"name"`
+		Scope string `json:"scope"`
+	}
+	weightBody struct {
+		Weight int    `json:"weight"`
+		Reason string `json:"reason"`
+	}
+)
 
 func (d *jobsAPI) by(reason string) operator.By { return operator.By{Actor: d.actor, Reason: reason} }
 
@@ -117,9 +181,7 @@ func (d *jobsAPI) show(r *http.Request) (int, any, error) {
 // finished.
 func (d *jobsAPI) acts(act func(context.Context, operator.By, ...operator.Key) ([]operator.Result, error)) jobsHandler {
 	return func(r *http.Request) (int, any, error) {
-		var in struct {
-			Reason string `json:"reason"`
-		}
+		var in reasonBody
 		k, err := keyOf(r)
 		if err == nil {
 			err = readJSON(r, &in)
@@ -156,10 +218,7 @@ func (d *jobsAPI) drop(r *http.Request) (int, any, error) {
 }
 
 func (d *jobsAPI) dropMatching(r *http.Request) (int, any, error) {
-	var in struct {
-		Filter operator.Filter `json:"filter"`
-		Reason string          `json:"reason"`
-	}
+	var in dropBody
 	if err := readJSON(r, &in); err != nil {
 		return 0, nil, err
 	}
@@ -167,15 +226,11 @@ func (d *jobsAPI) dropMatching(r *http.Request) (int, any, error) {
 		return 0, nil, err
 	}
 	n, more, err := d.operator.DropMatching(r.Context(), d.by(in.Reason), in.Filter, oneCall)
-	return http.StatusOK, map[string]any{"dropped": n, "more": more}, err
+	return http.StatusOK, dropped{n, more}, err
 }
 
 func (d *jobsAPI) startRedrive(r *http.Request) (int, any, error) {
-	var in struct {
-		Filter operator.Filter `json:"filter"`
-		Rate   int             `json:"rate"`
-		Reason string          `json:"reason"`
-	}
+	var in redriveBody
 	if err := readJSON(r, &in); err != nil {
 		return 0, nil, err
 	}
@@ -213,11 +268,7 @@ func (d *jobsAPI) pauses(r *http.Request) (int, any, error) {
 }
 
 func (d *jobsAPI) pause(r *http.Request) (int, any, error) {
-	var in struct {
-		Scope  string `json:"scope"`
-		Name   string `json:"name"`
-		Reason string `json:"reason"`
-	}
+	var in pauseBody
 	if err := readJSON(r, &in); err != nil {
 		return 0, nil, err
 	}
@@ -226,7 +277,7 @@ func (d *jobsAPI) pause(r *http.Request) (int, any, error) {
 	if changed {
 		status = http.StatusCreated
 	}
-	return status, map[string]string{"scope": in.Scope, "name": in.Name}, err
+	return status, paused{Name: in.Name, Scope: in.Scope}, err
 }
 
 func (d *jobsAPI) resume(r *http.Request) (int, any, error) {
@@ -247,10 +298,7 @@ func (d *jobsAPI) weights(r *http.Request) (int, any, error) {
 }
 
 func (d *jobsAPI) setWeight(r *http.Request) (int, any, error) {
-	var in struct {
-		Weight int    `json:"weight"`
-		Reason string `json:"reason"`
-	}
+	var in weightBody
 	org, err := id.Parse(r.PathValue("org"))
 	if err != nil {
 		return 0, nil, errNoSuch

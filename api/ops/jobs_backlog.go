@@ -6,7 +6,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
-// laneBacklog is one lane in the response of GET /jobs/backlog.
+// laneBacklog is one lane of backlogs.
 type laneBacklog struct {
 	OldestOpenSeconds float64 `json:"oldest_open_seconds"`
 	Paused            bool    `json:"paused"`
@@ -15,6 +15,12 @@ type laneBacklog struct {
 	Pushed            int     `json:"pushed"`
 	Running           int     `json:"running"`
 	Dead              int     `json:"dead"`
+}
+
+// backlogs is the response of GET /jobs/backlog.
+type backlogs struct {
+	OldestOpenSeconds float64                `json:"oldest_open_seconds"`
+	Lanes             map[string]laneBacklog `json:"lanes"`
 }
 
 // backlog returns the backlog of each lane, read from Postgres, for autoscalers without Prometheus. Every process
@@ -32,10 +38,7 @@ func (d *jobsAPI) backlog(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	out := struct {
-		OldestOpenSeconds float64                `json:"oldest_open_seconds"`
-		Lanes             map[string]laneBacklog `json:"lanes"`
-	}{Lanes: map[string]laneBacklog{}}
+	out := backlogs{Lanes: map[string]laneBacklog{}}
 	for _, b := range lanes {
 		lane := laneBacklog{
 			OldestOpenSeconds: b.Oldest.Seconds(), Paused: stops.Lanes[b.Lane],

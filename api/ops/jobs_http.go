@@ -168,10 +168,13 @@ func pageByID[T any](q url.Values, list func(before *id.ID, limit int) ([]T, err
 	return out, nil
 }
 
-// dataOf returns the envelope of an unpaginated list. Data is never null.
-func dataOf[T any](rows []T) any {
-	return map[string]any{"data": append([]T{}, rows...)}
+// list is the envelope of unpaginated lists.
+type list[T any] struct {
+	Data []T `json:"data"`
 }
+
+// dataOf returns the envelope of an unpaginated list. Data is never null.
+func dataOf[T any](rows []T) any { return list[T]{append([]T{}, rows...)} }
 
 // search lists jobs. A search by id alone finds the job in any state; a search by filter finds dead jobs unless the
 // filter names another state.

@@ -7,9 +7,9 @@ import (
 // Listener is the listener for operators: health, metrics and the job dashboard. It never shares the public port.
 type Listener struct {
 	Options
-	handler  http.Handler
-	patterns []string // of JSON routes
-	ready    *readiness
-	queues   *dashboard
-	jobs     *jobsAPI // nil without System
+	handler http.Handler
+	routes  []route // that speak JSON
+	ready   *readiness
+	queues  *dashboard
+	jobs    *jobsAPI // nil without System
 }

@@ -61,6 +61,7 @@ func New(o Options) (*Listener, error) {
 	inner.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	inner.Handle("GET "+askPath, Ask(o.Serves))
 	inner.HandleFunc("GET /{$}", ops.contents)
+	inner.HandleFunc("GET "+openAPIPath, ops.document)
 	desk.mount(inner)
 	desk.mountOrgs(inner, o.Orgs)
 	o.mountSlots(inner, desk)
@@ -71,7 +72,7 @@ func New(o Options) (*Listener, error) {
 	outer.HandleFunc("GET /healthz", healthy)
 	outer.Handle("GET /readyz", ops.ready)
 	outer.Handle("/", ops.guarded(inner))
-	ops.patterns = inner.patterns
+	ops.routes = inner.json
 	ops.handler = identified(plainHeaders(outer))
 	return ops, nil
 }
@@ -154,7 +155,7 @@ func (o *Listener) contents(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(&b,
 		"<!doctype html><meta charset=utf-8><title>Funnelwork %[1]s</title><h1>Funnelwork %[1]s: operations</h1><ul>",
 		html.EscapeString(o.Role))
-	own := []string{"/healthz", "/readyz", "/metrics", askPath, queuesPath + "/"}
+	own := []string{"/healthz", "/readyz", "/metrics", askPath, queuesPath + "/", openAPIPath}
 	if o.jobs != nil {
 		own = append(own, jobsPath)
 	}

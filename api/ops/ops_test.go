@@ -57,6 +57,9 @@ func asked(t *testing.T, h http.Handler, method, target string,
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
+	if listener, ok := h.(*ops.Listener); ok {
+		conforms(t, listener, r, w)
+	}
 	return w
 }
 

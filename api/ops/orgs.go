@@ -26,22 +26,70 @@ func (d *jobsAPI) mountOrgs(mux *routes, orgs *tenants.Service) {
 		return
 	}
 	o := &orgsAPI{d, orgs}
-	for pattern, h := range map[string]jobsHandler{
-		"GET /orgs/{$}":                       o.list,
-		"GET /orgs/{org}":                     o.one,
-		"POST /orgs/{org}/suspend":            o.suspend,
-		"POST /orgs/{org}/resume":             o.resumeOrg,
-		"GET /orgs/{org}/usage":               o.usage,
-		"PUT /orgs/{org}/plan":                o.plan,
-		"GET /orgs/{org}/rights":              o.rights,
-		"PUT /orgs/{org}/rights/{feature}":    o.override,
-		"DELETE /orgs/{org}/rights/{feature}": o.endOverride,
-		"POST /orgs/{org}/addons":             o.addOn,
-		"DELETE /orgs/{org}/addons/{addon}":   o.endAddOn,
-	} {
-		mux.json(pattern, d.handle(h))
-	}
+	mux.add(
+		d,
+		route{
+			pattern: "GET /orgs/{$}", summary: "Search orgs, newest first", h: o.list, out: page[tenants.Org]{},
+			query: []string{"q", "status", "plan", "limit", "cursor"},
+		},
+		route{pattern: "GET /orgs/{org}", summary: "An org", h: o.one, out: tenants.Detail{}},
+		route{
+			pattern: "POST /orgs/{org}/suspend", summary: "Suspend an org", h: o.suspend, in: reasonBody{},
+			out: tenants.Detail{},
+		},
+		route{
+			pattern: "POST /orgs/{org}/resume", summary: "End a suspension", h: o.resumeOrg, in: reasonBody{},
+			out: tenants.Detail{},
+		},
+		route{
+			pattern: "GET /orgs/{org}/usage", summary: "How much an org uses of each feature", h: o.usage,
+			out: tenants.Usage{},
+		},
+		route{
+			pattern: "PUT /orgs/{org}/plan", summary: "Put an org on a plan", h: o.plan, in: planBody{},
+			out: tenants.Rights{},
+		},
+		route{pattern: "GET /orgs/{org}/rights", summary: "What an org may use", h: o.rights, out: tenants.Rights{}},
+		route{
+			pattern: "PUT /orgs/{org}/rights/{feature}", h: o.override, in: overrideBody{}, out: tenants.Rights{},
+			summary: "Override the plan's value of a feature; null is no limit",
+		},
+		route{
+			pattern: "DELETE /orgs/{org}/rights/{feature}", summary: "End an override", h: o.endOverride,
+			query: []string{"reason"},
+		},
+		route{
+			pattern: "POST /orgs/{org}/addons", summary: "Add to a feature on top of the plan", h: o.addOn,
+			in: addOnBody{}, out: added{}, status: []int{http.StatusCreated},
+		},
+		route{
+			pattern: "DELETE /orgs/{org}/addons/{addon}", summary: "Take an add-on back", h: o.endAddOn,
+			query: []string{"reason"},
+		},
+	)
 }
+
+// The bodies of requests and answers that no other package has.
+type (
+	planBody struct {
+		Plan   string `json:"plan"`
+		Reason string `json:"reason"`
+	}
+	overrideBody struct {
+		Value  json.RawMessage `json:"value"`
+		Until  *time.Time      `json:"until"`
+		Reason string          `json:"reason"`
+	}
+	addOnBody struct {
+		Feature string `json:"feature"`
+		Amount  int64  `json:"amount"`
+		Endless bool   `json:"endless"`
+		Reason  string `json:"reason"`
+	}
+	added struct {
+		ID id.ID `json:"id"`
+	}
+)
 
 var errNoOrg = &requestError{http.StatusNotFound, "there is no such org"}
 
@@ -64,9 +112,7 @@ func (o *orgsAPI) because(r *http.Request) (org id.ID, by tenants.By, err error)
 		by.Reason = q.Get("reason")
 		return org, by, err
 	}
-	var in struct {
-		Reason string `json:"reason"`
-	}
+	var in reasonBody
 	err = readJSON(r, &in)
 	by.Reason = strings.TrimSpace(in.Reason)
 	return org, by, err
@@ -138,10 +184,7 @@ func (o *orgsAPI) rights(r *http.Request) (int, any, error) {
 }
 
 func (o *orgsAPI) plan(r *http.Request) (int, any, error) {
-	var in struct {
-		Plan   string `json:"plan"`
-		Reason string `json:"reason"`
-	}
+	var in planBody
 	org, err := orgOf(r)
 	if err == nil {
 		err = readJSON(r, &in)
@@ -156,11 +199,7 @@ func (o *orgsAPI) plan(r *http.Request) (int, any, error) {
 }
 
 func (o *orgsAPI) override(r *http.Request) (int, any, error) {
-	var in struct {
-		Value  json.RawMessage `json:"value"`
-		Until  *time.Time      `json:"until"`
-		Reason string          `json:"reason"`
-	}
+	var in overrideBody
 	org, err := orgOf(r)
 	if err == nil {
 		err = readJSON(r, &in)
@@ -184,12 +223,7 @@ func (o *orgsAPI) endOverride(r *http.Request) (int, any, error) {
 }
 
 func (o *orgsAPI) addOn(r *http.Request) (int, any, error) {
-	var in struct {
-		Feature string `json:"feature"`
-		Amount  int64  `json:"amount"`
-		Endless bool   `json:"endless"`
-		Reason  string `json:"reason"`
-	}
+	var in addOnBody
 	org, err := orgOf(r)
 	if err == nil {
 		err = readJSON(r, &in)
@@ -199,7 +233,7 @@ func (o *orgsAPI) addOn(r *http.Request) (int, any, error) {
 	}
 	addon, err := o.orgs.Add(r.Context(), tenants.By{Actor: o.actor, Reason: in.Reason}, org, in.Feature, in.Amount,
 		in.Endless)
-	return http.StatusCreated, map[string]id.ID{"id": addon}, err
+	return http.StatusCreated, added{addon}, err
 }
 
 func (o *orgsAPI) endAddOn(r *http.Request) (int, any, error) {

@@ -75,6 +75,7 @@ func (b *board) call(method, path string, body any) *httptest.ResponseRecorder {
 	r.Host = "127.0.0.1:9090"
 	w := httptest.NewRecorder()
 	b.listener.ServeHTTP(w, r)
+	conforms(b.T, b.listener, r, w)
 	return w
 }
 

@@ -16,10 +16,8 @@ func (o Options) mountSlots(mux *routes, d *jobsAPI) {
 	type slots struct {
 		Concurrency int `json:"concurrency"`
 	}
-	mux.json("GET /workers/concurrency", d.handle(func(*http.Request) (int, any, error) {
-		return http.StatusOK, slots{o.Worker.Concurrency()}, nil
-	}))
-	mux.json("PUT /workers/concurrency", d.handle(func(r *http.Request) (int, any, error) {
+	read := func(*http.Request) (int, any, error) { return http.StatusOK, slots{o.Worker.Concurrency()}, nil }
+	set := func(r *http.Request) (int, any, error) {
 		var in slots
 		if err := readJSON(r, &in); err != nil {
 			return 0, nil, err
@@ -33,5 +31,15 @@ func (o Options) mountSlots(mux *routes, d *jobsAPI) {
 			return 0, nil, err
 		}
 		return http.StatusOK, slots{o.Worker.Concurrency()}, d.operator.Audit(r.Context(), by, "concurrency")
-	}))
+	}
+	mux.add(
+		d,
+		route{
+			pattern: "GET /workers/concurrency", summary: "Jobs that this process runs at once", h: read, out: slots{},
+		},
+		route{
+			pattern: "PUT /workers/concurrency", summary: "Change it until the process ends", h: set, in: slots{},
+			out: slots{},
+		},
+	)
 }
