@@ -19,9 +19,6 @@ import (
 // out events that are newer than an open transaction, of any database, so it is repeated until it has met all.
 func (c *caller) counted(query string) (o overview.Overview) {
 	c.Helper()
-	if _, err := overview.Due(c.Context(), c.DB.System, "none"); err != nil {
-		c.Fatal(err)
-	}
 	for again := true; again; {
 		if err := c.DB.App.Tx(c.Context(), c.Org, func(tx *postgres.Tx) error {
 			return overview.Count(context.WithoutCancel(c.Context()), tx)

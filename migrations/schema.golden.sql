@@ -90,7 +90,7 @@ CASE
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0, suspended_at timestamp with time zone, suspended_reason text not null default ''::text)
 org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
 org_sending (org_id uuid not null, postal_address text, default_purpose text not null, daily_cap integer, domain_daily_cap integer, blocked_countries text[] not null, stop_on_reply boolean not null, stop_on_company_reply boolean not null, stop_on_deal_won boolean not null, track_opens boolean not null, track_clicks boolean not null, updated_at timestamp with time zone not null, edit integer not null, tracking_domain text, cap_room integer, track_off boolean not null default false)
-overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone)
+overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone, look_at timestamp with time zone not null default now())
 partitioned (name text not null, keep_days integer not null, filled integer not null default 100)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 pipeline_stage (org_id uuid not null, id uuid not null, pipeline_id uuid not null, place integer not null, name text not null, kind text not null, probability integer not null)
@@ -614,7 +614,10 @@ CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, COALESCE(line,
 CREATE INDEX job_waiting_line ON public.job USING btree (lane, org_id, line) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
 CREATE INDEX job_window ON public.job USING btree (lane, org_id, line) WITH (deduplicate_items=off) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
+CREATE INDEX mailbox_counted ON public.mailbox USING btree (COALESCE(health_at, '-infinity'::timestamp with time zone)) WHERE (archived_at IS NULL)
 CREATE INDEX mailbox_domain ON public.mailbox USING btree (domain_checked_at) WHERE (archived_at IS NULL)
+CREATE INDEX mailbox_domain_complete ON public.mailbox USING btree (COALESCE(domain_checked_at, '-infinity'::timestamp with time zone)) WHERE ((archived_at IS NULL) AND (kind <> 'sandbox'::text) AND (spf = 'pass'::text) AND (dkim = 'pass'::text) AND (dmarc = 'pass'::text))
+CREATE INDEX mailbox_domain_other ON public.mailbox USING btree (COALESCE(domain_checked_at, '-infinity'::timestamp with time zone)) WHERE ((archived_at IS NULL) AND (kind <> 'sandbox'::text) AND (NOT ((spf = 'pass'::text) AND (dkim = 'pass'::text) AND (dmarc = 'pass'::text))))
 CREATE INDEX mailbox_folder_due ON public.mailbox_folder USING btree (next_sync_at)
 CREATE INDEX mailbox_health_due ON public.mailbox USING btree (health_at NULLS FIRST) WHERE (archived_at IS NULL)
 CREATE INDEX mailbox_held ON public.mailbox USING btree (held_until) WHERE ((status = 'held'::text) AND (held_until IS NOT NULL) AND (archived_at IS NULL))
@@ -635,9 +638,11 @@ CREATE INDEX note_created ON public.note USING btree (org_id, created_at, id) WH
 CREATE INDEX note_deal ON public.note USING btree (org_id, deal_id, created_at, id) WHERE (deal_id IS NOT NULL)
 CREATE INDEX oauth_state_age ON public.oauth_state USING btree (expires_at)
 CREATE INDEX org_suspended ON public.org USING btree (id) WHERE (suspended_at IS NOT NULL)
+CREATE INDEX overview_state_look ON public.overview_state USING btree (look_at)
 CREATE INDEX pipeline_created ON public.pipeline USING btree (org_id, created_at, id)
 CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, pipeline_id, place)
 CREATE INDEX provider_event_age ON public.provider_event USING btree (received_at)
+CREATE INDEX quota_overage ON public.quota USING btree (org_id) WHERE overage
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
@@ -676,6 +681,7 @@ CREATE INDEX social_pending_person ON public.social_pending USING btree (client_
 CREATE INDEX staff_access_age ON public.staff_access USING btree (expires_at)
 CREATE INDEX stripe_event_age ON public.stripe_event USING btree (received_at)
 CREATE INDEX stripe_subscription_due ON public.stripe_subscription USING btree (period_end) WHERE live
+CREATE INDEX stripe_subscription_overage ON public.stripe_subscription USING btree (org_id) WHERE (live AND (overage_quantity <> 0))
 CREATE INDEX subscription_version ON public.subscription USING btree (plan_version)
 CREATE INDEX suppression_hash ON public.suppression USING btree (org_id, hash)
 CREATE INDEX suppression_import_age ON public.suppression_import USING btree (created_at)
@@ -704,6 +710,7 @@ CREATE INDEX webhook_delivery_again ON ONLY public.webhook_delivery USING btree 
 CREATE INDEX webhook_delivery_replay ON ONLY public.webhook_delivery USING btree (org_id, replay_id, indexed_status) WHERE (replay_id IS NOT NULL)
 CREATE INDEX webhook_delivery_status ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, indexed_status, id)
 CREATE INDEX webhook_delivery_type ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_type, id)
+CREATE INDEX webhook_endpoint_disabled ON public.webhook_endpoint USING btree (org_id) WHERE ((disabled_reason <> ''::text) AND (archived_at IS NULL))
 CREATE INDEX webhook_health_failing ON public.webhook_health USING btree (failing_since) WHERE (failing_since IS NOT NULL)
 CREATE INDEX webhook_replay_open ON public.webhook_replay USING btree (org_id, endpoint_id, id) WHERE (completed_at IS NULL)
 CREATE INDEX word_index_due ON public.word_index USING btree (org_id) WHERE due
@@ -1532,6 +1539,7 @@ emails_used(org uuid) as its caller
 engagement(org uuid, contact uuid, upto timestamp with time zone) as its caller
 event_horizon() as its caller
 event_seq(n integer) as its caller
+fifth_minute(at timestamp with time zone) as its caller
 job_died() as its caller
 job_grams(said text) as its caller
 job_pause_ends() as its caller
@@ -1545,6 +1553,7 @@ mailbox_sent(org uuid, mailbox uuid) as its caller
 mailbox_sync(org uuid, mailbox uuid) as its caller
 make_partitions(days integer) as its owner
 org_begins() as its caller
+org_counts() as its caller
 org_sells() as its caller
 quota_count() as its caller
 quota_key(org uuid, what text) as its caller

@@ -7,34 +7,49 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
 
 const (
 	idleOrgs    = 20
-	idleStart   = 20 * time.Second // what a start does is over by then
+	idleStart   = 20 * time.Second // after the work that the start leaves
 	idleLength  = 60 * time.Second
 	idlePickups = 100
-	// With many orgs: their contacts' background work is over, and each entry of the timetable but the hourly ones
-	// has its turn.
-	idleStartOfMany  = 90 * time.Second
+	// With many orgs: each entry of the timetable but the hourly ones has its turn.
 	idleLengthOfMany = 5 * time.Minute
 )
 
+// idleArgs returns the number of orgs and the length of "idle[=orgs[,seconds]]".
+func idleArgs(arg string) (orgs int, length time.Duration, ok bool) {
+	size, seconds, timed := strings.Cut(arg, ",")
+	if orgs, ok = sized(size, "idle", idleOrgs, idleOrgs); !ok {
+		return 0, 0, false
+	}
+	if length = idleLength; orgs > idleOrgs {
+		length = idleLengthOfMany
+	}
+	if timed {
+		n, err := strconv.Atoi(seconds)
+		length, ok = time.Duration(n)*time.Second, err == nil && n > 0
+	}
+	return orgs, length, ok
+}
+
 // idle measures the processor time of one process of each role, Postgres and Redis while nothing happens, and then how
 // soon the roles, idle again between any two, pick up the job of a contact's webhook. Above 20 orgs, each has a
-// contact, and 20 have a webhook.
-func idle(ctx context.Context, log *slog.Logger, orgs int) error {
-	start, length := idleStart, idleLength
-	if orgs > idleOrgs {
-		start, length = idleStartOfMany, idleLengthOfMany
-	}
-	w, err := newWorld(ctx, log, orgs)
+// contact, and 20 have a webhook. Work that the start and the contacts leave is awaited first, since it is no idleness.
+func idle(ctx context.Context, log *slog.Logger, orgs int, length time.Duration) error {
+	w, err := newWorldOn(ctx, log, orgs, startCounting(log))
 	if err != nil {
 		return err
 	}
 	defer w.close()
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
 	x := &exchange{world: w}
 	if x.receiver, err = receive(ctx); err != nil {
 		return err
@@ -62,21 +77,36 @@ func idle(ctx context.Context, log *slog.Logger, orgs int) error {
 			return err
 		}
 	}
-	if err := pause(ctx, start); err != nil {
+	if err := errors.Join(x.workLeft(ctx), pause(ctx, idleStart)); err != nil {
 		return err
 	}
-	before := x.usage(ctx)
+	if err := x.idleTime(ctx, orgs, length); err != nil {
+		return err
+	}
+	return x.pickups(ctx, api)
+}
+
+// idleTime measures the processor time of an idle time of that length.
+func (x *exchange) idleTime(ctx context.Context, orgs int, length time.Duration) error {
+	if err := x.countStatements(ctx); err != nil {
+		return err
+	}
+	began, before := loadNow(), x.usage(ctx)
 	if err := pause(ctx, length); err != nil {
 		return err
 	}
 	used := x.usage(ctx).minus(before)
-	fmt.Printf("%d orgs, idle, processor time a second: %s\n", orgs, used.of(int(length.Seconds())))
+	fmt.Printf("%d orgs, idle for %s, load %s before and %s after, processor time a second: %s\n", orgs, length,
+		began, loadNow(), used.of(int(length.Seconds())))
+	if err := x.printStatements(ctx, os.Stdout, length); err != nil {
+		return err
+	}
 	each := used.Seconds() * 1e3 / length.Seconds()
 	verdict(os.Stdout, "idle at most 20 ms of processor a second", each <= 20, fmt.Sprintf("%.1f ms", each))
 	each -= used["api"].Seconds() * 1e3 / length.Seconds()
 	verdict(os.Stdout, "worker and scheduler, with all of Postgres and Redis, at most 2 % of a core", each <= 20,
 		fmt.Sprintf("%.2f %%", each/10))
-	return x.pickups(ctx, api)
+	return nil
 }
 
 // contactEach gives each org a contact, a copy of one that is posted.

@@ -29,8 +29,8 @@
 //	                 sequences=due,contacts:20000 is a small trial
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
 //	traces           what tracing costs a contact's way: off, 1 % of the traces, all
-//	idle             what all roles cost while nothing happens, and how soon they pick up a job then; idle=100000 has
-//	                 that many orgs
+//	idle             what all roles cost while nothing happens, with the statements that cost most, and how soon the
+//	                 roles pick up a job then; idle=100000 has that many orgs, idle=20000,60 is 60 idle seconds long
 //	events           the most events that contacts make, and POST at a steady rate below that for 540 s, beside bare
 //	                 inserts; events=30 takes 30 s
 //	drop             POST while retention drops a day of 10 million events, and while as many bytes of plain files are
@@ -86,9 +86,9 @@ const toBuild = time.Hour
 const commandLine = "usage: go run -C deploy/bench . " +
 	"archive[=events]|ask|broadcast[=contacts]|console[=contacts]|" +
 	"crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
-	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs]|inbound|mail|oauth|queue|scorer -data FILE|" +
-	"sequences[=sections]|sizes|steady[=minutes]|traces|tracking|way|webhooks|webhooklog[=attempts], " +
-	"or way|mail|webhooks|api|queue -against REV"
+	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs[,seconds]]|inbound|mail|oauth|queue|" +
+	"scorer -data FILE|sequences[=sections]|sizes|steady[=minutes]|traces|tracking|way|webhooks|" +
+	"webhooklog[=attempts], or way|mail|webhooks|api|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
@@ -131,7 +131,6 @@ func run(ctx context.Context, args []string) error {
 		run          func(context.Context, *slog.Logger, int) error
 	}{
 		{"archive", archiveRows, 1, archives},
-		{"idle", idleOrgs, idleOrgs, idle},
 		{"events", 540, 1, eventFlow},
 		{"drop", 10_000_000, 1, drops},
 		{"steady", steadyMinutes, 1, steady},
@@ -144,6 +143,10 @@ func run(ctx context.Context, args []string) error {
 			limit = toBuild
 			benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return b.run(ctx, log, n) }
 		}
+	}
+	if orgs, length, ok := idleArgs(args[0]); ok {
+		limit = toBuild
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return idle(ctx, log, orgs, length) }
 	}
 	if sections, ok := strings.CutPrefix(args[0], "sequences"); ok {
 		n, names, err := sequencesArgs(sections)

@@ -13,8 +13,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// receiver responds to everything with 200 after delay, or 500 while refuse is set, and records when each webhook-id first arrived,
-// and the age of its event then. The event's created_at is from just before its commit, so the ages are upper bounds.
+// receiver responds to everything with 200 after delay, or 500 while refuse is set, and records when each webhook-id
+// first arrived, and the age of its event then. The event's created_at is from just before its commit, so the ages are
+// upper bounds.
 // One webhook of each refuseOnce, if that is not 0, gets a 500 at first, and is recorded when it comes again.
 type receiver struct {
 	url    string

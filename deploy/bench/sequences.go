@@ -163,7 +163,8 @@ func (o *outreach) enrol(ctx context.Context) error {
 			}
 		}
 	}()
-	busy, err := open(ctx, rate, 10*time.Second, 4, get)
+	// At most as long as the enrolment takes at its pace, so that fewer contacts do not mean a quieter time.
+	busy, err := open(ctx, rate, min(10*time.Second, time.Duration(o.contacts/10)*130*time.Microsecond), 4, get)
 	<-done
 	if err = errors.Join(err, failed); err != nil {
 		return err

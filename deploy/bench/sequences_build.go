@@ -53,12 +53,14 @@ func (o *outreach) build(ctx context.Context) error {
 				'override')`,
 				[]any{org},
 			},
-			{`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
+			{
+				`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
 					created_at, updated_at)
-				SELECT $1, uuidv7_at(now()), 'p' || n || '@d' || n % 50000 || '.example', 'p' || n || '@d' || n
-					% 50000 ||
-					'.example', 'Ada', 'Byron', 'byron', 'lead', now() - interval '1 day' + n * interval '10 ms', now()
-				FROM generate_series(1, $2::int) n`, []any{org, n}},
+				SELECT $1, uuidv7_at(at), email, email, 'Ada', 'Byron', 'byron', 'lead', at, now()
+				FROM (SELECT now() - interval '1 day' + n * interval '10 ms' AS at,
+					'p' || n || '@d' || n % 50000 || '.example' AS email FROM generate_series(1, $2::int) n) x`,
+				[]any{org, n},
+			},
 			{`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence,
 				announced, segments,
 					scored_at)

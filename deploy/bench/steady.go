@@ -104,7 +104,8 @@ func (s *way) judgeSteady(ctx context.Context, posts []time.Duration, looks []jo
 // printSessions prints how old the sessions of the API and the worker are.
 func (s *way) printSessions(ctx context.Context) error {
 	rows, _ := s.admin.Query(ctx, `SELECT application_name, count(*)::int,
-			extract(epoch FROM now() - max(backend_start))::float8, extract(epoch FROM now() - min(backend_start))::float8
+			extract(epoch FROM now() - max(backend_start))::float8,
+			extract(epoch FROM now() - min(backend_start))::float8
 		FROM pg_stat_activity WHERE application_name LIKE 'funnelwork %' GROUP BY 1 ORDER BY 1`)
 	var name string
 	var n int

@@ -152,7 +152,7 @@ func (d *dropping) beside(ctx context.Context, title string, remove func() error
 	before := part("before", int(dropWarm.Seconds())*dropRate, start)
 	during := part(title+" of "+short(took)+" and a second more", start, end)
 	part("after", end, len(posts))
-	fmt.Printf("longest of each half second of %s: %s\n", title, worstOf(posts[start:end], dropRate/2))
+	fmt.Printf("longest of each half second from the start of %s on: %s\n", title, worstOf(posts[start:], dropRate/2))
 	fmt.Printf("sessions of the API waited for: %s\n", w)
 	return during.Seconds() / before.Seconds(), nil
 }

@@ -82,7 +82,7 @@ WITH RECURSIVE o (org_id) AS (
 	FROM o WHERE o.org_id IS NOT NULL
 )
 SELECT o.org_id FROM o WHERE o.org_id IS NOT NULL
-	AND EXISTS (SELECT FROM segment_entry e WHERE e.org_id = o.org_id AND e.due_at <= clock_timestamp())
+	AND EXISTS (SELECT FROM segment_entry e WHERE e.org_id = o.org_id AND e.due_at <= now())
 	AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = o.org_id AND j.dedupe_key = $1)`
 
 // Entered returns the orgs that have work for Enter and no open job with the given dedupe key. system must be a

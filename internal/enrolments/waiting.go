@@ -10,9 +10,10 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// waitingSQL reads the groups that are due, of which there are few: a look moves those that must wait.
+// waitingSQL reads the groups that are due, of which there are few: a look moves those that must wait. No index is read
+// up to clock_timestamp().
 const waitingSQL = `
-SELECT DISTINCT g.org_id FROM send_group g WHERE g.wake_at <= clock_timestamp()
+SELECT DISTINCT g.org_id FROM send_group g WHERE g.wake_at <= now()
 	AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = g.org_id AND j.dedupe_key = $1)
 LIMIT 1000`
 

@@ -32,17 +32,25 @@ func EndHolds(ctx context.Context, system *postgres.Tx, limit int) (int64, error
 // Due is a mailbox whose health is to be counted.
 type Due struct{ Org, Mailbox id.ID }
 
+// claimHealthSQL returns of the claimed mailboxes those whose figures can change: with a mail since two days before the
+// last count, or with bounces or complaints.
 const claimHealthSQL = `
-UPDATE mailbox m SET health_at = now()
-FROM (
-	SELECT org_id, id FROM mailbox
-	WHERE archived_at IS NULL AND (health_at IS NULL OR health_at < now() - interval '15 minutes')
-	ORDER BY health_at NULLS FIRST LIMIT $1 FOR UPDATE SKIP LOCKED
-) due
-WHERE m.org_id = due.org_id AND m.id = due.id RETURNING m.org_id, m.id`
+WITH claimed AS (
+	UPDATE mailbox m SET health_at = now()
+	FROM (
+		SELECT org_id, id, health_at AS was FROM mailbox
+		WHERE archived_at IS NULL AND coalesce(health_at, '-infinity'::timestamptz) < now() - interval '15 minutes'
+		ORDER BY coalesce(health_at, '-infinity'::timestamptz) LIMIT $1 FOR UPDATE SKIP LOCKED
+	) due
+	WHERE m.org_id = due.org_id AND m.id = due.id
+	RETURNING m.org_id, m.id, due.was, m.health_bounced > 0 OR m.health_complained > 0 AS poor
+)
+SELECT c.org_id, c.id FROM claimed c
+WHERE c.was IS NULL OR c.poor OR EXISTS (SELECT FROM email e WHERE e.org_id = c.org_id AND e.mailbox_id = c.id
+	AND e.marked_at > c.was - interval '2 days')`
 
-// ClaimHealth returns at most limit mailboxes that Judge was not called for in the last quarter of an hour. It does not
-// return them again within the next one.
+// ClaimHealth returns the mailboxes to judge, of at most limit that Judge was not called for in the last quarter of an
+// hour. It does not return them again within the next one.
 func ClaimHealth(ctx context.Context, system *postgres.Tx, limit int) ([]Due, error) {
 	rows, err := system.Query(ctx, claimHealthSQL, limit)
 	if err != nil {
@@ -55,15 +63,27 @@ func ClaimHealth(ctx context.Context, system *postgres.Tx, limit int) ([]Due, er
 	return all, nil
 }
 
-// Domains with three records are looked up once a day, others every hour.
+// complete is the condition that the domain of a mailbox has three records, and checkedAt when they were looked up.
+const (
+	complete  = `spf = 'pass' AND dkim = 'pass' AND dmarc = 'pass'`
+	checkedAt = `coalesce(domain_checked_at, '-infinity'::timestamptz)`
+)
+
+// claimDomainsSQL claims domains with three records once a day and others every hour. Each has an index.
 const claimDomainsSQL = `
+WITH complete AS MATERIALIZED (
+	SELECT org_id, id, ` + checkedAt + ` AS at FROM mailbox
+	WHERE archived_at IS NULL AND kind <> 'sandbox' AND ` + complete + `
+		AND ` + checkedAt + ` < now() - interval '1 day'
+	ORDER BY ` + checkedAt + ` LIMIT $1 FOR UPDATE SKIP LOCKED
+), others AS MATERIALIZED (
+	SELECT org_id, id, ` + checkedAt + ` AS at FROM mailbox
+	WHERE archived_at IS NULL AND kind <> 'sandbox' AND NOT (` + complete + `)
+		AND ` + checkedAt + ` < now() - interval '1 hour'
+	ORDER BY ` + checkedAt + ` LIMIT $1 FOR UPDATE SKIP LOCKED
+)
 UPDATE mailbox m SET domain_checked_at = now()
-FROM (
-	SELECT org_id, id FROM mailbox
-	WHERE archived_at IS NULL AND kind <> 'sandbox' AND (domain_checked_at IS NULL OR domain_checked_at < now()
-		- make_interval(hours => CASE WHEN spf = 'pass' AND dkim = 'pass' AND dmarc = 'pass' THEN 24 ELSE 1 END))
-	ORDER BY domain_checked_at NULLS FIRST LIMIT $1 FOR UPDATE SKIP LOCKED
-) due
+FROM (SELECT org_id, id FROM (TABLE complete UNION ALL TABLE others) AS either ORDER BY at LIMIT $1) due
 WHERE m.org_id = due.org_id AND m.id = due.id RETURNING m.from_domain`
 
 // ClaimDomains returns the domains of at most limit mailboxes whose records are to be looked up again. It does not

@@ -112,16 +112,19 @@ const stored = 29
 // due at once.
 func Recount(tx *postgres.Tx, now time.Time) {
 	countDeliveries(tx, lastDays(now, stored))
-	tx.Queue(`UPDATE overview_state SET whole_at = '-infinity', rest_until = '-infinity', counted_at = '-infinity'
-		WHERE org_id = $1`, tx.Org())
+	tx.Queue(`UPDATE overview_state SET whole_at = '-infinity', rest_until = '-infinity', counted_at = '-infinity',
+		due_at = now(), look_at = now() WHERE org_id = $1`, tx.Org())
 }
 
-// save queues the new state. Deliveries under way make the org due again.
+// save queues the new state. Deliveries under way make the org due again. An overview that is read is looked at after
+// the rest, another one after a minute or more.
 func save(tx *postgres.Tx, s *state) {
 	tx.Queue(`UPDATE overview_state SET seq = $2, counted_at = now(),
 			whole_at = CASE WHEN $3 THEN now() ELSE whole_at END,
 			late_at = CASE WHEN $3 OR $4 THEN now() ELSE late_at END,
 			rest_until = clock_timestamp() + greatest(interval '3 seconds', 20 * (clock_timestamp() - now())),
+			look_at = clock_timestamp() + greatest(20 * (clock_timestamp() - now()), CASE
+				WHEN read_at > now() - interval '10 minutes' THEN interval '3 seconds' ELSE interval '1 minute' END),
 			due_at = (SELECT now() + CASE WHEN j.id >= uuid_floor(now() - interval '1 minute') THEN interval '3 seconds'
 					ELSE interval '1 minute' END
 				FROM job j WHERE j.org_id = $1 AND j.kind = '`+events.DeliverKind+`' AND j.state = 'ready'

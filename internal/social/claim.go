@@ -15,12 +15,12 @@ import (
 
 // claimSQL claims due grants of one platform and client id, the longest overdue first. It moves refresh_at itself to
 // the end of the claim, so that claimed rows leave the head of the index and later scans do not read past them. It
-// skips rows that are locked.
+// skips rows that are locked. No index is read up to clock_timestamp(): the scan would go on over all that are not due.
 const claimSQL = `
 WITH due AS MATERIALIZED (
 	SELECT org_id, id FROM social_grant
 	WHERE platform = $1 AND client_id = $2 AND status IN ('active', 'expiring')
-	AND refresh_at <= coalesce($3::timestamptz, clock_timestamp())
+	AND refresh_at <= coalesce($3::timestamptz, statement_timestamp())
 	ORDER BY refresh_at LIMIT $4 FOR UPDATE SKIP LOCKED
 )
 UPDATE social_grant g SET refresh_at = coalesce($3::timestamptz, clock_timestamp()) + $5::interval, version =

@@ -91,12 +91,17 @@ func (m *RefreshMetrics) broke(platform string) {
 	}
 }
 
-// watchEvery is the interval at which grants are counted.
-const watchEvery = 30 * time.Second
+const (
+	// watchEvery is the interval at which grants are counted, if they are few.
+	watchEvery = 30 * time.Second
+	// watchShare is the part of the time that counts of many grants may take: one in watchShare.
+	watchShare = 500
+)
 
 // Watch counts grants and holds periodically until ctx ends. db is the System role's pool.
 func (m *RefreshMetrics) Watch(ctx context.Context, db *postgres.DB, log *slog.Logger) error {
 	for {
+		began := time.Now()
 		counting, cancel := context.WithTimeout(ctx, watchEvery/2)
 		err := m.look(counting, db)
 		cancel()
@@ -106,7 +111,7 @@ func (m *RefreshMetrics) Watch(ctx context.Context, db *postgres.DB, log *slog.L
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(watchEvery):
+		case <-time.After(max(watchEvery, watchShare*time.Since(began))):
 		}
 	}
 }

@@ -57,6 +57,27 @@ func TestAClaimReadsOnlyWhatItTakes(t *testing.T) {
 	}
 }
 
+// In a quiet time few grants are due, and a claim that wants more than there are must end with the last due one.
+func TestAClaimOfFewDueGrantsReadsNoneThatAreNotDue(t *testing.T) {
+	t.Parallel()
+	s := newShore(t, nil)
+	s.set1(`INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, granted_at, issued_at,
+		access_expires_at, refresh_at)
+		SELECT gen_random_uuid(), gen_random_uuid(), 'x', 'social', 'client', g::text, now(), now(),
+			now() + interval '1 hour', now() + interval '1 hour' * (g - 3) FROM generate_series(1, 5000) g`)
+	s.set1("ANALYZE social_grant")
+	var plan string
+	if err := s.db.System.Tx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT JSON) "+social.ClaimSQL,
+			[]any{"x", "client", nil, 50, time.Minute}, &plan)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n := mostRows(t, plan); n > 50 {
+		t.Errorf("a claim of 3 grants reads %d rows in one node:\n%s", n, plan)
+	}
+}
+
 // mostRows returns the largest row count of a plan node, including filtered rows.
 func mostRows(t *testing.T, plan string) int {
 	t.Helper()

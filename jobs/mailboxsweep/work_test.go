@@ -2,6 +2,7 @@ package mailboxsweep_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -65,6 +66,60 @@ func TestASweepEndsHoldsAndCountsTheHealthOfEveryOrg(t *testing.T) {
 	exec(`UPDATE mailbox SET health_at = now() - interval '16 minutes'`)
 	if sweep(); state(boxes["over"]) != "active 1" {
 		t.Error("the health is not counted again")
+	}
+}
+
+func TestASweepCountsOnlyMailboxesWhoseHealthCanChange(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	sql := testkit.Pgx(t, db.URL)
+	org := id.New()
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := sql.Exec(t.Context(), query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	exec(`INSERT INTO org (id, name) VALUES ($1, 'Test')`, org)
+	const count = `UPDATE mailbox SET health_sent = 99, health_bounced = $1, health_at = $2`
+	box, email := id.New(), id.New()
+	exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, created_at,
+		updated_at) VALUES ($1, $2, 'Box', 'smtp', 'a@b.example', 'a@b.example', 'b.example', 'active', now(), now())`,
+		org, box)
+	exec(`INSERT INTO email (org_id, id, mailbox_id, thread_id, purpose, subject, to_email, to_domain, message_id,
+			message_hash, status, due_at, marked_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $2, 'personal', 'x', 'x@x.example', 'x.example', 'x', 'x', 'sent', now(),
+			now() - interval '30 days', now(), now())`, org, email, box)
+	ago := time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		name    string
+		marked  time.Time
+		bounced int
+		at      *time.Time
+		counts  bool
+	}{
+		{"never counted", ago.AddDate(0, 0, -30), 0, nil, true},
+		{"no mail for a month", ago.AddDate(0, 0, -30), 0, &ago, false},
+		{"a mail of yesterday", ago.AddDate(0, 0, -1), 0, &ago, true},
+		{"no mail for a month, and a bounce", ago.AddDate(0, 0, -30), 1, &ago, true},
+	} {
+		exec(`UPDATE email SET marked_at = $1`, c.marked)
+		exec(count, c.bounced, c.at)
+		run := &queue.Run[mailboxsweep.Args]{Claimed: &queue.Claimed{ID: id.New()}}
+		if err := (mailboxsweep.Job{App: db.App, System: db.System}).Work(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		var sent int
+		var at time.Time
+		if err := sql.QueryRow(t.Context(), `SELECT health_sent, health_at FROM mailbox`).Scan(&sent, &at); err != nil {
+			t.Fatal(err)
+		}
+		if counted := sent != 99; counted != c.counts {
+			t.Errorf("%s: counted is %v", c.name, counted)
+		}
+		if !at.After(ago) {
+			t.Errorf("%s: the mailbox is not claimed", c.name)
+		}
 	}
 }
 

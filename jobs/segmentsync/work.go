@@ -22,9 +22,16 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, _ *queue.Run[Args]) erro
 	return segments.Sync(ctx, tx, j.Pace)
 }
 
-// Watch returns a function that adds a job for each org with marks.
+// Watch returns a function that adds a job for each org with marks, a new filter, or many tallies. It looks for tallies
+// rarely, since nothing waits for them.
 func Watch(app, system *postgres.DB) func(context.Context) error {
+	tallied := queue.Rarely(func(ctx context.Context) ([]id.ID, error) { return segments.Tallied(ctx, system, Key) })
 	return Kind.Watch(app, Key, func(ctx context.Context) ([]id.ID, error) {
-		return segments.Waiting(ctx, system, Key)
+		found, err := segments.Waiting(ctx, system, Key)
+		if err != nil {
+			return nil, err
+		}
+		more, err := tallied(ctx)
+		return append(found, more...), err
 	})
 }

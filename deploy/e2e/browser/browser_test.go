@@ -209,7 +209,7 @@ func serve(t *testing.T) (api, ops string) {
 	return s.api, s.ops
 }
 
-// start starts "up" with flags in a new home.
+// start starts "up" with flags in a new home, which has no users yet.
 func start(t *testing.T, flags ...string) *server {
 	t.Helper()
 	return startWith(t, nil, flags...)
@@ -227,6 +227,7 @@ func startWith(t *testing.T, env []string, flags ...string) *server {
 		t.Fatal(err)
 	}
 	s := &server{binary: built(t), dir: dir}
+	inhabit(t, filepath.Join(dir, "home"))
 	s.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FUNNELWORK_HOME=" + filepath.Join(dir, "home"),
 		"FUNNELWORK_LOG_LEVEL=error", "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true",

@@ -14,14 +14,21 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
+// overdrawnSQL reads the orgs that may have more than their limit, and those that pay for more: agencies.
+const overdrawnSQL = `
+SELECT h.org_id FROM quota q JOIN stripe_subscription h ON h.org_id = q.org_id AND h.live
+WHERE q.overage AND q.feature = $1 AND h.overage_quantity <> greatest(0, q.used - q.cap)
+UNION ALL
+SELECT h.org_id FROM stripe_subscription h
+WHERE h.live AND h.overage_quantity <> 0
+	AND NOT EXISTS (SELECT FROM quota q WHERE q.org_id = h.org_id AND q.feature = $1 AND q.overage)`
+
 // Overdrawn returns the orgs for which the number of client orgs above the plan's limit differs from the quantity that
 // Stripe charges.
 func (s *Service) Overdrawn(ctx context.Context) (orgs []id.ID, err error) {
 	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, `
-			SELECT h.org_id FROM stripe_subscription h LEFT JOIN quota q ON q.org_id = h.org_id AND q.feature = $1
-			AND q.overage
-			WHERE h.live AND h.overage_quantity <> coalesce(greatest(0, q.used - q.cap), 0)`, plans.Clients)
+		tx.Queue(`SELECT set_config('enable_seqscan', 'off', true)`) // few rows of tables that have many
+		rows, err := tx.Query(ctx, overdrawnSQL, plans.Clients)
 		if err != nil {
 			return err
 		}

@@ -277,7 +277,6 @@ func TestTheOverviewCountsTheWholeHistory(t *testing.T) {
 		}
 		return len(found)
 	}
-	due() // the org gets its state
 	count()
 	p.fill(t.Context())
 	if due() != 1 {

@@ -3,6 +3,7 @@ package segments_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
 	"github.com/funnelwork/funnelwork/internal/fault"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -81,4 +83,51 @@ func TestTwoOrgsShareNothing(t *testing.T) {
 	if n := len(quiet.table(`SELECT contact_id, id::text FROM segment_mark WHERE org_id = $1`)); n != 0 {
 		t.Errorf("%d marks in an org without dynamic segments", n)
 	}
+}
+
+func TestManyTalliesAreAddedUpAndFewAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	static := s.static("Guests")
+	tallied := func() bool {
+		t.Helper()
+		orgs, err := segments.Tallied(t.Context(), s.System, "segment.sync")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Contains(orgs, s.org)
+	}
+	s.tally(static, 200)
+	if tallied() || s.waits() {
+		t.Error("200 tallies are work")
+	}
+	s.tally(static, 1)
+	if !tallied() || s.waits() {
+		t.Error("201 tallies are no work, or urgent work")
+	}
+	s.sync()
+	if tallied() {
+		t.Error("tallies are left")
+	}
+}
+
+// static creates a static segment.
+func (s *shop) static(name string) (i id.ID) {
+	s.t.Helper()
+	s.tx(func(ctx context.Context, tx *postgres.Tx) error {
+		row, err := segments.Create(ctx, tx, segments.New{Name: name})
+		i = row.ID
+		return err
+	})
+	return i
+}
+
+// tally stores n members that came to a segment, one by one.
+func (s *shop) tally(segment id.ID, n int) {
+	s.t.Helper()
+	s.tx(func(_ context.Context, tx *postgres.Tx) error {
+		tx.Queue(`INSERT INTO segment_tally (org_id, segment_id, step) SELECT $1, $2, 1 FROM generate_series(1, $3)`,
+			s.org, segment, n)
+		return nil
+	})
 }
