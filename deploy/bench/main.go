@@ -28,6 +28,7 @@
 //	                 million contacts: sequences=kills or any of kills, enrol, due, fair, closed alone;
 //	                 sequences=due,contacts:20000 is a small trial
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
+//	traces           what tracing costs a contact's way: off, 1 % of the traces, all
 //	idle             what all roles cost while nothing happens, with the statements that cost most, and how soon the
 //	                 roles pick up a job then; idle=100000 has that many orgs, idle=20000,60 is 60 idle seconds long
 //	events           the most events that contacts make, and POST at a steady rate below that for 540 s, beside bare
@@ -86,8 +87,8 @@ const commandLine = "usage: go run -C deploy/bench . " +
 	"archive[=events]|ask|broadcast[=contacts]|console[=contacts]|" +
 	"crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
 	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs[,seconds]]|inbound|mail|oauth|queue|" +
-	"scorer -data FILE|sequences[=sections]|sizes|steady[=minutes]|tracking|way|webhooks|webhooklog[=attempts], " +
-	"or way|mail|webhooks|api|queue -against REV"
+	"scorer -data FILE|sequences[=sections]|sizes|steady[=minutes]|traces|tracking|way|webhooks|" +
+	"webhooklog[=attempts], or way|mail|webhooks|api|queue -against REV"
 
 var errUsage = errors.New(commandLine)
 
@@ -117,10 +118,10 @@ func run(ctx context.Context, args []string) error {
 	benches := map[string]func(context.Context, *slog.Logger) error{
 		"ask": asks, "score": score, "learning": learning, "limiter": limiter, "api": service, "billing": bills,
 		"entitlements": entitlements, "feeder": feeder, "oauth": tokens, "queue": jobQueue, "webhooks": hooks,
-		"way": ways, "sizes": sizes, "tracking": visits, "mail": mails, "inbound": replies,
+		"way": ways, "traces": traces, "sizes": sizes, "tracking": visits, "mail": mails, "inbound": replies,
 	}
 	limit := atMost
-	if args[0] == "feeder" || args[0] == "mail" || args[0] == "sizes" || args[0] == "oauth" ||
+	if args[0] == "feeder" || args[0] == "mail" || args[0] == "sizes" || args[0] == "traces" || args[0] == "oauth" ||
 		args[0] == "inbound" {
 		limit = toBuild
 	}

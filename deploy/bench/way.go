@@ -70,12 +70,7 @@ func openWay(ctx context.Context, log *slog.Logger, n int) (*way, error) {
 
 // serveWay gives each org of w a webhook, and starts an API and a worker.
 func serveWay(ctx context.Context, w *world, n int) (s *way, err error) {
-	s = &way{exchange: &exchange{world: w}, n: n}
-	if s.receiver, err = receive(ctx); err != nil {
-		return nil, err
-	}
-	w.closers = append(w.closers, s.receiver.close)
-	if err := s.subscribe(ctx, w.orgIDs()); err != nil {
+	if s, err = prepareWay(ctx, w, n); err != nil {
 		return nil, err
 	}
 	if s.api, err = w.start(ctx, "api"); err != nil {
@@ -88,6 +83,19 @@ func serveWay(ctx context.Context, w *world, n int) (s *way, err error) {
 		return nil, err
 	}
 	s.known.api = s.api.cmd.Process.Pid
+	return s, nil
+}
+
+// prepareWay gives each org of w a webhook.
+func prepareWay(ctx context.Context, w *world, n int) (s *way, err error) {
+	s = &way{exchange: &exchange{world: w}, n: n}
+	if s.receiver, err = receive(ctx); err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, s.receiver.close)
+	if err := s.subscribe(ctx, w.orgIDs()); err != nil {
+		return nil, err
+	}
 	s.crowd = newCrowd(w.orgs, new(atomic.Int64), wayClients)
 	return s, nil
 }
