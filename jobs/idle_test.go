@@ -53,10 +53,11 @@ func openQuiet(t *testing.T) *quiet {
 		`SET application_name = 'funnelwork quiet'`,
 		`SET session_replication_role = replica`, // without triggers no row is updated, and so no index entry is dead
 		`INSERT INTO org (id, name) SELECT gen_random_uuid(), 'Quiet' FROM generate_series(1, 1000)`,
-		`INSERT INTO subscription (org_id, plan_version) SELECT id, '` + entitlementsync.Standard().Version + `' FROM org`,
+		`INSERT INTO subscription (org_id, plan_version)
+			SELECT id, '` + entitlementsync.Standard().Version + `' FROM org`,
 		`INSERT INTO overview_state (org_id, look_at, counted_at) SELECT id, now() + interval '1 day', now() FROM org`,
-		`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage, created_at,
-			updated_at)
+		`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
+			created_at, updated_at)
 		SELECT id, gen_random_uuid(), 'a@acme.example', 'a@acme.example', 'A', 'L', 'l', 'lead', now(), now() FROM org`,
 		`INSERT INTO segment (org_id, id, key, name, kind, created_at)
 			SELECT id, gen_random_uuid(), 'guests', 'Guests', 'static', now() FROM org`,
@@ -65,12 +66,12 @@ func openQuiet(t *testing.T) *quiet {
 			SELECT id, gen_random_uuid(), 'https://acme.example', '{*}', '', now(), now() FROM org`,
 		`INSERT INTO quota (org_id, feature, cap, used) SELECT id, 'client_orgs', 5, 1 FROM org`,
 		`INSERT INTO stripe_subscription (org_id, stripe_id, live, status, plan, interval, price_id, item_id, quantity,
-			overage_item_id, overage_price_id, overage_quantity, period_start, period_end, cancel_at_period_end, schedule_id,
-			invoice_id, read_at)
-		SELECT id, 'sub_' || id, true, 'active', 'growth', 'month', '', '', 1, '', '', 0, now(), now(), false, '', '', now()
-		FROM org`,
-		`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, created_at, updated_at,
-			health_at, domain_checked_at, spf, dkim, dmarc)
+			overage_item_id, overage_price_id, overage_quantity, period_start, period_end, cancel_at_period_end,
+			schedule_id, invoice_id, read_at)
+		SELECT id, 'sub_' || id, true, 'active', 'growth', 'month', '', '', 1, '', '', 0, now(), now(), false, '', '',
+			now() FROM org`,
+		`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, status, created_at,
+			updated_at, health_at, domain_checked_at, spf, dkim, dmarc)
 		SELECT id, gen_random_uuid(), 'Box', 'smtp', 'a@b.example', 'a@b.example', 'b.example', 'active', now(), now(),
 			now() - interval '5 minutes', now() - interval '5 hours', 'pass', 'pass', 'pass' FROM org`,
 		`INSERT INTO send_group (org_id, id, sequence_id, schedule, zone, wake_at)

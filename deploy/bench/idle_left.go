@@ -30,12 +30,14 @@ func (w *world) settle(ctx context.Context) error {
 	}
 	for _, sql := range []string{
 		`INSERT INTO quota (org_id, feature, cap, overage, used, told)
-		SELECT o.id, q.feature, q.cap, q.overage, q.used, q.told FROM quota q, org o WHERE q.org_id = $1 AND o.id <> $1`,
+		SELECT o.id, q.feature, q.cap, q.overage, q.used, q.told FROM quota q, org o
+		WHERE q.org_id = $1 AND o.id <> $1`,
 		`UPDATE subscription s SET plan_version = f.plan_version, entitlement_version = f.entitlement_version
 		FROM subscription f WHERE f.org_id = $1 AND s.org_id <> $1`,
 		`UPDATE org o SET plan = f.plan, rate_per_minute = f.rate_per_minute, writes_until = f.writes_until
 		FROM org f WHERE f.id = $1 AND o.id <> $1
-			AND (o.plan, o.rate_per_minute, o.writes_until) IS DISTINCT FROM (f.plan, f.rate_per_minute, f.writes_until)`,
+			AND (o.plan, o.rate_per_minute, o.writes_until)
+				IS DISTINCT FROM (f.plan, f.rate_per_minute, f.writes_until)`,
 	} {
 		if _, err := w.admin.Exec(ctx, sql, first); err != nil {
 			return err

@@ -55,7 +55,8 @@ func TestAllDaysAreCountedAgainOnlyAfterSomethingHasHappened(t *testing.T) {
 		t.Error("an org is not due a day after the last count of all days, although others followed")
 	}
 	s.exec(`UPDATE overview_state SET counted_at = whole_at WHERE org_id = $1`)
-	s.exec(`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, created_at, updated_at)
+	s.exec(`INSERT INTO webhook_delivery (org_id, id, endpoint_id, event_id, event_type, trigger, created_at,
+			updated_at)
 		VALUES ($1, uuidv7_at(now()), gen_random_uuid(), gen_random_uuid(), 'contact.created', 'replay', now(), now())`)
 	if !s.due() {
 		t.Error("an org with deliveries of a replay is not due")
