@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -21,10 +20,11 @@ func encoded(t reflect.Type) (object, bool) {
 		return object{"type": "string", "format": "uuid"}, true
 	case reflect.TypeFor[time.Time](), reflect.TypeFor[wire.Time]():
 		return object{"type": "string", "format": "date-time"}, true
-	case reflect.TypeFor[plans.Value]():
-		return object{"type": []string{"boolean", "integer", "string", "null"}}, true
 	case reflect.TypeFor[json.RawMessage]():
 		return object{}, true // anything
+	}
+	if v, ok := reflect.Zero(t).Interface().(wire.Typed); ok {
+		return object{"type": v.JSONTypes()}, true
 	}
 	return nil, false
 }

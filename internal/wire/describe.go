@@ -28,3 +28,8 @@ func DescriptionsOf(t reflect.Type) map[string]string {
 	}
 	return all
 }
+
+// Typed is implemented by types whose encoding may be one of several JSON types.
+type Typed interface {
+	JSONTypes() []string
+}

@@ -44,6 +44,9 @@ func (v Value) Has() bool {
 	}
 }
 
+// JSONTypes implements wire.Typed.
+func (Value) JSONTypes() []string { return []string{"boolean", "integer", "string", "null"} }
+
 // plain returns the value for JSON: true, 5, null for no limit, "word".
 func (v Value) plain() any {
 	switch {
