@@ -95,7 +95,8 @@ type Unwell struct{ Failing, Open, Disabled int }
 // CountUnwell counts the unhealthy endpoints; db must have the System role.
 func CountUnwell(ctx context.Context, db *postgres.DB) (n Unwell, err error) {
 	err = db.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(`SELECT set_config('enable_seqscan', 'off', true)`) // few rows of tables that have many
+		// few rows of tables that have many
+		tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`)
 		return tx.QueryRow(ctx, `
 			SELECT (SELECT count(*) FROM webhook_health WHERE failing_since IS NOT NULL AND opened_at IS NULL),
 				(SELECT count(*) FROM webhook_health WHERE failing_since IS NOT NULL AND opened_at IS NOT NULL),

@@ -27,7 +27,8 @@ WHERE h.live AND h.overage_quantity <> 0
 // Stripe charges.
 func (s *Service) Overdrawn(ctx context.Context) (orgs []id.ID, err error) {
 	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(`SELECT set_config('enable_seqscan', 'off', true)`) // few rows of tables that have many
+		// few rows of tables that have many
+		tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`)
 		rows, err := tx.Query(ctx, overdrawnSQL, plans.Clients)
 		if err != nil {
 			return err

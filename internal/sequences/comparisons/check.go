@@ -152,7 +152,7 @@ func (c *comparison) store(tx *postgres.Tx, next *time.Time) {
 func Waiting(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
 	var found []id.ID
 	err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		tx.Queue(`SELECT set_config('enable_seqscan', 'off', true)`)
+		tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`)
 		rows, err := tx.Query(ctx, `SELECT DISTINCT c.org_id FROM variant_comparison c
 			WHERE c.check_at <= now() -- no index is read up to clock_timestamp()
 				AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = c.org_id AND j.dedupe_key = $1)
