@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -58,7 +59,7 @@ func writeLike(ctx context.Context, dir string, files []file) (copies []file, er
 	block := make([]byte, 8<<20)
 	_, _ = rand.Read(block) // never fails
 	for i, f := range files {
-		one := file{filepath.Join(dir, fmt.Sprint(i)), f.bytes}
+		one := file{filepath.Join(dir, strconv.Itoa(i)), f.bytes}
 		out, err := os.Create(one.path)
 		if err != nil {
 			return nil, err
