@@ -86,7 +86,7 @@ func limiter(ctx context.Context, log *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("in Redis, %s's script: %.1f us of processor a decision, 16 at once\n", c.name, took)
+		fmt.Printf("in Redis, the script of %s: %.1f us of processor a decision, 16 at once\n", c.name, took)
 	}
 	if n := alone.Load(); n*200 > all.Load() {
 		return fmt.Errorf("%d of %d decisions were made without Redis, which did not reply within 50 ms: the "+
