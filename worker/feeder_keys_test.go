@@ -11,7 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// At the usual interval of this test, two keys of 120 jobs with 10 slots each would need twelve minutes.
+// At the usual interval of this test, two keys of 120 jobs with 10 slots each would need three minutes.
 func TestAKeyOfShortRunsDoesNotWaitForTheUsualInterval(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -19,7 +19,7 @@ func TestAKeyOfShortRunsDoesNotWaitForTheUsualInterval(t *testing.T) {
 	h.addLine(h.org, line, 120)
 	h.addLine(newOrg(), other, 120)
 	var now, most, runs atomic.Int64
-	h.work(worker.Options{Concurrency: 10, Timing: worker.Timing{Feed: time.Minute}},
+	h.work(worker.Options{Concurrency: 40, Timing: worker.Timing{Feed: 15 * time.Second}},
 		call.Handle(func(context.Context, *queue.Run[none]) error {
 			for n, seen := now.Add(1), most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
 			}
