@@ -64,6 +64,10 @@ func TestARetentionThatBreaksAPromiseOrNamesNoPlanIsRefusedWithTheReason(t *test
 			keep{Events: days(t, "60,free=31"), Deliveries: days(t, "60,trial=31,solo_pro=40")},
 			"not kept longer than its event",
 		},
+		{ // an org that has stopped paying for solo_pro
+			keep{Events: days(t, "90,free=60"), Deliveries: days(t, "31,solo_pro=90")},
+			"not kept longer than its event",
+		},
 		{keep{Events: days(t, "60,free=31"), Deliveries: days(t, "60,free=31")}, ""},
 	} {
 		err := c.keep.Check(plans.Standard())
