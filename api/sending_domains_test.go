@@ -27,6 +27,25 @@ type sendingDomain struct {
 	VerifiedAt     *string `json:"verified_at"`
 }
 
+func TestARepeatedCallOfASendingDomainHasItsAnswerThoughTheDomainIsGone(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	ada := h.signup()
+	at := sendingDomainsPath + "/shop.example"
+	ada.do(http.MethodPost, sendingDomainsPath, `{"domain":"shop.example"}`).want(t, 201, "")
+	call := func(action string) answer {
+		return ada.do(http.MethodPost, at+action, nil, "Idempotency-Key", action)
+	}
+	verified, rotated := call("/verify").want(t, 200, ""), call("/rotate").want(t, 200, "")
+	ada.do(http.MethodDelete, at, nil).want(t, 204, "")
+	for action, first := range map[string]answer{"/verify": verified, "/rotate": rotated} {
+		if again := call(action).want(t, 200, ""); string(again.Body) != string(first.Body) {
+			t.Errorf("%s: %s, want %s", action, again.Body, first.Body)
+		}
+		ada.do(http.MethodPost, at+action, nil).want(t, 404, "not_found")
+	}
+}
+
 func TestASendingDomainFromItsFirstKeyToItsEnd(t *testing.T) {
 	t.Parallel()
 	h := startHub(t)
