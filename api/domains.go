@@ -195,6 +195,9 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 	if err := a.mayAskDNS(ctx); err != nil {
 		return nil, err
 	}
+	if out, err := replay[domainOut](ctx, a); out != nil || err != nil {
+		return out, err
+	}
 	var d *branding.Domain
 	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		d, err = a.Domains.Get(ctx, tx, branding.Pages)

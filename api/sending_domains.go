@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
-	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -89,17 +88,12 @@ func (a *App) addSendingDomain(ctx context.Context, in *addSendingDomainIn) (*se
 	})
 }
 
-// findSendingDomain reads a domain before the transaction that changes it. The transaction must return the error absent,
-// and not the handler: it may have the answer to an earlier call with the same Idempotency-Key.
-func (a *App) findSendingDomain(ctx context.Context, name string) (d *orgsending.Domain, absent, err error) {
+func (a *App) findSendingDomain(ctx context.Context, name string) (d *orgsending.Domain, err error) {
 	err = a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		d, err = orgsending.FindDomain(ctx, tx, name)
 		return err
 	})
-	if fault.Is(err, fault.NotFound) {
-		return nil, err, nil
-	}
-	return d, nil, err
+	return d, err
 }
 
 // verifySendingDomain looks up the records while the caller waits, for at most seven seconds. A job repeats the
@@ -108,18 +102,15 @@ func (a *App) verifySendingDomain(ctx context.Context, in *SendingDomainName) (*
 	if err := a.mayAskDNS(ctx); err != nil {
 		return nil, err
 	}
-	d, absent, err := a.findSendingDomain(ctx, in.Domain)
+	if out, err := replay[sendingDomainOut](ctx, a); out != nil || err != nil {
+		return out, err
+	}
+	d, err := a.findSendingDomain(ctx, in.Domain)
 	if err != nil {
 		return nil, err
 	}
-	var check *orgsending.Check
-	if absent == nil {
-		check = a.senders().Check(ctx, d)
-	}
+	check := a.senders().Check(ctx, d)
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sendingDomainOut, error) {
-		if absent != nil {
-			return nil, absent
-		}
 		change, err := a.senders().Apply(ctx, tx, d.ID, check)
 		if err != nil {
 			return nil, err
@@ -137,20 +128,17 @@ func (a *App) rotateSendingDomain(ctx context.Context, in *SendingDomainName) (*
 	if err := a.mayAskDNS(ctx); err != nil {
 		return nil, err
 	}
-	_, absent, err := a.findSendingDomain(ctx, in.Domain)
+	if out, err := replay[sendingDomainOut](ctx, a); out != nil || err != nil {
+		return out, err
+	}
+	if _, err := a.findSendingDomain(ctx, in.Domain); err != nil {
+		return nil, err
+	}
+	key, err := orgsending.MakeKey()
 	if err != nil {
 		return nil, err
 	}
-	var key *orgsending.NewKey
-	if absent == nil {
-		if key, err = orgsending.MakeKey(); err != nil {
-			return nil, err
-		}
-	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sendingDomainOut, error) {
-		if absent != nil {
-			return nil, absent
-		}
 		d, added, err := a.senders().Rotate(ctx, tx, in.Domain, key)
 		if err != nil {
 			return nil, err
