@@ -1539,6 +1539,7 @@ emails_used(org uuid) as its caller
 engagement(org uuid, contact uuid, upto timestamp with time zone) as its caller
 event_horizon() as its caller
 event_seq(n integer) as its caller
+expect_rows_of_orgs(rel regclass) as its caller
 fifth_minute(at timestamp with time zone) as its caller
 job_died() as its caller
 job_grams(said text) as its caller
