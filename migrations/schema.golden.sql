@@ -702,6 +702,8 @@ CREATE INDEX template_name ON public.template USING btree (org_id, name_folded, 
 CREATE INDEX thread_age ON public.thread USING btree (last_message_at)
 CREATE INDEX thread_contact ON public.thread USING btree (org_id, contact_id, last_message_at, id)
 CREATE INDEX thread_last ON public.thread USING btree (org_id, last_message_at, id)
+CREATE INDEX thread_mailbox ON public.thread USING btree (org_id, mailbox_id, last_message_at, id)
+CREATE INDEX thread_unread ON public.thread USING btree (org_id, last_message_at, id) WHERE unread
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX variant_comparison_due ON public.variant_comparison USING btree (check_at) WHERE (check_at IS NOT NULL)
