@@ -79,11 +79,11 @@ func fillStages(ctx context.Context, system *postgres.DB, n int) (filled int64, 
 	err = system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
 		tx.Queue(byKeys)
 		filled, err = tx.Exec(ctx, `
-			WITH some AS (
+			WITH unfilled AS (
 				SELECT org_id, contact_id FROM contact_score WHERE stage IS NULL LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
 			)
 			UPDATE contact_score s SET stage = c.stage
-			FROM some x CROSS JOIN LATERAL (SELECT stage FROM contact WHERE org_id = x.org_id AND id = x.contact_id LIMIT 1) c
+			FROM unfilled x CROSS JOIN LATERAL (SELECT stage FROM contact WHERE org_id = x.org_id AND id = x.contact_id LIMIT 1) c
 			WHERE s.org_id = x.org_id AND s.contact_id = x.contact_id`, n)
 		return err
 	})
