@@ -19,7 +19,7 @@ import (
 
 // Files are the migrations.
 //
-//go:embed *.sql
+//go:embed *.sql *.indexes
 var Files embed.FS
 
 // Up migrates the database at url to the newest version. It is safe to call from any number of processes at once: they
@@ -89,8 +89,12 @@ func with(url string, do func(*goose.Provider) error) error {
 	if err != nil {
 		return fmt.Errorf("migration lock: %w", err)
 	}
+	indexes, err := indexMigrations()
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
 	p, err := goose.NewProvider(goose.DialectPostgres, db, Files, goose.WithLocker(locker),
-		goose.WithDisableGlobalRegistry(true))
+		goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(indexes...))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}

@@ -185,3 +185,21 @@ func TestADayThatIsReadIsLeftAtOnce(t *testing.T) {
 		t.Errorf("%d days dropped after the read, want 1", dropped)
 	}
 }
+
+// A table whose statistics say that each org has one row is read by any index that starts with the org.
+func TestEveryTableOfOrgsExpectsManyRowsOfAnOrg(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, testkit.DB(t).URL)
+	exec(t, conn, "SELECT make_partitions(12)")
+	rows, _ := conn.Query(t.Context(), `
+		SELECT c.relname
+		FROM pg_class c
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id' AND NOT a.attisdropped
+		WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+		AND EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indkey[0] = a.attnum AND i.indnkeyatts > 1)
+		AND NOT coalesce(a.attoptions @> '{n_distinct=100}', false) ORDER BY 1`)
+	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(missing) > 0 {
+		t.Errorf("%v, %v: a migration calls expect_rows_of_orgs for a new table", missing, err)
+	}
+}

@@ -37,7 +37,7 @@ contact_import_effect (org_id uuid not null, import_id uuid not null, contact_id
 contact_import_error (org_id uuid not null, import_id uuid not null, row integer not null, code text not null, detail text not null, cells bytea not null)
 contact_merge (org_id uuid not null, id uuid not null, survivor_id uuid not null, loser_ids uuid[] not null, undo jsonb, created_at timestamp with time zone not null, undone_at timestamp with time zone)
 contact_merged (org_id uuid not null, survivor_id uuid not null, contact_id uuid not null, merge_id uuid not null)
-contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null, first_score double precision, first_probability double precision, first_version text, engagement double precision[], fades_at timestamp with time zone)
+contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null, first_score double precision, first_probability double precision, first_version text, engagement double precision[], fades_at timestamp with time zone, stage text)
 contact_tag (org_id uuid not null, tag text not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
 contact_word (org_id uuid not null, word text not null, contact_id uuid not null)
 day_count (org_id uuid not null, day date not null, contacts bigint not null default 0, deliveries bigint not null default 0, delivery_failures bigint not null default 0, emails_sent bigint not null default 0, replies bigint not null default 0)
@@ -547,6 +547,8 @@ CREATE INDEX contact_owner ON public.contact USING btree (org_id, owner_id, crea
 CREATE INDEX contact_phone ON public.contact USING btree (org_id, phone_folded, created_at, id) WHERE ((phone_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_score_fades ON public.contact_score USING btree (fades_at, org_id) WHERE ((fades_at IS NOT NULL) AND (NOT archived))
 CREATE INDEX contact_score_rank ON public.contact_score USING btree (org_id, archived, score, contact_id)
+CREATE INDEX contact_score_stage ON public.contact_score USING btree (org_id, archived, stage, score, contact_id)
+CREATE INDEX contact_score_unstaged ON public.contact_score USING btree (org_id) WHERE (stage IS NULL)
 CREATE INDEX contact_source ON public.contact USING btree (org_id, source_folded, created_at, id) WHERE ((source_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_stage ON public.contact USING btree (org_id, stage, created_at, id) WHERE (archived_at IS NULL)
 CREATE INDEX contact_tag_contact ON public.contact_tag USING btree (org_id, contact_id, tag)
@@ -702,6 +704,8 @@ CREATE INDEX template_name ON public.template USING btree (org_id, name_folded, 
 CREATE INDEX thread_age ON public.thread USING btree (last_message_at)
 CREATE INDEX thread_contact ON public.thread USING btree (org_id, contact_id, last_message_at, id)
 CREATE INDEX thread_last ON public.thread USING btree (org_id, last_message_at, id)
+CREATE INDEX thread_mailbox ON public.thread USING btree (org_id, mailbox_id, last_message_at, id)
+CREATE INDEX thread_unread ON public.thread USING btree (org_id, last_message_at, id) WHERE unread
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX variant_comparison_due ON public.variant_comparison USING btree (check_at) WHERE (check_at IS NOT NULL)
@@ -1539,6 +1543,7 @@ emails_used(org uuid) as its caller
 engagement(org uuid, contact uuid, upto timestamp with time zone) as its caller
 event_horizon() as its caller
 event_seq(n integer) as its caller
+expect_rows_of_orgs(rel regclass) as its caller
 fifth_minute(at timestamp with time zone) as its caller
 job_died() as its caller
 job_grams(said text) as its caller
@@ -1564,6 +1569,8 @@ quota_truth(org uuid, what text) as its caller
 refuse(what text, about text) as its caller
 score_confirm(org uuid, used integer) as its caller
 score_snapshots() as its caller
+score_stage() as its caller
+score_stage_follows() as its caller
 sealed_key(sealed bytea) as its caller
 segment_marks() as its caller
 segment_marks_score() as its caller

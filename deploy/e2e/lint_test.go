@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -274,40 +273,6 @@ func TestTheAPIUsesOnlyTheKindAndArgsOfAJob(t *testing.T) {
 			}
 			return true
 		})
-	}
-}
-
-// A plan with only disabled plan types costs more than jit_above_cost: see internal/postgres.
-func TestAStatementThatTurnsPlanTypesOffTurnsCompilingOff(t *testing.T) {
-	t.Parallel()
-	found := 0
-	for _, dir := range []string{"api", "internal", "jobs", "scheduler", "worker"} {
-		err := filepath.WalkDir(filepath.Join(repository(t), dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				return err
-			}
-			ast.Inspect(parsed, func(n ast.Node) bool {
-				text, ok := n.(*ast.BasicLit)
-				if !ok || text.Kind != token.STRING || !strings.Contains(text.Value, "'enable_") {
-					return true
-				}
-				if found++; !strings.Contains(text.Value, "set_config('jit', 'off', true)") {
-					t.Errorf("%s: %s", path, text.Value)
-				}
-				return true
-			})
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if found == 0 {
-		t.Error("no such statement was found")
 	}
 }
 

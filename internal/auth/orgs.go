@@ -45,7 +45,7 @@ func (s *Service) Orgs(ctx context.Context, user, above id.ID, limit int) ([]Mem
 	if err != nil {
 		return nil, err
 	}
-	order := func(a, b Membership) int { return bytes.Compare(a.ID[:], b.ID[:]) }
+	order := func(a, b Membership) int { return id.Compare(a.ID, b.ID) }
 	slices.SortFunc(all, order)
 	if !above.IsZero() {
 		all = slices.DeleteFunc(all, func(m Membership) bool { return bytes.Compare(m.ID[:], above[:]) <= 0 })

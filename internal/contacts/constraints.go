@@ -37,7 +37,7 @@ func askStage(tx *postgres.Tx, stage string) {
 		var stages []string
 		_ = json.Unmarshal([]byte(about), &stages) // the fault is valid without the list, too
 		return []fault.FieldError{unknownStage("", stage, stages)}
-	}, `SELECT refuse('stage', to_json(stages)::text) FROM org WHERE org_id = $1 AND $2 <> ALL (stages)`, tx.Org(),
+	}, `SELECT refuse('stage', to_json(stages)::text) FROM org WHERE id = $1 AND $2 <> ALL (stages)`, tx.Org(),
 		stage)
 }
 

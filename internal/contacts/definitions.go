@@ -38,7 +38,7 @@ func newDefinitions(tx *postgres.Tx) *definitions {
 
 // read queues the reads of the definitions that allowed needs.
 func (d *definitions) read(attributes, segments bool) {
-	d.tx.Queue(`SELECT stages FROM org WHERE org_id = $1`, d.tx.Org()).QueryRow(func(row pgx.Row) error {
+	d.tx.Queue(`SELECT stages FROM org WHERE id = $1`, d.tx.Org()).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&d.stages)
 	})
 	if attributes {

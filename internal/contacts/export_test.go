@@ -94,3 +94,12 @@ func Statements() []NamedStatement {
 		{"update many contacts", updateAllSQL},
 	}
 }
+
+// ByStages returns the statement of a list of stages in an order of scores.
+func ByStages(org id.ID, f *Filter, s Sort, limit int, stages ...string) (sql string, args []any, err error) {
+	q, sql, err := byStages(org, f, s, nil, limit, stages)
+	if err != nil {
+		return "", nil, err
+	}
+	return sql, q.args, nil
+}

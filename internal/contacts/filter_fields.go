@@ -32,7 +32,7 @@ const maxFilterValues = 200
 
 // filterValues holds the statements that select the values in use of a field. $1 is the org, $2 is maxFilterValues.
 var filterValues = map[string]string{
-	"stage": `SELECT unnest(stages) FROM org WHERE org_id = $1 LIMIT $2`,
+	"stage": `SELECT unnest(stages) FROM org WHERE id = $1 LIMIT $2`,
 	"segment": `SELECT key FROM segment WHERE org_id = $1 AND archived_at IS NULL
 		ORDER BY key LIMIT $2`,
 	"tag": `WITH RECURSIVE step AS (

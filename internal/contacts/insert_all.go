@@ -17,8 +17,8 @@ var wide = `unnest(` + joinColumns(contactColumns, func(i int, c *contactColumn)
 }) + `) AS u (` + columnNames(contactColumns) + `)`
 
 // rated selects the arrays of scores as rows u. Its arguments are those of scoresOf.
-const rated = `unnest($2::uuid[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-	AS u (id, score, probability, version, confidence, segments, scored_at)`
+const rated = `unnest($2::uuid[], $3::float8[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
+	$9::text[]) AS u (id, score, probability, version, confidence, segments, scored_at, stage)`
 
 var insertAllSQL = `
 WITH made AS (INSERT INTO contact (org_id, ` + columnNames(contactColumns) + `)
@@ -29,8 +29,9 @@ FROM ` + wide + ` RETURNING 1)
 SELECT quota_noted($1, 'contacts', 1, (SELECT count(*) FROM made))`
 
 const insertScoresSQL = `
-INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at)
-SELECT $1, u.id, u.score, u.probability, u.version, u.confidence, u.score, u.segments::text[], u.scored_at
+INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments, scored_at,
+	stage)
+SELECT $1, u.id, u.score, u.probability, u.version, u.confidence, u.score, u.segments::text[], u.scored_at, u.stage
 FROM ` + rated
 
 // insertAll is insert for many contacts, in the given order. If an address is taken, the TakenError does not name it.
@@ -112,13 +113,15 @@ func insertAttributes(tx *postgres.Tx, all []*Contact) {
 func scoresOf(org id.ID, all []*Contact, segments [][]string) []any {
 	n := len(all)
 	ids, score, probability := make([]id.ID, n), make([]float64, n), make([]float64, n)
-	version, confidence, stored, at := make([]string, n), make([]string, n), make([]string, n), make([]time.Time, n)
+	version, confidence, stored, stages := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	at := make([]time.Time, n)
 	for i, c := range all {
 		ids[i], score[i], probability[i] = c.ID, c.LeadScore, c.Score.Probability
 		version[i], confidence[i] = c.Score.ModelVersion, c.Score.Confidence
-		stored[i], at[i] = arrayLiteral(segments[i]), c.UpdatedAt.Time
+		stored[i], stages[i] = arrayLiteral(segments[i]), c.Stage
+		at[i] = c.UpdatedAt.Time
 	}
-	return []any{org, ids, score, probability, version, confidence, stored, at}
+	return []any{org, ids, score, probability, version, confidence, stored, at, stages}
 }
 
 // many holds side table rows: one for each word, tag or segment of a contact.

@@ -1,7 +1,6 @@
 package contacts
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ func gone(a, b map[string]any) (keys []string) {
 // SortIDs returns ids sorted, without duplicates.
 func SortIDs(ids []id.ID) []id.ID {
 	out := slices.Clone(ids)
-	slices.SortFunc(out, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(out, id.Compare)
 	return slices.Compact(out)
 }
 

@@ -25,6 +25,19 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Positi
 		}
 		return q.list(ctx, tx, sql)
 	}
+	if stages := f.stages(); (s == Highest || s == Lowest) && len(stages) > 0 && len(stages) <= maxStagesByIndex {
+		all, err := scoresHaveStages(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		if all {
+			q, sql, err := byStages(tx.Org(), f, s, after, limit, stages)
+			if err != nil {
+				return nil, err
+			}
+			return q.list(ctx, tx, sql)
+		}
+	}
 	q := build(tx.Org(), f, s, true)
 	sql, err := q.page(s, after, limit)
 	if err != nil {

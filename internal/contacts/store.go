@@ -13,7 +13,7 @@ import (
 )
 
 // insertSQL inserts a new contact, its score, which is the first record of it, and its words. $1 is the org, $2 the id;
-// the columns end with the time of the score and the words.
+// the columns end with the time of the score, the stage and the words.
 var insertSQL = func() string {
 	n := len(contactColumns) + 1
 	return `
@@ -24,10 +24,10 @@ WITH made AS (
 	}) + `)
 ), rated AS (
 	INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
-	scored_at)
-	VALUES ($1, $2, ` + numbered(n+1, 4) + fmt.Sprintf(", $%d, ", n+1) + numbered(n+5, 2) + `)
+	scored_at, stage)
+	VALUES ($1, $2, ` + numbered(n+1, 4) + fmt.Sprintf(", $%d, ", n+1) + numbered(n+5, 3) + `)
 )
-INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest(` + numbered(n+7, 1) + `::text[]) w`
+INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest(` + numbered(n+8, 1) + `::text[]) w`
 }()
 
 // numbered returns the parameters of n arguments from number first.
@@ -56,7 +56,7 @@ func insert(tx *postgres.Tx, c *Contact) error {
 		return err
 	}
 	args := append(columnValues([]any{tx.Org()}, contactColumns, &w), c.LeadScore, c.Score.Probability,
-		c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt, words)
+		c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt, c.Stage, words)
 	unique(tx.Queue(insertSQL, args...), w.address)
 	addTags(tx, c, c.Tag)
 	addSegments(tx, c, c.Segment)

@@ -2,6 +2,7 @@
 package id
 
 import (
+	"bytes"
 	"database/sql/driver"
 	"encoding/hex"
 	"fmt"
@@ -50,6 +51,9 @@ func (i ID) String() string {
 	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
 	return string(b[:])
 }
+
+// Compare returns -1, 0 or 1 as a was created before b, is b, or was created after it. Postgres orders ids the same way.
+func Compare(a, b ID) int { return bytes.Compare(a[:], b[:]) }
 
 // IsZero reports whether i is the zero ID, the id of the platform itself.
 func (i ID) IsZero() bool { return i == ID{} }

@@ -61,12 +61,14 @@ type Filter struct {
 const threadColumns = `t.id, t.subject, t.contact_id, t.mailbox_id, t.incoming + coalesce(o.n, 0), t.unread,
 	greatest(t.last_message_at, o.last), t.edit, t.computed + coalesce(o.n, 0), t.last_message_at,
 	(SELECT coalesce(nullif(btrim(c.first_name || ' ' || c.last_name), ''), c.email) FROM contact c
-		WHERE c.org_id = t.org_id AND c.id = t.contact_id)`
+		WHERE c.org_id = $1 AND c.id = t.contact_id)`
 
-// threadFrom joins the threads with what went out.
-const threadFrom = ` FROM thread t LEFT JOIN LATERAL (SELECT count(*)::int n, max(coalesce(e.sent_at, e.marked_at)) last
-	FROM email e WHERE e.org_id = t.org_id AND e.thread_id = t.id AND e.marked_at IS NOT NULL) o ON true
-	WHERE t.org_id = $1`
+// outgoing joins the threads t with what went out.
+const outgoing = ` LEFT JOIN LATERAL (
+	SELECT count(*)::int n, max(coalesce(e.sent_at, e.marked_at)) last
+	FROM email e
+	WHERE e.org_id = $1 AND e.thread_id = t.id AND e.marked_at IS NOT NULL
+) o ON true`
 
 const filterThreads = ` AND ($2::uuid IS NULL OR t.contact_id = $2) AND ($3::uuid IS NULL OR t.mailbox_id = $3)
 	AND ($4::boolean IS NULL OR t.unread = $4)`
@@ -87,13 +89,9 @@ func ThreadPosition(v VersionedThread) record.Position {
 func ListThreads(ctx context.Context, tx *postgres.Tx, f *Filter, after *record.Position, limit int) (
 	[]VersionedThread, error,
 ) {
-	sql := `SELECT ` + threadColumns + threadFrom + filterThreads
-	args := []any{tx.Org(), f.Contact, f.Mailbox, f.Unread, limit}
-	if after != nil {
-		sql += ` AND (t.last_message_at, t.id) < ($6::timestamptz, $7)`
-		args = append(args, after.Key, after.ID)
-	}
-	rows, err := tx.Query(ctx, sql+` ORDER BY t.last_message_at DESC, t.id DESC LIMIT $5`, args...)
+	tx.Queue(record.Planning)
+	sql, args := listing(tx.Org(), f, after, limit)
+	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list threads: %w", err)
 	}
@@ -102,6 +100,18 @@ func ListThreads(ctx context.Context, tx *postgres.Tx, f *Filter, after *record.
 		return nil, fmt.Errorf("list threads: %w", err)
 	}
 	return all, nil
+}
+
+// listing returns the statement of ListThreads. What is joined is read for the threads of the page alone.
+func listing(org id.ID, f *Filter, after *record.Position, limit int) (sql string, args []any) {
+	const newestFirst = ` ORDER BY t.last_message_at DESC, t.id DESC`
+	page := `SELECT * FROM thread t WHERE t.org_id = $1` + filterThreads
+	args = []any{org, f.Contact, f.Mailbox, f.Unread, limit}
+	if after != nil {
+		page += ` AND (t.last_message_at, t.id) < ($6::timestamptz, $7)`
+		args = append(args, after.Key, after.ID)
+	}
+	return `SELECT ` + threadColumns + ` FROM (` + page + newestFirst + ` LIMIT $5) t` + outgoing + newestFirst, args
 }
 
 // CountThreads returns the number of threads that f matches.
@@ -120,7 +130,8 @@ const maxShown = 200
 // GetThread returns a thread with its messages, oldest first. A thread of emails that nobody has answered is one, too.
 // The error is a not_found fault if there is none.
 func GetThread(ctx context.Context, tx *postgres.Tx, thread id.ID) (VersionedThread, []Message, error) {
-	rows, err := tx.Query(ctx, `SELECT `+threadColumns+threadFrom+` AND t.id = $2`, tx.Org(), thread)
+	rows, err := tx.Query(ctx, `SELECT `+threadColumns+` FROM thread t`+outgoing+
+		` WHERE t.org_id = $1 AND t.id = $2`, tx.Org(), thread)
 	if err != nil {
 		return VersionedThread{}, nil, fmt.Errorf("read thread: %w", err)
 	}

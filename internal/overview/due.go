@@ -18,13 +18,19 @@ const looksAtOnce = 500
 const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
 	set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-// lookSQL finds the overviews whose time for a look has come, by one probe of an index while there are none.
-const lookSQL = `SELECT org_id FROM overview_state WHERE look_at <= now() ORDER BY look_at LIMIT $1`
+// planningDays is planning for a statement on tables with a partition for each day, which is planned for its bound.
+const planningDays = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+
+// lookSQL finds the overviews whose time for a look has come, by one probe of an index while there are none, with the
+// times from which their events may not be counted.
+const lookSQL = `SELECT org_id, greatest(counted_at, now() - interval '30 days') - interval '1 hour'
+FROM overview_state WHERE look_at <= now() ORDER BY look_at LIMIT $1`
 
 // dueSQL returns which of the orgs $1 have events that are not counted, or deliveries under way, and whose last count
 // of all days misses what has changed since; and of these, which have no open job with the dedupe key $2. Events and
-// deliveries lie in partitions by day; the bounds on id leave those of the last days. OFFSET prevents a plan that reads
-// all jobs.
+// deliveries lie in partitions by day; the bound $3, below the ids that any of the orgs looks for, leaves those of the
+// last days to the plan. OFFSET prevents a plan that reads all jobs.
 const dueSQL = `
 SELECT s.org_id, n.due,
 	n.due AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = s.org_id AND j.dedupe_key = $2 OFFSET 0)
@@ -33,9 +39,9 @@ JOIN overview_state s ON s.org_id = o.org_id
 CROSS JOIN LATERAL (SELECT uuid_floor(greatest(s.counted_at, now() - interval '30 days') - interval '1 hour') AS id)
 	AS since
 CROSS JOIN LATERAL (SELECT coalesce(s.due_at <= now(), false) OR EXISTS (
-		SELECT FROM event e WHERE e.org_id = s.org_id AND e.seq > s.seq AND e.id >= since.id)
+		SELECT FROM event e WHERE e.org_id = s.org_id AND e.seq > s.seq AND e.id >= since.id AND e.id >= $3)
 	OR s.whole_at <= now() - interval '1 day' AND (s.counted_at > s.whole_at OR EXISTS (
-		SELECT FROM webhook_delivery d WHERE d.org_id = s.org_id AND d.id >= since.id)) AS due) AS n`
+		SELECT FROM webhook_delivery d WHERE d.org_id = s.org_id AND d.id >= since.id AND d.id >= $3)) AS due) AS n`
 
 // laterSQL sets the next looks at the orgs $1, of which $2 are due. A job that counts sets it again. While an overview
 // is read, the look is soon; otherwise it is after as much time as has passed since the last count or read, between a
@@ -87,18 +93,27 @@ func look(ctx context.Context, tx *postgres.Tx, dedupe string) (orgs []id.ID, du
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
-	if err != nil || len(all) == 0 {
-		return nil, nil, nil, err
-	}
-	tx.Queue(planning) // each query of a ReadTx has a transaction of its own
-	if rows, err = tx.Query(ctx, dueSQL, all, dedupe); err != nil {
-		return nil, nil, nil, err
-	}
 	var (
-		org      id.ID
-		is, free bool
+		all    []id.ID
+		org    id.ID
+		since  time.Time
+		oldest = time.Now()
 	)
+	if _, err = pgx.ForEachRow(rows, []any{&org, &since}, func() error {
+		all = append(all, org)
+		if since.Before(oldest) {
+			oldest = since
+		}
+		return nil
+	}); err != nil || len(all) == 0 {
+		return nil, nil, nil, err
+	}
+
+	tx.Queue(planningDays) // each query of a ReadTx has a transaction of its own
+	if rows, err = tx.Query(ctx, dueSQL, all, dedupe, id.Floor(oldest)); err != nil {
+		return nil, nil, nil, err
+	}
+	var is, free bool
 	_, err = pgx.ForEachRow(rows, []any{&org, &is, &free}, func() error {
 		orgs, due = append(orgs, org), append(due, is)
 		if free {

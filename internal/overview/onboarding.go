@@ -22,7 +22,7 @@ var steps = []struct{ key, done string }{
 	{"create_webhook", `EXISTS (SELECT FROM webhook_endpoint WHERE org_id = $1)`},
 	{"see_delivery", `EXISTS (SELECT FROM day_count WHERE org_id = $1 AND deliveries > 0)`},
 	{"connect_account", `EXISTS (SELECT FROM social_account WHERE org_id = $1)`},
-	{"choose_plan", `EXISTS (SELECT FROM org WHERE org_id = $1 AND plan <> 'trial')`},
+	{"choose_plan", `EXISTS (SELECT FROM org WHERE id = $1 AND plan <> 'trial')`},
 }
 
 // onboard reads which steps are done.

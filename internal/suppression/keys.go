@@ -84,11 +84,17 @@ func (k Keys) Guard(tx *postgres.Tx) {
 }
 
 // Blocked returns an SQL condition that is true if a suppression refuses a mail. The arguments are SQL: the org, the
-// hashes of Keys as bytea[], and a boolean that is true for mail with the purpose marketing.
+// hashes of Keys as bytea[], and a boolean that is true for mail with the purpose marketing. They must not name columns,
+// so that each list is looked up once.
 func Blocked(org, own, platform, marketing string) string {
-	return `EXISTS (SELECT FROM suppression WHERE lifted_at IS NULL AND (purpose = 'all' OR ` + marketing + `) AND
-		(org_id = ` + org + ` AND hash = ANY (` + own + `) OR
-		org_id = '00000000-0000-0000-0000-000000000000' AND hash = ANY (` + platform + `)))`
+	return "(" + listed(org, own, marketing) + " OR " +
+		listed("'00000000-0000-0000-0000-000000000000'::uuid", platform, marketing) + ")"
+}
+
+// listed is apart for each org, because the index serves no condition that names two.
+func listed(org, hashes, marketing string) string {
+	return `EXISTS (SELECT FROM suppression WHERE org_id = ` + org + ` AND hash = ANY (` + hashes + `)
+		AND lifted_at IS NULL AND (purpose = 'all' OR ` + marketing + `))`
 }
 
 // parts is the number of parts of an org's hashes that are locked as one.

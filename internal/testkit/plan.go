@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -60,4 +61,28 @@ func (d *Database) Troubles(t testing.TB, org id.ID, settings, sql string, args 
 		found = append(found, "compiled by jit")
 	}
 	return found
+}
+
+// Buffers returns how many buffers a statement reads when it is executed as the app role under org, and its plan. What
+// it writes is rolled back. settings is a statement before it that sets planner options; "" is none.
+func (d *Database) Buffers(t testing.TB, org id.ID, settings, sql string, args ...any) (read int, plan string) {
+	t.Helper()
+	undo := errors.New("undo")
+	err := d.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+		if settings != "" {
+			tx.Queue(settings)
+		}
+		err := tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+sql, args, &plan)
+		return errors.Join(err, undo)
+	})
+	var explained []struct {
+		Plan struct {
+			Hit  int `json:"Shared Hit Blocks"`
+			Read int `json:"Shared Read Blocks"`
+		}
+	}
+	if plan == "" || json.Unmarshal([]byte(plan), &explained) != nil || len(explained) == 0 {
+		t.Fatalf("explain: %v", err)
+	}
+	return explained[0].Plan.Hit + explained[0].Plan.Read, plan
 }

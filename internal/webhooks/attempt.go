@@ -59,7 +59,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 INSERT INTO webhook_attempt (org_id, id, delivery_id, number, trigger, request_headers, error_class, error, started_at)
 SELECT $1, uuidv7_at($2), $3, $4, $5, '{}', 'interrupted', $6, $2
 FROM generate_series(1, $7 - (SELECT count(*)::int FROM webhook_attempt WHERE org_id = $1 AND delivery_id = $3
-AND error_class = 'interrupted'))`
+AND id >= $8 AND error_class = 'interrupted'))`
 	lostText = "We lost the process that had this try before it said how it ended; the receiver may have got it. " +
 		"It does not count, and was repeated."
 
@@ -112,10 +112,10 @@ func log(tx *postgres.Tx, p *DeliveryRequest, o *Outcome) error {
 	if o.spends() {
 		tries++
 	}
-	tx.Queue(planOnce)
+	tx.Queue(byDay)
 	if p.Lost > 0 {
 		tx.Queue(lostSQL, tx.Org(), wire.At(o.Started.Add(-time.Millisecond)), p.Delivery, p.Tries+1, p.Trigger,
-			lostText, p.Lost)
+			lostText, p.Lost, id.Floor(p.Delivery.Time().Add(-eventSlack)))
 	}
 	tx.Queue(attemptSQL, tx.Org(), id.New(), p.Delivery, p.Tries+1, trigger, sent, code, answer, o.Answer.Cut,
 		location(o.Answer),

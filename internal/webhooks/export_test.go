@@ -9,7 +9,6 @@ import (
 // Statements for the tests of query plans.
 const (
 	AttemptsSQL       = attemptsSQL
-	LoadSQL           = loadSQL
 	ReplayStatusesSQL = replayStatusesSQL
 )
 
@@ -43,8 +42,13 @@ func (f Filter) Bounds(before id.ID) (upper, oldest id.ID) { return f.bounds(bef
 // Matching returns the statement of the walk from its start.
 func (r *Replay) Matching() (sql string, args []any) { return r.matching("id, event, type", id.ID{}) }
 
-// LoadAllSQL is the statement of LoadAll; ByKey is its planner settings.
+// Statements by key with the planner settings that precede them.
 const (
-	LoadAllSQL = loadAllSQL
-	ByKey      = byKey
+	ByKey        = byKey
+	LoadAllSQL   = loadAllSQL
+	EventsSQL    = eventsSQL
+	DeliveredSQL = deliveredSQL
 )
+
+// EventSlack is how far an event's id may be from its delivery's.
+const EventSlack = eventSlack

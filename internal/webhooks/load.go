@@ -1,12 +1,9 @@
 package webhooks
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,65 +14,88 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// planOnce precedes statements that find partitions by a key. By default Postgres plans such a statement on each
-// execution, because a custom plan prunes to one partition and looks cheaper; planning the join below takes ten times
-// as long as executing it.
-const planOnce = `SET LOCAL plan_cache_mode = force_generic_plan`
+// byDay precedes statements on tables that have a partition for each day. A plan for the actual ids names the partitions
+// of those ids alone, so its cost does not depend on how many days are kept. A plan for any ids names and locks all.
+const byDay = `SET LOCAL plan_cache_mode = force_custom_plan`
 
-// byKey also forces index look-ups for the join, because a plan with a sequential scan of a small table would be kept
-// when the table has grown.
-const byKey = `SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true),
+// byKey also forces index look-ups for the join. A plan for few rows would otherwise scan a table that it believes small.
+const byKey = `SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true),
 	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
 	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
 
-const (
-	loadSQL    = parcelSQL + ` FROM webhook_delivery d` + withSQL + ` WHERE d.org_id = $1 AND d.id = $2`
-	loadAllSQL = parcelSQL +
-		` FROM unnest($2::uuid[]) AS m (id) JOIN webhook_delivery d ON d.org_id = $1 AND d.id = m.id` + withSQL
+// loadAllSQL reads deliveries $2 of org $1, whose ids are from $3 to $4, with the events whose ids are from $5 to $6.
+//
+// Each join repeats $1 instead of a column, because the planner multiplies two conditions on an org. LIMIT 1 keeps each
+// delivery's look-up apart from the join, so that it uses the key whatever the statistics say of the org.
+const loadAllSQL = `
+SELECT d.id, d.endpoint_id, d.event_id, d.event_type, d.trigger, d.body, d.status, d.attempts, d.created_at,
+	e.url, e.secret, e.previous_secret, e.previous_until, e.enabled, e.archived_at IS NOT NULL,
+	ev.seq, ev.actor_type, ev.actor_id, ev.request_id, ev.data, ev.created_at,
+	h.opened_at IS NOT NULL, coalesce(j.losses, 0)
+FROM unnest($2::uuid[]) AS m (id)
+CROSS JOIN LATERAL (
+	SELECT * FROM webhook_delivery WHERE org_id = $1 AND id = m.id AND id BETWEEN $3 AND $4 LIMIT 1
+) d
+JOIN webhook_endpoint e ON e.org_id = $1 AND e.id = d.endpoint_id
+LEFT JOIN webhook_health h ON h.org_id = $1 AND h.endpoint_id = d.endpoint_id
+LEFT JOIN job j ON j.org_id = $1 AND j.id = d.id
+LEFT JOIN LATERAL (
+	SELECT * FROM event
+	WHERE org_id = $1 AND id = d.event_id AND id BETWEEN $5 AND $6 AND d.body IS NULL LIMIT 1
+) ev ON true`
 
-	parcelSQL = `
-	SELECT d.id, d.endpoint_id, d.event_id, d.event_type, d.trigger, d.body, d.status, d.attempts, d.created_at,
-		e.url, e.secret, e.previous_secret, e.previous_until, e.enabled, e.archived_at IS NOT NULL,
-		ev.seq, ev.actor_type, ev.actor_id, ev.request_id, ev.data, ev.created_at,
-		h.opened_at IS NOT NULL, coalesce(j.losses, 0)`
-	withSQL = `
-	JOIN webhook_endpoint e ON e.org_id = d.org_id AND e.id = d.endpoint_id
-	LEFT JOIN webhook_health h ON h.org_id = d.org_id AND h.endpoint_id = d.endpoint_id
-	LEFT JOIN job j ON j.org_id = d.org_id AND j.id = d.id
-	LEFT JOIN event ev ON ev.org_id = d.org_id AND ev.id = d.event_id AND d.body IS NULL`
-)
+// eventsSQL reads the events $2 of org $1, whose ids are from $3 to $4: those that loadAllSQL did not find.
+const eventsSQL = `
+SELECT ev.id, ev.seq, ev.actor_type, ev.actor_id, ev.request_id, ev.data, ev.created_at
+FROM unnest($2::uuid[]) AS m (id)
+CROSS JOIN LATERAL (SELECT * FROM event WHERE org_id = $1 AND id = m.id AND id BETWEEN $3 AND $4 LIMIT 1) ev`
+
+// eventSlack is how much earlier or later than its delivery an event may have got its id, for loadAllSQL to find it.
+// The ids are of different clocks. A delivery that repeats an older event is found by eventsSQL.
+const eventSlack = 10 * time.Minute
 
 // loaded is a row of the load queries.
 type loaded struct {
 	DeliveryRequest
-	sealed, previous    []byte
-	previousUntil       *time.Time
-	enabled, archived   bool
-	body                json.RawMessage
+	sealed, previous  []byte
+	previousUntil     *time.Time
+	enabled, archived bool
+	body              json.RawMessage
+	made              wire.Time
+	loadedEvent
+}
+
+// loadedEvent holds the columns of an event; they are nil if it was not found.
+type loadedEvent struct {
 	seq                 *int64
 	actor, actorID, req *string
 	data                json.RawMessage
 	at                  *wire.Time
-	made                wire.Time
+}
+
+func (e *loadedEvent) columns() []any {
+	return []any{&e.seq, &e.actor, &e.actorID, &e.req, &e.data, &e.at}
 }
 
 func (l *loaded) columns() []any {
-	return []any{
+	all := []any{
 		&l.Delivery, &l.Endpoint, &l.EventID, &l.EventType, &l.Trigger, &l.body, &l.Status, &l.Tries, &l.made,
 		&l.URL, &l.sealed, &l.previous, &l.previousUntil, &l.enabled, &l.archived,
-		&l.seq, &l.actor, &l.actorID, &l.req, &l.data, &l.at, &l.Held, &l.Lost,
 	}
+	all = append(all, l.loadedEvent.columns()...)
+	return append(all, &l.Held, &l.Lost)
 }
 
-// Load reads a delivery with its endpoint and its event in one round trip. The error satisfies postgres.None if there
-// is no such delivery.
+// Load reads a delivery with its endpoint and its event. The error satisfies postgres.None if there is no such delivery.
 func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*DeliveryRequest, error) {
-	var l loaded
-	tx.Queue(planOnce)
-	if err := tx.QueryRow(ctx, loadSQL, []any{tx.Org(), delivery}, l.columns()...); err != nil {
+	one := Load{Org: tx.Org(), Delivery: delivery}
+	if err := s.loadAll(ctx, tx, []*Load{&one}); err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
 	}
-	return s.deliveryRequest(tx.Org(), &l)
+	if one.Parcel == nil && one.Err == nil {
+		return nil, fmt.Errorf("read delivery: %w", pgx.ErrNoRows)
+	}
+	return one.Parcel, one.Err
 }
 
 // Load is one delivery for LoadAll to load, and its result. Parcel and Err are nil if there is no such delivery.
@@ -85,45 +105,50 @@ type Load struct {
 	Err           error
 }
 
-// LoadAll loads many deliveries, of any orgs, in one round trip, with one statement per org. If it returns an error, no
-// result is valid.
+// LoadAll loads many deliveries, of any orgs, in one round trip, with one statement per org. Deliveries of older events
+// take a second one. If it returns an error, no result is valid.
 func (s *Service) LoadAll(ctx context.Context, db *postgres.DB, all []*Load) error {
 	if len(all) == 0 {
 		return nil
 	}
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *Load) int { return cmp.Or(bytes.Compare(a.Org[:], b.Org[:])) })
-	return db.ReadTx(ctx, all[0].Org, func(tx *postgres.Tx) error {
-		tx.Queue(byKey)
-		for len(all) > 0 {
-			org, n := all[0].Org, 0
-			var ids []id.ID
-			asked := map[id.ID][]*Load{}
-			for ; n < len(all) && all[n].Org == org; n++ {
-				if asked[all[n].Delivery] == nil {
-					ids = append(ids, all[n].Delivery)
-				}
-				asked[all[n].Delivery] = append(asked[all[n].Delivery], all[n])
-			}
-			all = all[n:]
-			tx.Turn(org)
-			tx.Queue(loadAllSQL, org, ids).Query(func(rows pgx.Rows) error {
-				defer rows.Close()
-				for rows.Next() {
-					var l loaded
-					if err := rows.Scan(l.columns()...); err != nil {
-						return fmt.Errorf("read deliveries: %w", err)
-					}
-					p, err := s.deliveryRequest(org, &l)
-					for _, one := range asked[l.Delivery] {
-						one.Parcel, one.Err = p, err
-					}
-				}
-				return rows.Err()
-			})
+	return db.ReadTx(ctx, all[0].Org, func(tx *postgres.Tx) error { return s.loadAll(ctx, tx, all) })
+}
+
+func (s *Service) loadAll(ctx context.Context, tx *postgres.Tx, all []*Load) error {
+	orgs := groupByOrg(all)
+	tx.Queue(byKey)
+	for _, o := range orgs {
+		tx.Turn(o.org)
+		o.queueDeliveries(tx)
+	}
+	if err := tx.Flush(ctx); err != nil {
+		return err
+	}
+
+	tx.Queue(byKey)
+	missing := false
+	for _, o := range orgs {
+		if len(o.withoutEvent) > 0 {
+			missing = true
+			tx.Turn(o.org)
+			o.queueEvents(tx)
 		}
-		return nil
-	})
+	}
+	if missing {
+		if err := tx.Flush(ctx); err != nil {
+			return err
+		}
+	}
+
+	for _, o := range orgs {
+		for _, l := range o.found {
+			p, err := s.deliveryRequest(o.org, l)
+			for _, one := range o.asked[l.Delivery] {
+				one.Parcel, one.Err = p, err
+			}
+		}
+	}
+	return nil
 }
 
 // deliveryRequest completes a row for sending, if the delivery is wanted.

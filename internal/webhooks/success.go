@@ -3,6 +3,7 @@ package webhooks
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -22,7 +23,8 @@ func AsSuccess(p *DeliveryRequest, o *Outcome) (Success, bool) {
 	return Success{p, o}, o.Status == Delivered && !o.Probe && !p.Held && p.Lost == 0
 }
 
-// deliveredSQL keeps the attempts in the rows of their deliveries, and resets their endpoints' failures.
+// deliveredSQL keeps the attempts in the rows of their deliveries, whose ids are from $18 to $19, and resets their
+// endpoints' failures.
 const deliveredSQL = `
 WITH relieved AS (` + relieveSQL + `)
 UPDATE webhook_delivery d
@@ -33,7 +35,7 @@ SET status = 'delivered', attempts = m.number, last_status = m.status, last_erro
 FROM unnest($4::uuid[], $5::uuid[], $6::int[], $7::text[], $8::int[], $9::bytea[], $10::bool[], $11::int[],
 	$12::int[], $13::int[], $14::int[], $15::int[], $16::text[], $17::timestamptz[])
 	AS m (id, delivery, number, headers, status, answer, cut, dns, connect, tls, first_byte, total, addr, started)
-WHERE d.org_id = $1 AND d.id = m.delivery`
+WHERE d.org_id = $1 AND d.id = m.delivery AND d.id BETWEEN $18 AND $19`
 
 // Write writes Successes of tx's org: the attempts, the deliveries' status, and the reset of their endpoints' failures.
 func (s *Service) Write(tx *postgres.Tx, items []any) error {
@@ -73,9 +75,10 @@ func (s *Service) Write(tx *postgres.Tx, items []any) error {
 			known[p.Endpoint], endpoints = true, append(endpoints, p.Endpoint)
 		}
 	}
-	tx.Queue(planOnce)
+	first, last := slices.MinFunc(deliveries, id.Compare), slices.MaxFunc(deliveries, id.Compare)
+	tx.Queue(byKey)
 	tx.Queue(deliveredSQL, tx.Org(), endpoints, wire.Now(), ids, deliveries, tries, headers, codes, answers, cut, dns,
-		connect, tls, firstByte, totals, addrs, started)
+		connect, tls, firstByte, totals, addrs, started, first, last)
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Args selects the sweep.
 type Args struct {
-	Orgs bool `json:"orgs,omitempty"` // also count the contacts of orgs without an index
+	Orgs bool `json:"orgs,omitempty"` // also count the contacts of orgs without an index, and fill columns
 }
 
 // Kind is one sweep over all orgs. The timetable adds it.

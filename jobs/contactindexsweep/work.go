@@ -3,6 +3,7 @@ package contactindexsweep
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -18,9 +19,12 @@ type Job struct {
 // Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work makes indexes due, and creates missing ones. A repeated sweep changes nothing.
+// Work makes indexes due, creates missing ones, and fills columns of indexes that rows of before lack. A repeated sweep changes nothing.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err := wordindex.SweepMarks(ctx, j.System, j.Pace.Marks); err != nil || !run.Args.Orgs {
+		return err
+	}
+	if err := contacts.FillStages(ctx, j.System); err != nil {
 		return err
 	}
 	return wordindex.SweepOrgs(ctx, j.System, j.Large)

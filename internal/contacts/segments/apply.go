@@ -51,7 +51,7 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(changes, func(a, b change) int { return compare(a.contact, b.contact) })
+	slices.SortStableFunc(changes, func(a, b change) int { return id.Compare(a.contact, b.contact) })
 	there, err := r.touch(ctx, changes)
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func (p place) compare(q place) int {
 	if c := p.at.Compare(q.at); c != 0 {
 		return c
 	}
-	return compare(p.id, q.id)
+	return id.Compare(p.id, q.id)
 }
 
 // piece processes the next contacts of s on one side, live or archived.

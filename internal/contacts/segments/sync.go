@@ -1,7 +1,6 @@
 package segments
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -138,7 +137,7 @@ func (r *run) marks(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	slices.SortFunc(ids, compare)
+	slices.SortFunc(ids, id.Compare)
 	changes, settled, err := r.differences(ctx, ids)
 	if err != nil {
 		return err
@@ -153,8 +152,6 @@ func (r *run) marks(ctx context.Context) error {
 	r.tx.Queue(`DELETE FROM segment_mark WHERE org_id = $1 AND id = ANY ($2::bigint[])`, r.tx.Org(), done)
 	return nil
 }
-
-func compare(a, b id.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // differences returns the differences between the memberships of the contacts and the filters, for as many contacts as
 // r.left allows. The memberships of purged contacts are deleted without events.

@@ -14,10 +14,10 @@ WITH made AS (
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
 ), rated AS (
 	INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
-	scored_at)
-	VALUES ($1, $2, $28, $29, $30, $31, $28, $32, $33)
+	scored_at, stage)
+	VALUES ($1, $2, $28, $29, $30, $31, $28, $32, $33, $34)
 )
-INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest($34::text[]) w;
+INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest($35::text[]) w;
 
 -- insert many contacts
 WITH made AS (INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, phone, job_title, source, time_zone, country, company_id, stage, tags, attributes, owner_id, consent, created_at, updated_at, first_name_folded, phone_folded, job_title_folded, source_folded, time_zone_folded, country_folded, words)

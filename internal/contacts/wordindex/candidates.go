@@ -1,7 +1,6 @@
 package wordindex
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/bits"
@@ -146,7 +145,7 @@ func (c *Candidates) IDs(ctx context.Context, tx *postgres.Tx) ([]id.ID, bool, e
 			return nil, false, fmt.Errorf("read ids: %w", err)
 		}
 	}
-	slices.SortFunc(found, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(found, id.Compare)
 	return slices.Compact(found), pages == len(c.hits), nil
 }
 

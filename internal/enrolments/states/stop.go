@@ -101,14 +101,16 @@ func (r *Reply) HardBounce(ctx context.Context, tx *postgres.Tx) error {
 	return err
 }
 
-// Suppressed ends the open enrolments of the contacts with the addresses, which are folded as those of contacts are.
+// Suppressed ends the open enrolments of the contacts with the addresses, which are folded as those of contacts are. An
+// archived contact has no open enrolments.
 // reason is the reason of the suppression.
 func Suppressed(ctx context.Context, tx *postgres.Tx, addresses []string, reason string) error {
 	if len(addresses) == 0 {
 		return nil
 	}
 	_, err := Move(ctx, tx, suppressedTo(reason), Cause{Text: "suppression"}, `n.contact_id IN (SELECT c.id
-		FROM contact c WHERE c.org_id = $1 AND c.email_folded = ANY ($8::text[])) AND `+Open, addresses)
+		FROM contact c WHERE c.org_id = $1 AND c.email_folded = ANY ($8::text[]) AND c.archived_at IS NULL) AND `+Open,
+		addresses)
 	return err
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -34,8 +33,8 @@ func newBatch(do func(context.Context, []*batchCall) error) *batch.Batcher[*batc
 		Send: func(ctx context.Context, load []*batchCall) error {
 			// Sort by key, so that concurrent statements lock rows in the same order and cannot deadlock.
 			slices.SortFunc(load, func(a, b *batchCall) int {
-				return cmp.Or(bytes.Compare(a.claim.Org[:], b.claim.Org[:]),
-					bytes.Compare(a.claim.ID[:], b.claim.ID[:]))
+				return cmp.Or(id.Compare(a.claim.Org, b.claim.Org),
+					id.Compare(a.claim.ID, b.claim.ID))
 			})
 			return do(ctx, load)
 		},
