@@ -21,6 +21,7 @@ import (
 
 // spoken is a background process with a log that can be read while it runs.
 type spoken struct {
+	pid  int
 	mu   sync.Mutex
 	said bytes.Buffer
 }
@@ -68,6 +69,7 @@ func launch(t *testing.T, env []string, name, addr, ops string) *spoken {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.pid = cmd.Process.Pid
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
