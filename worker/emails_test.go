@@ -44,9 +44,9 @@ func postHandlers(app *postgres.DB, box *secret.Sealer, replies *replyjournal.Jo
 	boxes := &mailboxes.Service{Box: box, AllowPrivate: true}
 	return []queue.Handler{
 		emailsend.Job{
-			DB:     app,
-			Emails: &emails.Service{Box: box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: box}},
-			Dialer: &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
+			DB:      app,
+			Emails:  &emails.Service{Box: box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: box}},
+			Dialer:  &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
 			Replies: replies,
 		}.Handler(),
 		emailreconcile.Job{DB: app, Mailboxes: boxes}.Handler(),

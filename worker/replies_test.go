@@ -185,10 +185,23 @@ func (o *outage) done(want string) {
 
 func taken(string) smtpd.Fault { return smtpd.Fault{} }
 
-// TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack stops Postgres between the final dots of 95
-// mails and their replies, for longer than the runs keep trying.
+// TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack takes Postgres away between the final dots of 95
+// mails and their replies, for longer than the runs keep trying. Postgres that hangs executes later what it was sent.
 func TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack(t *testing.T) {
 	t.Parallel()
+	for name, c := range map[string]struct{ leave, back func(*outage) }{
+		"crashed": {func(o *outage) { o.postgres.Crash() }, (*outage).back},
+		"hanging": {func(o *outage) { o.postgres.Hang() }, func(o *outage) { o.postgres.Continue() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repliesDuring(t, c.leave, c.back)
+		})
+	}
+}
+
+func repliesDuring(t *testing.T, leave, back func(*outage)) {
+	t.Helper()
 	const mails = 95
 	var puttingOff atomic.Bool
 	puttingOff.Store(true)
@@ -205,21 +218,19 @@ func TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack(t *tes
 	replies := o.replies()
 	o.work(worker.Options{Concurrency: manyMails, Timing: patient}, postHandlers(o.db.App, o.emails.Box, replies)...)
 	o.marked(mails)
-	o.postgres.Crash()
+	leave(o)
 	o.answer()
 	o.eventually("all runs have ended, and their replies are in the file", func() bool {
 		return replies.Waiting() == mails && o.stored() == mails
 	})
 	puttingOff.Store(false)
-	o.back()
+	back(o)
 	o.done("failed 1, sent 94")
 	if n := o.number(`SELECT count(*) FROM email WHERE smtp_reply LIKE '250 %' AND sent_at IS NOT NULL OR smtp_reply
 		LIKE '554 %' AND marked_at IS NULL AND status_reason = 'rejected'`); n != mails {
 		t.Errorf("%d emails have the reply", n)
 	}
-	if n := replies.Waiting(); n != 0 {
-		t.Errorf("%d replies are left", n)
-	}
+	o.eventually("no replies are left", func() bool { return replies.Waiting() == 0 })
 }
 
 // TestTheFinalRepliesOfAKilledWorkerAreWrittenByTheNextOne kills a worker while Postgres is away.

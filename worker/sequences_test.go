@@ -51,7 +51,7 @@ func walkHandlers(app *postgres.DB, box *secret.Sealer, replies *replyjournal.Jo
 	return []queue.Handler{
 		emailsendbulk.Handler(emailsend.Job{
 			DB: app, Emails: service,
-			Dialer: &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
+			Dialer:  &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
 			Replies: replies,
 		}),
 		emailreconcile.Job{DB: app, Mailboxes: boxes}.Handler(),

@@ -52,14 +52,15 @@ func keyOf(f *emails.FinalReply) key { return key{f.Email, f.Fence} }
 
 // entry is a reply that is not written yet.
 type entry struct {
-	reply emails.FinalReply
-	since time.Time
-	// isRunning reports that a run writes the outcome, or that the Journal does.
-	isRunning bool
+	reply     emails.FinalReply
+	since     time.Time
+	isRunning bool // a run writes the outcome
+	isWriting bool // the Journal does
+	tried     time.Time
 	// Of a reply that Postgres refuses: when to try again, and the delay after that.
 	next  time.Time
 	delay time.Duration
-	from  *adopted // the file of another process that has the reply; nil: none
+	from  *adopted // the file of an ended process that has the reply; nil: none
 }
 
 // New returns a journal with the replies of processes that have ended. Run must be called for them to be written.
@@ -156,7 +157,7 @@ func (j *Journal) Take(run *queue.Claimed, email, fence id.ID) (f *emails.FinalR
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e := j.replies[k]
-	if e == nil || e.isRunning {
+	if e == nil || e.isRunning || e.isWriting {
 		return nil, e != nil
 	}
 	e.isRunning = true

@@ -1,6 +1,7 @@
 package replyjournal
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -15,13 +16,13 @@ const (
 	// fileEvery is the interval at which the file is brought up to date.
 	fileEvery = 250 * time.Millisecond
 	// adoptEvery is the interval at which files of processes that have ended are looked for.
-	adoptEvery = 10 * time.Second
+	adoptEvery = 5 * time.Second
 	// firstPause and longestPause are the delays between two attempts while Postgres is away: as soon as it is back, the
 	// relay begins to give the jobs of these emails to other runs.
 	firstPause   = 100 * time.Millisecond
 	longestPause = time.Second
 	// longestDelay is the delay between two attempts to write a reply that Postgres refuses.
-	longestDelay = time.Minute
+	longestDelay = 15 * time.Second
 	// statement bounds the transaction of one reply.
 	statement = 5 * time.Second
 	// atEnd bounds the last attempt when the process ends.
@@ -96,10 +97,12 @@ func (j *Journal) keepWriting(ctx context.Context) {
 	}
 }
 
-// replay writes the replies that are due, the oldest first. It returns false if Postgres is away.
+// replay writes the replies that are due, first those that were tried the longest time ago: a locked row delays its own
+// reply only. It returns false if Postgres is away.
 func (j *Journal) replay(ctx context.Context) bool {
 	counts := map[emails.Replayed]int{}
-	defer func() { j.report(ctx, counts) }()
+	var refused error
+	defer func() { j.report(ctx, counts, refused) }()
 	for _, k := range j.due(time.Now()) {
 		e := j.begin(k)
 		if e == nil {
@@ -113,8 +116,7 @@ func (j *Journal) replay(ctx context.Context) bool {
 		case ctx.Err() != nil, isAway(err):
 			return false
 		default:
-			j.opt.Log.ErrorContext(ctx, "write final reply of a mail server failed", "email_id", k.email.String(),
-				"error", err)
+			refused = err
 		}
 	}
 	return true
@@ -130,7 +132,10 @@ func (j *Journal) due(now time.Time) []key {
 			out = append(out, k)
 		}
 	}
-	slices.SortFunc(out, func(a, b key) int { return j.replies[a].since.Compare(j.replies[b].since) })
+	slices.SortFunc(out, func(a, b key) int {
+		one, other := j.replies[a], j.replies[b]
+		return cmp.Or(one.tried.Compare(other.tried), one.since.Compare(other.since))
+	})
 	return out
 }
 
@@ -142,14 +147,14 @@ func (j *Journal) begin(k key) *entry {
 	if e == nil || e.isRunning {
 		return nil
 	}
-	e.isRunning = true
+	e.isWriting, e.tried = true, time.Now()
 	return e
 }
 
 func (j *Journal) end(k key, e *entry, result emails.Replayed, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e.isRunning = false
+	e.isWriting = false
 	switch {
 	case err == nil && result != emails.Waits:
 		j.remove(k, e)
@@ -174,8 +179,8 @@ func (j *Journal) write(ctx context.Context, f *emails.FinalReply) (result email
 // isAway reports whether no reply can be written for now.
 func isAway(err error) bool { return postgres.Lost(err) || postgres.Away(err) }
 
-// report logs and counts what replay has written.
-func (j *Journal) report(ctx context.Context, counts map[emails.Replayed]int) {
+// report logs and counts what replay has written. refused is the error of a reply that Postgres refused.
+func (j *Journal) report(ctx context.Context, counts map[emails.Replayed]int, refused error) {
 	for result, n := range counts {
 		j.metrics.replayed(result, n)
 	}
@@ -183,5 +188,8 @@ func (j *Journal) report(ctx context.Context, counts map[emails.Replayed]int) {
 	if sent+failed > 0 {
 		j.opt.Log.InfoContext(ctx, "final replies of mail servers written from the journal", "sent", sent, "failed",
 			failed)
+	}
+	if refused != nil {
+		j.opt.Log.ErrorContext(ctx, "write final replies of mail servers failed", "error", refused)
 	}
 }
