@@ -345,3 +345,38 @@ func TestRepliesAreKeptInTheProcessWhileTheHomeCannotBeWritten(t *testing.T) {
 	p.lose(p.write("ada@example.com"))
 	p.replays(p.job.Replies, noneIsOpen)
 }
+
+// TestARunThatLosesItsLeaseAfterTheDotStillGetsTheReply ends the run's context while the server has not replied yet.
+func TestARunThatLosesItsLeaseAfterTheDotStillGetsTheReply(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cause error
+		want  string
+	}{
+		"the lease is lost":      {queue.ErrLeaseLost, "sent"},
+		"the worker is stopping": {errors.New("the worker is stopping"), "unknown no_reply"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t)
+			late := make(chan struct{})
+			p.server.Fail(func(string) smtpd.Fault { return smtpd.Fault{Wait: late} })
+			email := p.write("ada@example.com")
+			ctx, end := context.WithCancelCause(t.Context())
+			watcher := testkit.Pgx(t, p.URL)
+			go func() {
+				for marked := false; !marked || len(p.server.Accepted()) == 0; {
+					err := watcher.QueryRow(t.Context(), `SELECT status = 'transmitting' FROM email, pg_sleep(0.01)`).Scan(&marked)
+					if err != nil {
+						break
+					}
+				}
+				end(c.cause)
+				time.AfterFunc(300*time.Millisecond, func() { close(late) })
+			}()
+			if err := p.run(ctx, email); err != nil || p.status(email) != c.want {
+				t.Errorf("%v, %s, want %s", err, p.status(email), c.want)
+			}
+		})
+	}
+}

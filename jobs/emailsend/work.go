@@ -76,8 +76,11 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	c := submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token, Idle: j.Idle}
 	sending, span := startSpan(ctx, o)
-	r := c.Send(sending, o.Org, o.Mailbox, transport.Envelope{From: o.From(), To: o.To}, signed,
-		func(ctx context.Context) error { return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmailSQL) })
+	dialogue, mark, end := untilReply(sending, func(ctx context.Context) error {
+		return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmailSQL)
+	})
+	r := c.Send(dialogue, o.Org, o.Mailbox, transport.Envelope{From: o.From(), To: o.To}, signed, mark)
+	end()
 	endSpan(span, &r)
 	if final, ok := emails.FinalReplyOf(o, &r); ok {
 		j.Replies.Keep(ctx, run.Claimed, final)
