@@ -51,7 +51,8 @@ func openOutage(t *testing.T, fault func(to string) smtpd.Fault) *outage {
 	server := testkit.RealPostgres(t)
 	o := &outage{postgres: server, spool: filepath.Join(t.TempDir(), "spool")}
 	o.mailer = mailerIn(openOn(t, &testkit.Database{
-		URL: server.URL, App: testkit.Open(t, server.URL, postgres.App), System: testkit.Open(t, server.URL, postgres.System),
+		URL: server.URL, App: testkit.Open(t, server.URL, postgres.App),
+		System: testkit.Open(t, server.URL, postgres.System),
 	}))
 	o.env = append(o.env, "SPOOL="+o.spool)
 	replies := make(chan struct{})
@@ -85,7 +86,8 @@ func (o *outage) write(n int) {
 			if err != nil {
 				return err
 			}
-			if err := emailsend.Kind.Add(ctx, tx, emailsend.Args{Email: full.ID}, queue.ConcurrencyKey(full.ID)); err != nil {
+			if err := emailsend.Kind.Add(ctx, tx, emailsend.Args{Email: full.ID},
+				queue.ConcurrencyKey(full.ID)); err != nil {
 				return err
 			}
 		}
@@ -119,7 +121,8 @@ func (o *outage) replies() *replyjournal.Journal {
 func (o *outage) marked(n int) {
 	o.t.Helper()
 	o.until(time.Minute, "all dots are written", func() bool {
-		return o.number(`SELECT count(*) FROM email WHERE status = 'transmitting'`) == n && len(o.server.Accepted()) == n
+		return len(o.server.Accepted()) == n &&
+			o.number(`SELECT count(*) FROM email WHERE status = 'transmitting'`) == n
 	})
 }
 
@@ -178,7 +181,8 @@ func (o *outage) done(want string) {
 		o.t.Errorf("%d emails were unknown", n)
 	}
 	if n := o.number(`SELECT count(*) FROM (SELECT e.id FROM email e LEFT JOIN event v ON v.org_id = e.org_id
-		AND v.type = 'email.' || e.status AND v.data -> 'object' ->> 'id' = e.id::text GROUP BY e.id HAVING count(v.id) <> 1) x`); n != 0 {
+		AND v.type = 'email.' || e.status AND v.data -> 'object' ->> 'id' = e.id::text GROUP BY e.id
+		HAVING count(v.id) <> 1) x`); n != 0 {
 		o.t.Errorf("%d outcomes were not announced once", n)
 	}
 }
@@ -272,7 +276,8 @@ func TestEnrolmentsGoOnByFinalRepliesThatCameWhilePostgresWasAway(t *testing.T) 
 	o.eventually("all runs have ended", func() bool { return replies.Waiting() == mails })
 	o.back()
 	o.done(fmt.Sprintf("sent %d", mails))
-	if n := o.number(`SELECT count(*) FROM enrolment WHERE state = 'active' AND step = 'mail-2' AND due_at > now()`); n != mails {
+	if n := o.number(`SELECT count(*) FROM enrolment WHERE state = 'active' AND step = 'mail-2'
+		AND due_at > now()`); n != mails {
 		t.Errorf("%d enrolments wait for their second email", n)
 	}
 	if n := o.number(`SELECT count(*) FROM enrolment_history WHERE cause = 'sent'`); n != mails {

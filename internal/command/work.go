@@ -69,7 +69,8 @@ func (p *process) journalDir(ctx context.Context) *journal.Dir {
 	dir, err := journal.Open(cmp.Or(p.Spool, filepath.Join(p.Home, "spool")))
 	if err != nil {
 		p.log.WarnContext(ctx, "the home cannot be written: new tokens, and final replies of mail servers while the "+
-			"database is away, are in the process alone, and a crash may end a login or leave emails unknown", "error", err)
+			"database is away, are in the process alone, and a crash may end a login or leave emails unknown",
+			"error", err)
 		return nil
 	}
 	return dir

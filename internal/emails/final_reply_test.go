@@ -67,8 +67,8 @@ func (o *office) doubt(out *emails.Outgoing) {
 	o.must(func(tx *postgres.Tx) error { return out.Doubt(o.Context(), tx, emails.Interrupted) })
 }
 
-// TestAReplayedReplySettlesAnUnknownEmailOnce replays each reply twice, for an email that is still transmitting, and for
-// one that has become unknown.
+// TestAReplayedReplySettlesAnUnknownEmailOnce replays each reply twice, for an email that is still transmitting, and
+// for one that has become unknown.
 func TestAReplayedReplySettlesAnUnknownEmailOnce(t *testing.T) {
 	t.Parallel()
 	type want struct {
@@ -133,8 +133,9 @@ func TestAReplayedReplyWritesTheRowThatItsRunWouldHaveWritten(t *testing.T) {
 		t.Helper()
 		if err := o.sql.QueryRow(t.Context(), `SELECT concat_ws(' ', status, status_reason, smtp_reply, server_id,
 			marked_at IS NULL, sent_at IS NULL, sent_at BETWEEN marked_at AND clock_timestamp(), attempt, bounced,
-			refused_at, evidence::text, (SELECT string_agg(((data -> 'object')::jsonb - '{id,message_id,thread_id}'::text[])
-			::text, ' ') FROM event WHERE type IN ('email.sent', 'email.failed') AND data -> 'object' ->> 'id' = e.id::text))
+			refused_at, evidence::text, (SELECT string_agg(((data -> 'object')::jsonb
+				- '{id,message_id,thread_id}'::text[])::text, ' ') FROM event
+				WHERE type IN ('email.sent', 'email.failed') AND data -> 'object' ->> 'id' = e.id::text))
 			FROM email e WHERE id = $1`, email).Scan(&s); err != nil {
 			t.Fatal(err)
 		}
@@ -243,9 +244,11 @@ func TestAnIndefiniteResultIsNoFinalReply(t *testing.T) {
 	o := open(t)
 	out := o.begun(o.written(nil))
 	for name, r := range map[string]transport.Result{
-		"no reply to the dot":     {Outcome: transport.Unknown, Stage: transport.Dot},
-		"refused before the mark": {Outcome: transport.NotSentPermanent, Stage: transport.Rcpt, Reply: transport.Reply{Code: 550}},
-		"no mark was given":       {Outcome: transport.MarkRefused, Stage: transport.Data, Err: &emails.RefusedError{}},
+		"no reply to the dot": {Outcome: transport.Unknown, Stage: transport.Dot},
+		"refused before the mark": {
+			Outcome: transport.NotSentPermanent, Stage: transport.Rcpt, Reply: transport.Reply{Code: 550},
+		},
+		"no mark was given": {Outcome: transport.MarkRefused, Stage: transport.Data, Err: &emails.RefusedError{}},
 	} {
 		if f, ok := emails.FinalReplyOf(out, &r); ok {
 			t.Errorf("%s: %+v", name, f)

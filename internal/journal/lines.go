@@ -21,12 +21,17 @@ func AppendLine(body, line []byte) []byte {
 // LineLength returns how many bytes AppendLine appends.
 func LineLength(line []byte) int { return sumLength + len(line) + 1 }
 
+// isIntact reports whether a line has its checksum.
+func isIntact(line []byte) bool {
+	return len(line) >= sumLength && bytes.Equal(AppendLine(nil, line[sumLength:])[:sumLength], line[:sumLength])
+}
+
 // Lines returns the lines of body, and how many it leaves out because they are incomplete or damaged.
 func Lines(body []byte) (lines [][]byte, damaged int) {
 	for len(body) > 0 {
 		line, others, whole := bytes.Cut(body, []byte{'\n'})
 		body = others
-		if !whole || len(line) < sumLength || !bytes.Equal(AppendLine(nil, line[sumLength:])[:sumLength], line[:sumLength]) {
+		if !whole || !isIntact(line) {
 			damaged++
 			continue
 		}

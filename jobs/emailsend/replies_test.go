@@ -281,9 +281,11 @@ func TestTheJournalOfAnEndedProcessIsReplayedThoughItIsDamaged(t *testing.T) {
 			b[bytes.IndexByte(b, '\n')+20] ^= 1
 			return b
 		}, "sent transmitting sent"},
-		"with each line twice":      {func(b []byte) []byte { return append(b, b...) }, "sent sent sent"},
-		"with a foreign file in it": {func(b []byte) []byte { return append([]byte("nothing of ours\n\x00\n"), b...) }, "sent sent sent"},
-		"empty":                     {func([]byte) []byte { return nil }, "transmitting transmitting transmitting"},
+		"with each line twice": {func(b []byte) []byte { return append(b, b...) }, "sent sent sent"},
+		"with a foreign file in it": {
+			func(b []byte) []byte { return append([]byte("nothing of ours\n\x00\n"), b...) }, "sent sent sent",
+		},
+		"empty": {func([]byte) []byte { return nil }, "transmitting transmitting transmitting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -366,7 +368,8 @@ func TestARunThatLosesItsLeaseAfterTheDotStillGetsTheReply(t *testing.T) {
 			watcher := testkit.Pgx(t, p.URL)
 			go func() {
 				for marked := false; !marked || len(p.server.Accepted()) == 0; {
-					err := watcher.QueryRow(t.Context(), `SELECT status = 'transmitting' FROM email, pg_sleep(0.01)`).Scan(&marked)
+					err := watcher.QueryRow(t.Context(), `SELECT status = 'transmitting' FROM email, pg_sleep(0.01)`).
+						Scan(&marked)
 					if err != nil {
 						break
 					}

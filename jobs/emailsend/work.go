@@ -37,8 +37,8 @@ type Job struct {
 	Token mailboxes.TokenSource
 	// Idle keeps the connections of mailboxes between mails. nil: each mail has a connection of its own.
 	Idle *submission.Idle
-	// Replies keeps the final replies of servers until they are written. nil: a reply that Postgres cannot take while the
-	// run holds its job is lost, and the email is unknown.
+	// Replies keeps the final replies of servers until they are written. nil: a reply that Postgres cannot take while
+	// the run holds its job is lost, and the email is unknown.
 	Replies *replyjournal.Journal
 	// Sign adds a DKIM signature to a mail from the domain, if the org has a key of it. nil: none is signed.
 	Sign func(ctx context.Context, org id.ID, m *mailboxes.Sending, mime []byte) ([]byte, error)

@@ -55,8 +55,8 @@ func (f *file) write(ctx context.Context, content []byte) {
 	if err == nil {
 		f.content = content
 	} else if !f.failing {
-		f.log.WarnContext(ctx, "final replies of mail servers are kept in the process alone: the journal cannot be written",
-			"error", err)
+		f.log.WarnContext(ctx,
+			"final replies of mail servers are kept in the process alone: the journal cannot be written", "error", err)
 	}
 	f.failing = err != nil
 }
@@ -86,8 +86,9 @@ func (j *Journal) store(ctx context.Context, age time.Duration) {
 		stored++
 	}
 	if full && !j.file.full {
-		j.opt.Log.ErrorContext(ctx, "final replies of mail servers are kept in the process alone: the journal's file is full",
-			"replies", len(old), "stored", stored)
+		j.opt.Log.ErrorContext(ctx,
+			"final replies of mail servers are kept in the process alone: the journal's file is full", "replies", len(old),
+			"stored", stored)
 	}
 	j.file.full = full
 	j.file.write(ctx, content)

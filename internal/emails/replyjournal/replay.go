@@ -17,8 +17,8 @@ const (
 	fileEvery = 250 * time.Millisecond
 	// adoptEvery is the interval at which files of processes that have ended are looked for.
 	adoptEvery = 5 * time.Second
-	// firstPause and longestPause are the delays between two attempts while Postgres is away: as soon as it is back, the
-	// relay begins to give the jobs of these emails to other runs.
+	// firstPause and longestPause are the delays between two attempts while Postgres is away: as soon as it is back,
+	// the relay begins to give the jobs of these emails to other runs.
 	firstPause   = 100 * time.Millisecond
 	longestPause = time.Second
 	// longestDelay is the delay between two attempts to write a reply that Postgres refuses.
