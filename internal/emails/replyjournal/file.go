@@ -87,8 +87,8 @@ func (j *Journal) store(ctx context.Context, age time.Duration) {
 	}
 	if full && !j.file.full {
 		j.opt.Log.ErrorContext(ctx,
-			"final replies of mail servers are kept in the process alone: the journal's file is full", "replies", len(old),
-			"stored", stored)
+			"final replies of mail servers are kept in the process alone: the journal's file is full",
+			"replies", len(old), "stored", stored)
 	}
 	j.file.full = full
 	j.file.write(ctx, content)
