@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
 	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
+	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
@@ -92,6 +93,7 @@ type Deps struct {
 	// and TLS of mailboxes.
 	Outbox      *outbox.Server
 	MailPrivate bool
+	Replies     *replyjournal.Journal // nil: final replies of mail servers are not kept
 	// InboundDomain is that of the API's listener for incoming mail; "": none.
 	InboundDomain string
 	// Archive takes expired days of events, deliveries and attempts; nil: they are dropped. Keep is how many are kept.

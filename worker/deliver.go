@@ -82,6 +82,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispat
 	}
 	until := w.runs.finish(one)
 	outcome, told := w.settle(ctx, h, c, v, until)
+	c.EndRun(outcome != fenced && outcome != letGo && v.Outcome != store.Released)
 	w.vacuumer.RunEnded()
 	w.report(ctx, c, outcome, time.Since(at), err)
 	endSpan(span, outcome)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
@@ -39,13 +40,14 @@ var soon = worker.Timing{
 }
 
 // postHandlers returns the handlers of a worker that sends emails.
-func postHandlers(app *postgres.DB, box *secret.Sealer) []queue.Handler {
+func postHandlers(app *postgres.DB, box *secret.Sealer, replies *replyjournal.Journal) []queue.Handler {
 	boxes := &mailboxes.Service{Box: box, AllowPrivate: true}
 	return []queue.Handler{
 		emailsend.Job{
-			DB:     app,
-			Emails: &emails.Service{Box: box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: box}},
-			Dialer: &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
+			DB:      app,
+			Emails:  &emails.Service{Box: box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: box}},
+			Dialer:  &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
+			Replies: replies,
 		}.Handler(),
 		emailreconcile.Job{DB: app, Mailboxes: boxes}.Handler(),
 	}
@@ -61,7 +63,14 @@ type mailer struct {
 
 func openMailer(t *testing.T) *mailer {
 	t.Helper()
-	p := &mailer{house: open(t), server: smtpd.Start(t, nil), mailbox: id.New()}
+	return mailerIn(open(t))
+}
+
+// mailerIn adds a mailbox to a house.
+func mailerIn(h *house) *mailer {
+	t := h.t
+	t.Helper()
+	p := &mailer{house: h, server: smtpd.Start(t, nil), mailbox: id.New()}
 	keyset, err := secret.Generate()
 	if err != nil {
 		t.Fatal(err)

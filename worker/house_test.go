@@ -49,7 +49,13 @@ CALL tenant('done');`
 
 func open(t testing.TB) *house {
 	t.Helper()
-	h := &house{t: t, db: testkit.DB(t), redis: testkit.RealRedis(t), org: id.New(), log: testkit.Log(t)}
+	return openOn(t, testkit.DB(t))
+}
+
+// openOn opens a house on a database.
+func openOn(t testing.TB, db *testkit.Database) *house {
+	t.Helper()
+	h := &house{t: t, db: db, redis: testkit.RealRedis(t), org: id.New(), log: testkit.Log(t)}
 	h.sql = testkit.Pgx(t, h.db.URL)
 	h.exec(done)
 	h.link = h.client(redisx.Worker)

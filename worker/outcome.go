@@ -122,7 +122,7 @@ func clean(s string) string {
 
 // Causes of a run's cancellation other than its own timeout.
 var (
-	errLeaseLost = errors.New("the run lost its job")
+	errLeaseLost = queue.ErrLeaseLost
 	errShutdown  = errors.New("the worker is stopping")
 )
 

@@ -10,7 +10,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/journal"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/redisx"
@@ -79,6 +81,7 @@ func playing(ctx context.Context, role string) error {
 	var handler queue.Handler
 	var handlers []queue.Handler
 	var timing worker.Timing
+	slots := 4
 	var watches []func(context.Context) error
 	switch role {
 	case "worker that waits in work":
@@ -98,7 +101,21 @@ func playing(ctx context.Context, role string) error {
 		if err != nil {
 			return err
 		}
-		handlers, timing = postHandlers(app, box), soon
+		handlers, timing = postHandlers(app, box, nil), soon
+	case keeping:
+		box, err := secret.Parse(env("KEYSET"))
+		if err != nil {
+			return err
+		}
+		dir, err := journal.Open(env("SPOOL"))
+		if err != nil {
+			return err
+		}
+		replies := replyjournal.New(ctx, replyjournal.Options{
+			DB: app, Dir: dir, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		})
+		go func() { _ = replies.Run(ctx) }() // until the process is killed
+		handlers, timing, slots = postHandlers(app, box, replies), patient, manyMails
 	case broadcasting:
 		box, err := secret.Parse(env("KEYSET"))
 		if err != nil {
@@ -110,7 +127,7 @@ func playing(ctx context.Context, role string) error {
 		if err != nil {
 			return err
 		}
-		handlers, timing = walkHandlers(app, box), soon
+		handlers, timing = walkHandlers(app, box, nil), soon
 		watches = append(watches, sequencestep.Watch(app, system))
 	case importing:
 		handlers = importers(contactimport.Job{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
@@ -121,7 +138,7 @@ func playing(ctx context.Context, role string) error {
 		handlers = []queue.Handler{handler}
 	}
 	return worker.New(worker.Options{
-		App: app, System: system, Redis: client, Handlers: handlers, Concurrency: 4, Timing: timing,
+		App: app, System: system, Redis: client, Handlers: handlers, Concurrency: slots, Timing: timing,
 		Watches: watches,
 		Log:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}).Run(ctx)

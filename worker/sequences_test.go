@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
@@ -43,14 +44,15 @@ var (
 const walking = "worker that executes sequences"
 
 // walkHandlers returns the handlers of a worker that executes sequences.
-func walkHandlers(app *postgres.DB, box *secret.Sealer) []queue.Handler {
+func walkHandlers(app *postgres.DB, box *secret.Sealer, replies *replyjournal.Journal) []queue.Handler {
 	boxes := &mailboxes.Service{Box: box, AllowPrivate: true}
 	service := &emails.Service{Box: box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: box}}
 	model := scoring.Shipped()
 	return []queue.Handler{
 		emailsendbulk.Handler(emailsend.Job{
 			DB: app, Emails: service,
-			Dialer: &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
+			Dialer:  &transport.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, DotTimeout: 20 * time.Second},
+			Replies: replies,
 		}),
 		emailreconcile.Job{DB: app, Mailboxes: boxes}.Handler(),
 		sequencestep.Handler(&enrolments.Engine{

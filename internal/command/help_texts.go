@@ -38,8 +38,8 @@ func helpTexts() map[string]string {
 			"distribution has one. none: up downloads nothing, neither from Maven nor packages of the distribution.",
 		"keyset": "Keyset that seals secrets in the database, as 'keys new' prints it; else " +
 			"HOME/keyset.json.",
-		"spool": "Directory in which a worker keeps new tokens of accounts, sealed, until the database has them; " +
-			"else HOME/spool.",
+		"spool": "Directory in which a worker keeps new tokens of accounts, sealed, and final replies of mail " +
+			"servers until the database has them; else HOME/spool.",
 		"public-url": "Base of every link; else http:// and the API's address.",
 		"domain-target": "Name that the CNAME of custom domains leads to; else that of " +
 			"FUNNELWORK_PUBLIC_URL.",

@@ -9,6 +9,8 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/archive"
+	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
+	"github.com/funnelwork/funnelwork/internal/journal"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/queue/backlog"
@@ -24,13 +26,14 @@ import (
 
 // work adds the worker.
 func (p *process) work(ctx context.Context) (err error) {
+	dir := p.journalDir(ctx)
 	d := jobs.Deps{
 		App: p.app, System: p.system, Reads: p.reads, Log: p.log, Box: p.box,
 		PublicURL:  strings.TrimSuffix(p.PublicURL, "/"),
 		Hooks:      p.hooks,
 		Calls:      outbound.New(outbound.Options{Policy: p.hooks.Policy}),
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
-		Social: p.social, Refresher: p.refresher(ctx), Domains: p.domains,
+		Social: p.social, Refresher: p.refresher(dir), Domains: p.domains,
 		NoMail:      !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
 		MailPrivate: p.MailAllowPrivate, InboundDomain: p.InboundDomain, AI: p.models(),
 	}
@@ -42,7 +45,8 @@ func (p *process) work(ctx context.Context) (err error) {
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return d.Archived.Watch(ctx, p.system, p.log) })
 	d.LinkURL = cmp.Or(d.PublicURL, p.links, baseOf(p.Addr))
 	d.Outbox = outbox.New(p.app, p.box, inboundmail.Intake(p.app, p.box).FromSandbox, p.log)
-	p.last = append(p.last, d.Outbox.Run) // runs that end with the process still reach it
+	d.Replies = replyjournal.New(ctx, replyjournal.Options{DB: p.app, Dir: dir, Log: p.log, Metrics: p.metrics})
+	p.last = append(p.last, d.Outbox.Run, d.Replies.Run) // runs that end with the process still reach them
 	if p.SMTPURL != "" {
 		if d.SMTP, err = mail.NewSMTP(p.SMTPURL, p.MailFrom); err != nil {
 			return err
@@ -59,18 +63,28 @@ func (p *process) work(ctx context.Context) (err error) {
 	return nil
 }
 
+// journalDir opens the directory in which a worker keeps what Postgres cannot take yet. It returns nil if it cannot be
+// written.
+func (p *process) journalDir(ctx context.Context) *journal.Dir {
+	dir, err := journal.Open(cmp.Or(p.Spool, filepath.Join(p.Home, "spool")))
+	if err != nil {
+		p.log.WarnContext(ctx, "the home cannot be written: new tokens, and final replies of mail servers while the "+
+			"database is away, are in the process alone, and a crash may end a login or leave emails unknown",
+			"error", err)
+		return nil
+	}
+	return dir
+}
+
 // refresher returns the Refresher of the accounts' tokens. Tokens that an earlier process wrote to its disk and not to
 // the database are stored when the worker runs.
-func (p *process) refresher(ctx context.Context) *social.Refresher {
+func (p *process) refresher(dir *journal.Dir) *social.Refresher {
 	o := social.RefreshOptions{
 		Service: p.social, App: p.app, System: p.system, Log: p.log,
 		Metrics: social.NewRefreshMetrics(p.metrics),
 	}
-	var err error
-	if o.Spool, err = social.OpenTokenJournal(cmp.Or(p.Spool, filepath.Join(p.Home, "spool")), p.box); err != nil {
-		p.log.WarnContext(ctx,
-			"new tokens are not kept on the disk until they are stored: a crash in between may end a login", "error",
-			err)
+	if dir != nil {
+		o.Spool = social.NewTokenJournal(dir, p.box)
 	}
 	r := social.NewRefresher(o)
 	p.tasks = append(p.tasks, func(ctx context.Context) error {

@@ -25,7 +25,7 @@ type Outgoing struct {
 	// Job, if it is set, must still be held by the run when the email is marked.
 	Job     *id.ID
 	Mailbox *mailboxes.Sending
-	// Lost reports that an earlier run marked the email and did not come to record its outcome.
+	// Lost reports that an earlier run marked the email and did not come to record its outcome. Fence is that run's.
 	Lost bool
 
 	keys    suppression.Keys
@@ -33,6 +33,7 @@ type Outgoing struct {
 	content *content
 	due     time.Time
 	late    time.Duration // after due
+	marker  *id.ID        // the fence of the run that has marked the email
 }
 
 // Begin reads an email for the run with the fence, which becomes the email's at its mark. It returns nil if there is
@@ -61,6 +62,9 @@ func (s *Service) begin(ctx context.Context, db *postgres.DB, org, email, fence 
 	switch o.Status {
 	case Transmitting:
 		o.Lost = true
+		if o.marker != nil {
+			o.Fence = *o.marker
+		}
 		return o, nil
 	case Scheduled, Planned:
 	default:
@@ -98,7 +102,7 @@ func (o *Outgoing) prepare(ctx context.Context, db *postgres.DB, s *Service, rea
 	return o, nil
 }
 
-const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours), ` + broadcastRuns + `
+const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours), fence, ` + broadcastRuns + `
 FROM email e WHERE org_id = $1 AND id = $2`
 
 // read reads all that sending an email needs, in one round trip. It does not lock the email: Mark checks again what
@@ -107,7 +111,7 @@ func (s *Service) read(ctx context.Context, tx *postgres.Tx, email id.ID, o *Out
 	queueContent(tx, email, &o.content)
 	mailbox := s.Mailboxes.QueueForEmail(tx, email)
 	keys := s.Suppressions.QueueKeys(tx)
-	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &o.late, runs)...)
+	err := tx.QueryRow(ctx, beginSQL, []any{tx.Org(), email}, append(o.targets(), &o.due, &o.late, &o.marker, runs)...)
 	if err != nil {
 		return err
 	}

@@ -12,10 +12,11 @@
 //	planned        Mark                                             transmitting
 //	transmitting   2yz                                              sent
 //	transmitting   4yz, 5yz after the dot                           planned, failed
-//	transmitting   no reply, or its run is gone                     unknown
+//	transmitting   no reply, or its run is gone without one         unknown
 //	unknown        found in the Sent folder; a person               sent
 //	unknown        twice absent from a Sent folder that proves it   planned
 //	unknown        a person                                         failed (not_sent)
+//	unknown        a reply of the run that marked it, written late  sent, failed
 //
 // # The mark
 //
@@ -36,4 +37,10 @@
 //
 // A run whose worker is stopped between Mark and the dot, and continues after its lease, may finish its own dot. Nobody
 // else sends the mail meanwhile, because the status is not planned any more. package transport bounds what is left.
+//
+// # A reply that Postgres could not take
+//
+// A run that got the final reply of a server and cannot write the outcome, because Postgres is away for longer than its
+// lease, leaves the reply in a journal of its process and of the home (replyjournal). Replay writes it later. The fence
+// of the mark decides: an email that a person has settled, or that was planned again, is left alone.
 package emails

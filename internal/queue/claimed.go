@@ -25,6 +25,8 @@ type Claimed struct {
 	effects     []func(context.Context, *postgres.Tx) error
 	items       []EffectItem
 	unhooked    bool // see SkipHook
+	dropped     bool // see DropEffects
+	ends        []func(written bool)
 }
 
 // EffectItem is one item of a run that its Writer writes together with the items of other runs.
@@ -74,7 +76,26 @@ func (c *Claimed) WriteEffects(ctx context.Context, tx *postgres.Tx) error {
 }
 
 // DropEffects discards the effects of a run if they cannot be written.
-func (c *Claimed) DropEffects() { c.effects, c.items = nil, nil }
+func (c *Claimed) DropEffects() { c.effects, c.items, c.dropped = nil, nil, true }
+
+// AfterRun adds a function that is called when nothing more is written for this run. written reports whether its
+// effects were committed. It is for call-out kinds.
+func (c *Claimed) AfterRun(end func(written bool)) { c.ends = append(c.ends, end) }
+
+// EndRun calls the functions of AfterRun. completed reports whether the completion of the run was committed, with the
+// effects unless they were dropped.
+func (c *Claimed) EndRun(completed bool) {
+	for _, end := range c.ends {
+		end(completed && !c.dropped)
+	}
+	c.ends = nil
+}
+
+// EndLostRun queues that the run with the fence is done, if it still holds its job: the job is deleted, and a
+// completion of the run that is still under way is refused. It is for a run that has ended without its completion.
+func EndLostRun(tx *postgres.Tx, job, fence id.ID) {
+	tx.Queue(`DELETE FROM job WHERE org_id = $1 AND id = $2 AND owner = $3`, tx.Org(), job, fence)
+}
 
 // WriteItems calls each writer once with all of its items.
 func WriteItems(tx *postgres.Tx, items []EffectItem) error {

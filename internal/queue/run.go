@@ -56,6 +56,10 @@ func open[A any](c *Claimed) (*Run[A], error) {
 	return run, nil
 }
 
+// ErrLeaseLost is the cause of the end of a run's context if its lease was not extended: Postgres is away, or another
+// run has the job. The process is not stopping.
+var ErrLeaseLost = errors.New("the run lost its job")
+
 type dropped struct{ error }
 
 func (d dropped) Unwrap() error { return d.error }

@@ -9,10 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/journal"
 	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
@@ -20,25 +20,23 @@ import (
 // with a single-use refresh token the response is the only copy. The tokens in a file are sealed and bound to their
 // grant, as in the row, and the whole file is sealed once more. A nil *TokenJournal keeps nothing.
 type TokenJournal struct {
-	dir string
+	dir *journal.Dir
 	box *secret.Sealer
 }
 
 // OpenTokenJournal opens the journal in dir. It creates the directory if needed, readable by its owner only, and checks
 // that it is writable.
 func OpenTokenJournal(dir string, box *secret.Sealer) (*TokenJournal, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	files, err := journal.Open(dir)
+	if err != nil {
 		return nil, fmt.Errorf("open token journal: %w", err)
 	}
-	s := &TokenJournal{dir: dir, box: box}
-	name, err := s.write(".probe", nil)
-	if err == nil {
-		err = os.Remove(name)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process with the same directory removed it
-		return nil, fmt.Errorf("open token journal: %w", err)
-	}
-	return s, nil
+	return NewTokenJournal(files, box), nil
+}
+
+// NewTokenJournal returns the journal in a directory, which it may share with other journals.
+func NewTokenJournal(dir *journal.Dir, box *secret.Sealer) *TokenJournal {
+	return &TokenJournal{dir: dir, box: box}
 }
 
 const spooled = ".answer"
@@ -61,35 +59,13 @@ func (s *TokenJournal) keep(ctx context.Context, n answer, log *slog.Logger) str
 		sealed, err = s.box.Seal(plain, spoolAbout(name))
 	}
 	if err == nil {
-		name, err = s.write(name, sealed)
+		name, err = s.dir.Write(name, sealed)
 	}
 	if err != nil {
 		log.ErrorContext(ctx, "write to token journal failed", "grant_id", n.Grant.String(), "error", err)
 		return ""
 	}
 	return name
-}
-
-// write creates a file atomically and returns when it is synced to disk.
-func (s *TokenJournal) write(name string, body []byte) (path string, err error) {
-	f, err := os.CreateTemp(s.dir, ".new-*") // mode 0600
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(body)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", err
-	}
-	path = filepath.Join(s.dir, name)
-	if err = os.Rename(f.Name(), path); err != nil {
-		return "", err
-	}
-	d, err := os.Open(s.dir)
-	if err != nil {
-		return "", err
-	}
-	return path, errors.Join(d.Sync(), d.Close())
 }
 
 // drop deletes a file when its response is stored or obsolete.
@@ -104,17 +80,7 @@ func (s *TokenJournal) answers(prefix string) ([]string, error) {
 	if s == nil {
 		return nil, nil
 	}
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return nil, fmt.Errorf("read token journal: %w", err)
-	}
-	var out []string
-	for _, e := range entries { // sorted by name, which ends in a UUIDv7
-		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), spooled) {
-			out = append(out, filepath.Join(s.dir, e.Name()))
-		}
-	}
-	return out, nil
+	return s.dir.Files(prefix, spooled) // a name ends in a UUIDv7
 }
 
 // read decrypts a file. The error is fs.ErrNotExist if another process has just deleted the file.

@@ -5,7 +5,8 @@
 // The SMTP dialogue cannot be undone, so it is held outside any transaction, but for the mark between the body and the
 // final dot (internal/emails). What became of the mail and the completion of the job are written in one transaction
 // after it. If the worker dies in between, the next run finds the email marked by a run that is gone: it sends nothing
-// and records that the fate of the mail is unknown.
+// and records that the fate of the mail is unknown, unless the process has the final reply that the lost run got
+// (internal/emails/replyjournal): then it records the outcome of that.
 //
 // # Attempts
 //

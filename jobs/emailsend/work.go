@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/emails"
+	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/submission"
@@ -36,6 +37,9 @@ type Job struct {
 	Token mailboxes.TokenSource
 	// Idle keeps the connections of mailboxes between mails. nil: each mail has a connection of its own.
 	Idle *submission.Idle
+	// Replies keeps the final replies of servers until they are written. nil: a reply that Postgres cannot take while
+	// the run holds its job is lost, and the email is unknown.
+	Replies *replyjournal.Journal
 	// Sign adds a DKIM signature to a mail from the domain, if the org has a key of it. nil: none is signed.
 	Sign func(ctx context.Context, org id.ID, m *mailboxes.Sending, mime []byte) ([]byte, error)
 }
@@ -51,8 +55,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	o.Job = &run.ID
 	if o.Lost {
-		doubt(run, o, emails.Interrupted)
-		return nil
+		return j.takeOver(ctx, run, o)
 	}
 	if m := o.Mailbox; !m.MaySend(time.Now()) {
 		at := time.Time{}
@@ -73,9 +76,15 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	c := submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token, Idle: j.Idle}
 	sending, span := startSpan(ctx, o)
-	r := c.Send(sending, o.Org, o.Mailbox, transport.Envelope{From: o.From(), To: o.To}, signed,
-		func(ctx context.Context) error { return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmailSQL) })
+	dialogue, mark, end := untilReply(sending, func(ctx context.Context) error {
+		return j.Emails.Mark(ctx, j.DB, o, mime, plans.TakeEmailSQL)
+	})
+	r := c.Send(dialogue, o.Org, o.Mailbox, transport.Envelope{From: o.From(), To: o.To}, signed, mark)
+	end()
 	endSpan(span, &r)
+	if final, ok := emails.FinalReplyOf(o, &r); ok {
+		j.Replies.Keep(ctx, run.Claimed, final)
+	}
 	return j.settle(ctx, run, o, &r)
 }
 
@@ -109,15 +118,19 @@ func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoin
 		j.fail(run, o, reason, r)
 		return nil
 	default:
-		hold := time.Duration(0)
-		if r.Hold {
-			hold = holdFor
-		}
-		if r.Stage == transport.Auth {
-			hold = authHold
-		}
-		return j.again(ctx, run, o, r, hold)
+		return j.again(ctx, run, o, r, holdOf(r))
 	}
+}
+
+// holdOf returns how long the circuit of the mailbox opens after a refusal for now; 0: it does not.
+func holdOf(r *transport.Result) time.Duration {
+	switch {
+	case r.Stage == transport.Auth:
+		return authHold
+	case r.Hold:
+		return holdFor
+	}
+	return 0
 }
 
 // again plans another attempt. With hold, the circuit of the mailbox opens and no attempt is spent.
