@@ -71,7 +71,12 @@ func (p *process) takeMails(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &listener.Server{Inbound: inboundmail.Intake(p.app, p.box), Log: p.log, LMTP: lmtp}
+	s := &listener.Server{
+		Inbound: inboundmail.Intake(p.app, p.box), Log: p.log, LMTP: lmtp, Metrics: listener.NewMetrics(p.metrics),
+	}
+	for _, n := range p.InboundTrusted {
+		s.Trusted = append(s.Trusted, netip.Prefix(n))
+	}
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return s.Serve(ctx, ln) })
 	return nil
 }

@@ -58,6 +58,7 @@ type settings struct {
 
 	InboundAddr      string        `name:"inbound-addr" env:"FUNNELWORK_INBOUND_ADDR"`
 	InboundDomain    string        `name:"inbound-domain" env:"FUNNELWORK_INBOUND_DOMAIN"`
+	InboundTrusted   []network     `name:"inbound-trusted" env:"FUNNELWORK_INBOUND_TRUSTED"`
 	MailAllowPrivate bool          `name:"mail-allow-private" env:"FUNNELWORK_MAIL_ALLOW_PRIVATE"`
 	MailResolveAfter time.Duration `name:"mail-resolve-after" env:"FUNNELWORK_MAIL_RESOLVE_AFTER" default:"15m"`
 

@@ -107,10 +107,7 @@ func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ra
 	message id.ID, fresh bool, err error,
 ) {
 	message = id.New()
-	identity := identityOf(parse.MessageID(raw))
-	if identity == nil {
-		identity = identityWithoutID(raw)
-	}
+	identity := identityOfMail(raw)
 	sealed, err := s.Box.Seal(raw, about(tx.Org(), message))
 	if err != nil {
 		return message, false, fmt.Errorf("seal mail: %w", err)
@@ -130,6 +127,23 @@ func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ra
 	tx.Queue(`INSERT INTO message_raw (org_id, id, raw, created_at) VALUES ($1, $2, $3, $4)`, tx.Org(), message, sealed,
 		wire.Now())
 	return message, true, nil
+}
+
+// identityOfMail returns the hash by which a second copy of a mail is known. Mails that differ in what a limit leaves out
+// would have one identity, so a mail with such a header is known by all its bytes.
+func identityOfMail(raw []byte) []byte {
+	messageID, whole := parse.MessageID(raw)
+	switch {
+	case !whole:
+		h := sha256.New()
+		_, _ = h.Write([]byte("raw\x00")) // never fails
+		_, _ = h.Write(raw)
+		return h.Sum(nil)[:16]
+	case messageID == "":
+		return identityWithoutID(raw)
+	default:
+		return identityOf(messageID)
+	}
 }
 
 // identityOf returns the hash of a Message-ID, or nil without one.

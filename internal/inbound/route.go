@@ -2,36 +2,30 @@ package inbound
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // Route is where the mail of an inbound address goes.
 type Route struct{ Org, Mailbox id.ID }
 
-// tokenBytes is the length of a token, of which the first 16 bytes are the org.
-const tokenBytes = 16 + 20
-
 // RouteOf returns the route of the token of an inbound address. The error is a not_found fault if there is none.
 func (s *Service) RouteOf(ctx context.Context, token string) (Route, error) {
-	var r Route
 	unknown := fault.New(fault.NotFound, "There is no such inbound address.")
-	bytes, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || len(bytes) != tokenBytes {
-		return r, unknown
+	org, hash, ok := mailboxes.ParseToken(token)
+	if !ok {
+		return Route{}, unknown
 	}
-	copy(r.Org[:], bytes)
-	sum := sha256.Sum256([]byte(token))
-	err = s.DB.ReadTx(ctx, r.Org, func(tx *postgres.Tx) error {
+	r := Route{Org: org}
+	err := s.DB.ReadTx(ctx, r.Org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `
 			SELECT id FROM mailbox WHERE org_id = $1 AND inbound_hash = $2 AND archived_at IS NULL`,
-			[]any{tx.Org(), sum[:]}, &r.Mailbox)
+			[]any{tx.Org(), hash}, &r.Mailbox)
 	})
 	if postgres.None(err) {
 		return r, unknown

@@ -1,9 +1,10 @@
 // Package listener takes incoming mails by SMTP or LMTP, from the mail server that an MX record names or from one that
 // passes them on. The recipient is <token>@ any domain, with the token of a mailbox's inbound address, or an email's
-// own address (package emails). The local part must reach it as it was written. It relays nothing and knows no other
-// recipient.
+// own address (package emails), in either case; an address made before those of base32 must arrive as it was written.
+// It relays nothing and knows no other recipient.
 //
-// It speaks no TLS and verifies no sender: that is for the mail server in front of it.
+// It speaks no TLS and verifies no sender: that is for the mail server in front of it. Strangers have limits, so that
+// none keeps others away: connections per address and network, time and commands of a session, and memory of all.
 package listener
 
 import (
@@ -13,7 +14,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/emersion/go-smtp"
@@ -25,30 +28,41 @@ import (
 
 // Limits of the listener.
 const (
-	maxConns      = 100 // at once; further ones wait
-	maxRecipients = 20  // of a mail
+	maxRecipients = 20 // of a mail
 	idle          = time.Minute
+	maxMemory     = 256 << 20 // bytes of the mails that are being read
 )
 
 // Server takes mails.
 type Server struct {
 	Inbound *inbound.Service
 	Log     *slog.Logger
-	LMTP    bool // speaks LMTP instead of SMTP
+	LMTP    bool // speaks LMTP instead of SMTP; its clients have no limits of strangers
+	// Trusted are the networks whose clients have no limits of strangers.
+	Trusted []netip.Prefix
+	Metrics *Metrics // may be nil
+	memory  atomic.Int64
 }
 
 // Serve serves on ln until ctx ends, and closes it.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
-		return &session{server: s, ctx: ctx}, nil
+	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+		own, ok := c.Conn().(*conn)
+		if !ok {
+			return nil, fmt.Errorf("unexpected connection %T", c.Conn())
+		}
+		return &session{server: s, ctx: ctx, conn: own}, nil
 	}))
 	server.Domain, server.LMTP = "funnelwork", s.LMTP
-	server.MaxMessageBytes, server.MaxRecipients, server.MaxLineLength = parse.MaxBytes, maxRecipients, 8<<10
+	server.MaxMessageBytes, server.MaxRecipients = parse.MaxBytes, maxRecipients
+	server.MaxLineLength = 0 // conn bounds the lines of commands; a mail's lines are bounded by its size
 	server.ReadTimeout, server.WriteTimeout = idle, idle
 	server.EnableSMTPUTF8, server.ErrorLog = true, quiet{s.Log}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
-	few := &bounded{Listener: ln, slots: make(chan struct{}, maxConns)}
+	few := &admission{
+		Listener: ln, exempt: s.LMTP, trusted: s.Trusted, metrics: s.Metrics, open: map[netip.Prefix]int{},
+	}
 	if err := server.Serve(few); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("take mails: %w", err)
 	}
@@ -58,6 +72,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 // session is one dialogue. It holds the context of Serve, because go-smtp passes none to its backend.
 type session struct {
 	server *Server
+	conn   *conn
 	ctx    context.Context //nolint:containedctx // see above
 	from   string
 	routes []route
@@ -85,6 +100,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 		r, err = s.server.Inbound.RouteOfEmail(s.ctx, token)
 	}
 	if fault.Is(err, fault.NotFound) {
+		s.conn.countUnknown()
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "There is no such address"}
 	}
 	if err != nil {
@@ -97,8 +113,13 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 // Data implements smtp.Session. A mail is committed for every recipient before the reply. A sender that gets no reply
 // sends it again, and the messages stay what they are.
 func (s *session) Data(r io.Reader) error {
+	s.conn.startMail()
 	head := "Return-Path: <" + strings.Map(printable, s.from) + ">\r\n"
-	raw, err := io.ReadAll(io.MultiReader(strings.NewReader(head), r))
+	raw, release, err := s.server.read(io.MultiReader(strings.NewReader(head), r))
+	defer release()
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 4, 2}, Message: "The mail took too long"}
+	}
 	if err != nil {
 		return err
 	}
@@ -111,6 +132,7 @@ func (s *session) Data(r io.Reader) error {
 			return s.later(err)
 		}
 	}
+	s.conn.takeMail()
 	return nil
 }
 
@@ -131,7 +153,10 @@ func printable(r rune) rune {
 }
 
 // Reset implements smtp.Session.
-func (s *session) Reset() { s.from, s.routes = "", nil }
+func (s *session) Reset() {
+	s.from, s.routes = "", nil
+	s.conn.endMail()
+}
 
 // Logout implements smtp.Session.
 func (s *session) Logout() error { return nil }
