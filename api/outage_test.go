@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,14 +86,17 @@ func TestEverySQLStateOfAnOutageIsAnsweredWithARetryLater(t *testing.T) {
 	c := m.caller
 	ada := contactsPath + "/" + m.contact.ID
 	n := 0
+	person := func(prefix string) string {
+		return fmt.Sprintf(`{"email":"%s%d@acme.example","first_name":"Eve","last_name":"Byron"}`, prefix, n)
+	}
 	writes := map[string]func() answer{
-		"create":  func() answer { return c.do("POST", contactsPath, fmt.Sprintf(`{"email":"n%d@acme.example"}`, n)) },
+		"create":  func() answer { return c.do("POST", contactsPath, person("new")) },
 		"replace": func() answer { return c.do("PATCH", ada, fmt.Sprintf(`{"first_name":"n%d"}`, n)) },
 		"create with a key": func() answer {
-			return c.do("POST", contactsPath, fmt.Sprintf(`{"email":"k%d@acme.example"}`, n), "Idempotency-Key", "outage")
+			return c.do("POST", contactsPath, person("key"), "Idempotency-Key", "outage")
 		},
 		"batch": func() answer {
-			return c.do("POST", contactsPath+"/batch", fmt.Sprintf(`{"contacts":[{"email":"b%d@acme.example"}]}`, n))
+			return c.do("POST", contactsPath+"/batch", `{"contacts":[`+person("batch")+`]}`)
 		},
 		"archive": func() answer { return c.do("DELETE", ada, nil) },
 	}
@@ -106,8 +110,8 @@ func TestEverySQLStateOfAnOutageIsAnsweredWithARetryLater(t *testing.T) {
 			return m.tell("mailgun", m.mailgun(fmt.Sprint("t", n), "delivered", ""))
 		},
 		"payment event": func() answer {
-			body := fmt.Sprintf(`{"id":"evt_%d","object":"event","type":"customer.subscription.updated",
-				"created":1,"data":{"object":{"id":"sub_1","object":"subscription","customer":"cus_1"}}}`, n)
+			body := fmt.Sprintf(`{"id":"evt_%d","object":"event","api_version":"2023-10-16","created":1,
+				"type":"customer.subscription.updated","data":{"object":{"id":"sub_1","object":"subscription","customer":"cus_1"}}}`, n)
 			return s.stranger().do("POST", "/billing/stripe/webhook", body, "Stripe-Signature",
 				stripe.Sign(s.StripeSecret, time.Now(), []byte(body)))
 		},
@@ -222,4 +226,62 @@ func TestReadsGoOnWhileTheDatabaseIsReadOnly(t *testing.T) {
 	c.turn("off")
 	c.unchanged(before)
 	c.eventually(func() bool { return c.do("POST", "/api/v1/crm/companies", `{"name":"Looms"}`).Status == 201 })
+}
+
+// Sessions are terminated while requests run. A read is answered; a write is done once, or answered with 503 until the
+// caller repeats it.
+func TestSessionsThatEndUnderRequestsLoseAndDoubleNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t, unlimited)
+	c := s.signup()
+	ada := contactsPath + "/" + c.contact("ada@example.com").ID
+	var clients sync.WaitGroup
+	const each = 25
+	stop := make(chan struct{})
+	for client := range 4 {
+		clients.Go(func() {
+			for n := range each {
+				body := fmt.Sprintf(`{"email":"n%d.%d@acme.example","first_name":"Eve","last_name":"Byron"}`, client, n)
+				for {
+					got := c.do("POST", contactsPath, body, "Idempotency-Key", fmt.Sprint(client, "-", n))
+					if got.Status == http.StatusCreated {
+						break
+					}
+					c.unavailable("create", got)
+					if t.Failed() {
+						return
+					}
+				}
+				if got := c.do("GET", ada, nil); got.Status != http.StatusOK {
+					c.unavailable("read", got)
+				}
+			}
+		})
+	}
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		conn := testkit.Pgx(t, s.DB.URL)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if _, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+				WHERE datname = current_database() AND application_name LIKE 'funnelwork %'`); err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = conn.Exec(t.Context(), "SELECT pg_sleep(0.05)")
+		}
+	})
+	clients.Wait()
+	close(stop)
+	killer.Wait()
+	if n := s.count("contact WHERE org_id = $1", c.Org); n != 4*each+1 {
+		t.Errorf("%d contacts, want %d", n, 4*each+1)
+	}
+	if n := s.count("event WHERE org_id = $1 AND type = 'contact.created'", c.Org); n != 4*each+1 {
+		t.Errorf("%d events, want %d", n, 4*each+1)
+	}
 }

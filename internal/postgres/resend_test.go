@@ -143,3 +143,37 @@ func TestASessionThatEndsInItsTransactionIsNotReplaced(t *testing.T) {
 		t.Errorf("half of the transaction is there: %v", got)
 	}
 }
+
+// The server ends a session that waits in its transaction for too long. The transaction is lost, and the pool works on.
+func TestATransactionThatTheServerEndedWhileItWasIdleMayBeRepeated(t *testing.T) {
+	t.Parallel()
+	kit := testkit.DB(t)
+	db, _ := open(t, kit.URL, postgres.App, false)
+	org := id.New()
+	err := db.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+		tx.Queue("SET LOCAL idle_in_transaction_session_timeout = 50")
+		if _, err := tx.Exec(t.Context(), insert, org, id.New(), "a"); err != nil {
+			return err
+		}
+		become(t, "ended", func() bool {
+			var n int
+			const sql = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+				AND application_name LIKE 'funnelwork %' AND state LIKE 'idle in transaction%'`
+			if err := testkit.Pgx(t, kit.URL).QueryRow(t.Context(), sql).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n == 0
+		})
+		_, err := tx.Exec(t.Context(), insert, org, id.New(), "b")
+		return err
+	})
+	if !postgres.Away(err) {
+		t.Errorf("%v is not taken for an outage", err)
+	}
+	if got := kinds(t, db, org); len(got) != 0 {
+		t.Errorf("half of the transaction is there: %v", got)
+	}
+	if err := write(t.Context(), db); err != nil {
+		t.Errorf("the next transaction: %v", err)
+	}
+}
