@@ -23,7 +23,7 @@ func TestAProcessThatReadsStaysReadyWhileWritesFailAndOneThatMustWriteDoesNot(t 
 			if time.Now().After(end) {
 				t.Fatalf("after 30 s: not yet %s", what)
 			}
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 		}
 	}
 	turn := func(on string) {

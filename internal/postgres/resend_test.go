@@ -47,23 +47,12 @@ func TestATransactionOnSessionsThatEndedInThePoolIsSentAgain(t *testing.T) {
 	app, _ := open(t, kit.URL, postgres.App, false)
 	system, _ := open(t, kit.URL, postgres.System, false)
 	org := id.New()
-	count := func(db *postgres.DB, of id.ID, run func(func(*postgres.Tx) error) error) (n int, err error) {
-		err = run(func(tx *postgres.Tx) error {
-			return tx.QueryRow(t.Context(), "SELECT count(*) FROM job", nil, &n)
-		})
-		return n, err
+	count := func(tx *postgres.Tx) error {
+		return tx.QueryRow(t.Context(), "SELECT count(*) FROM job", nil, new(int))
 	}
 	kindsOf := map[string]func() error{
-		"read": func() error {
-			_, err := count(app, org, func(fn func(*postgres.Tx) error) error { return app.ReadTx(t.Context(), org, fn) })
-			return err
-		},
-		"read of all orgs": func() error {
-			_, err := count(system, id.ID{}, func(fn func(*postgres.Tx) error) error {
-				return system.ReadTx(t.Context(), id.ID{}, fn)
-			})
-			return err
-		},
+		"read":             func() error { return app.ReadTx(t.Context(), org, count) },
+		"read of all orgs": func() error { return system.ReadTx(t.Context(), id.ID{}, count) },
 		"rows of all orgs": func() error {
 			return system.ReadTx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
 				rows, err := tx.Query(t.Context(), "SELECT kind FROM job")

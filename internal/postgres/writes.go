@@ -74,7 +74,7 @@ func (w *Writes) Check(ctx context.Context) (ok bool, err error) {
 	w.probe(ctx)
 	found := !w.stale.Load() // a server that takes writes
 	if !found {
-		w.doubt(true)
+		w.doubt(true) //nolint:contextcheck // the watch outlives the caller
 	}
 	return found, nil
 }
@@ -87,7 +87,7 @@ func (w *Writes) observe(ctx context.Context, err error, commit bool) {
 	code := Code(err)
 	timeout := commit && code == "" && errors.Is(ctx.Err(), context.DeadlineExceeded)
 	if refusesWrites(code) || timeout {
-		w.doubt(code == readOnly)
+		w.doubt(code == readOnly) //nolint:contextcheck // the watch outlives the caller
 	}
 }
 

@@ -17,7 +17,7 @@ func become(t *testing.T, what string, holds func() bool) {
 		if time.Now().After(end) {
 			t.Fatalf("after 30 s: not yet %s", what)
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 }
 
