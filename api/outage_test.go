@@ -111,7 +111,8 @@ func TestEverySQLStateOfAnOutageIsAnsweredWithARetryLater(t *testing.T) {
 		},
 		"payment event": func() answer {
 			body := fmt.Sprintf(`{"id":"evt_%d","object":"event","api_version":"2023-10-16","created":1,
-				"type":"customer.subscription.updated","data":{"object":{"id":"sub_1","object":"subscription","customer":"cus_1"}}}`, n)
+				"type":"customer.subscription.updated",
+				"data":{"object":{"id":"sub_1","object":"subscription","customer":"cus_1"}}}`, n)
 			return s.stranger().do("POST", "/billing/stripe/webhook", body, "Stripe-Signature",
 				stripe.Sign(s.StripeSecret, time.Now(), []byte(body)))
 		},
