@@ -146,6 +146,35 @@ func TestAReadOnlyPrimaryIsTheSecondChoiceOfADemandForWrites(t *testing.T) {
 	}
 }
 
+func TestCommitsThatWaitForAStandbyThatIsAwayAreFailingWrites(t *testing.T) {
+	t.Parallel()
+	server := testkit.RealPostgres(t)
+	db, _ := open(t, server.URL, postgres.App, false)
+	demand := func(standbys string) {
+		t.Helper()
+		for _, sql := range []string{
+			"ALTER SYSTEM SET synchronous_standby_names = '" + standbys + "'", "SELECT pg_reload_conf()",
+		} {
+			if _, err := testkit.Pgx(t, server.URL).Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	demand("nobody")
+	become(t, "a write without an answer", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		return write(ctx, db) != nil
+	})
+	become(t, "failing", db.Writes().Failing)
+	kinds(t, db, id.New())
+	demand("")
+	become(t, "not failing", func() bool { return !db.Writes().Failing() })
+	if err := write(t.Context(), db); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestATriggerThatRefusesOneTablesWritesIsNoOutage(t *testing.T) {
 	t.Parallel()
 	kit := testkit.DB(t)
