@@ -76,7 +76,7 @@ func TestAServerThatTakesNoWritesSpendsNoAttempt(t *testing.T) {
 			var runs atomic.Int32
 			kind := queue.Define[none]("test.refused",
 				queue.Options{Backoff: func(int) time.Duration { return time.Hour }})
-			h.work(worker.Options{}, kind.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
+			handler := kind.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
 				if err := markWork(ctx, tx, run); err != nil {
 					return err
 				}
@@ -85,7 +85,8 @@ func TestAServerThatTakesNoWritesSpendsNoAttempt(t *testing.T) {
 				}
 				_, err := tx.Exec(ctx, "DO $$ BEGIN RAISE 'planted' USING ERRCODE = '"+state+"'; END $$")
 				return err
-			}))
+			})
+			h.work(worker.Options{}, handler)
 			h.add(adding(kind, none{}))
 			h.push(h.only().ref())
 			h.until(most, "the second run is done", func() bool { return len(h.jobs()) == 0 })
