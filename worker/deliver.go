@@ -215,5 +215,5 @@ func (w *Worker) unclaimed(ctx context.Context, task dispatch.Task, err error) e
 // absent reports whether Postgres did not process the statement at all, whatever the error says.
 func absent(err error) bool {
 	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
-	return unconnected || postgres.Away(err)
+	return unconnected || postgres.Away(err) && !postgres.TimedOut(err)
 }

@@ -66,3 +66,33 @@ func TestASessionLostInTheMiddleOfAWorkSpendsNoAttempt(t *testing.T) {
 		})
 	}
 }
+
+func TestAServerThatTakesNoWritesSpendsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"25006", "53100", "58030"} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			h := open(t)
+			var runs atomic.Int32
+			kind := queue.Define[none]("test.refused",
+				queue.Options{Backoff: func(int) time.Duration { return time.Hour }})
+			handler := kind.HandleTx(func(ctx context.Context, tx *postgres.Tx, run *queue.Run[none]) error {
+				if err := markWork(ctx, tx, run); err != nil {
+					return err
+				}
+				if runs.Add(1) > 1 {
+					return nil
+				}
+				_, err := tx.Exec(ctx, "DO $$ BEGIN RAISE 'planted' USING ERRCODE = '"+state+"'; END $$")
+				return err
+			})
+			h.work(worker.Options{}, handler)
+			h.add(adding(kind, none{}))
+			h.push(h.only().ref())
+			h.until(most, "the second run is done", func() bool { return len(h.jobs()) == 0 })
+			if n := h.count("SELECT count(*) FROM done WHERE note = 'attempt 1'"); n != 1 || runs.Load() != 2 {
+				t.Errorf("%d runs, %d of attempt 1 count", runs.Load(), n)
+			}
+		})
+	}
+}

@@ -51,7 +51,7 @@ func (s *Server) Problem(ctx context.Context, err error) *Problem {
 		if f.Code.Status() >= http.StatusInternalServerError && !expected {
 			s.Log.WarnContext(ctx, "request failed", "error", err)
 		}
-	case postgres.Away(err), errors.Is(err, context.DeadlineExceeded):
+	case postgres.Away(err), postgres.TimedOut(err), errors.Is(err, context.DeadlineExceeded):
 		f = &fault.Fault{
 			Code:   fault.Unavailable,
 			Detail: "The service cannot answer at the moment. Try again shortly.", RetryAfter: time.Second,

@@ -72,7 +72,7 @@ func (d *jobsAPI) failure(r *http.Request, err error) (int, any) {
 		}
 	case askersOwn(err):
 		status, text = http.StatusUnprocessableEntity, err.Error()
-	case postgres.Away(err):
+	case postgres.Away(err), postgres.TimedOut(err):
 		status, text = http.StatusServiceUnavailable, "postgres is away"
 	default:
 		d.log.ErrorContext(r.Context(), "operator action failed", "path", r.URL.Path, "error", err)
@@ -86,6 +86,9 @@ func showJSON(w http.ResponseWriter, status int, out any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

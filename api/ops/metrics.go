@@ -43,3 +43,16 @@ func CollectPool(reg prometheus.Registerer, name string, db *postgres.DB) {
 		return float64(s.NewConnsCount())
 	})
 }
+
+// CollectWrites registers the metric of writes to Postgres.
+func CollectWrites(reg prometheus.Registerer, writes *postgres.Writes) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "funnelwork_postgres_writes_failing",
+		Help: "1 while Postgres takes no writes of this process: it is read-only, full, or away; reads may go on.",
+	}, func() float64 {
+		if writes.Failing() {
+			return 1
+		}
+		return 0
+	}))
+}

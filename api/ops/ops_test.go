@@ -79,6 +79,7 @@ type readyAnswer struct {
 		OK     bool
 		Reason string
 	}
+	Degraded      []string
 	NotConfigured []string `json:"not_configured"`
 }
 

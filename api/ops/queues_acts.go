@@ -81,7 +81,7 @@ func (d *dashboard) refuse(rw http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &said):
 		http.Error(rw, said.text, said.status)
-	case postgres.Away(err):
+	case postgres.Away(err), postgres.TimedOut(err):
 		rw.Header().Set("Retry-After", "1")
 		http.Error(rw, "postgres is unavailable", http.StatusServiceUnavailable)
 	default:

@@ -25,9 +25,13 @@ const readyWithin = 900 * time.Millisecond
 // readiness reports whether the process can work now: Postgres responds, its schema is not older than this binary's,
 // Redis responds, and the process is not shutting down. Each ?exclude=NAME skips a check, as in Kubernetes' readyz. An
 // API process can work without Redis for a while and should not be taken out of service for that.
+//
+// While writes to Postgres fail, an API process still reads: it is ready and degraded. A worker and a scheduler can do
+// nothing: they are not ready.
 type readiness struct {
 	checks []check
 	redis  redis.UniversalClient
+	writes *postgres.Writes
 	lacks  []httpx.Part // shown; does not affect readiness
 }
 
@@ -63,14 +67,32 @@ func newReadiness(o Options) (*readiness, error) {
 	for name, run := range o.Ready {
 		checks = append(checks, check{name, run})
 	}
-	return &readiness{redis: client, checks: checks, lacks: append([]httpx.Part{}, o.NotConfigured...)}, nil
+	writes := o.DB.Writes()
+	if o.Role == "worker" || o.Role == "scheduler" {
+		checks = append(checks, check{writesPart, func(ctx context.Context) error { return checkWrites(ctx, writes) }})
+	}
+	return &readiness{
+		redis: client, checks: checks, writes: writes, lacks: append([]httpx.Part{}, o.NotConfigured...),
+	}, nil
+}
+
+// writesPart is the name of what is degraded, and of the check, while writes to Postgres fail.
+const writesPart = "writes"
+
+func checkWrites(ctx context.Context, writes *postgres.Writes) error {
+	ok, err := writes.Check(ctx)
+	if err == nil && !ok {
+		err = errNoWrites
+	}
+	return err
 }
 
 func (rd *readiness) close() error { return rd.redis.Close() }
 
 var (
-	errPending = errors.New("the database lacks migrations of this version")
-	errEnding  = errors.New("the process is shutting down")
+	errPending  = errors.New("the database lacks migrations of this version")
+	errEnding   = errors.New("the process is shutting down")
+	errNoWrites = errors.New("the database takes no writes")
 
 	// ErrUnpublished is the reason for a sandbox on which no plan can be bought yet.
 	ErrUnpublished = errors.New("the prices of the billing sandbox are not published yet")
@@ -108,13 +130,22 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			wait.Go(func() { results[i] = c.result(ctx) })
 		}
 	}
+	degraded := []string{}
+	if !slices.Contains(without, writesPart) {
+		wait.Go(func() {
+			if checkWrites(ctx, rd.writes) != nil {
+				degraded = append(degraded, writesPart)
+			}
+		})
+	}
 	wait.Wait()
 
 	body := struct {
 		Status        string              `json:"status"`
 		Checks        map[string]*checked `json:"checks"`
+		Degraded      []string            `json:"degraded"`
 		NotConfigured []httpx.Part        `json:"not_configured"`
-	}{"ready", map[string]*checked{}, rd.lacks}
+	}{"ready", map[string]*checked{}, degraded, rd.lacks}
 	status := http.StatusOK
 	for i, c := range rd.checks {
 		if results[i] == nil {
@@ -142,7 +173,8 @@ func (c check) result(ctx context.Context) (res *checked) {
 	switch {
 	case err == nil:
 		res.OK = true
-	case errors.Is(err, errPending), errors.Is(err, errEnding), errors.Is(err, ErrUnpublished):
+	case errors.Is(err, errPending), errors.Is(err, errEnding), errors.Is(err, errNoWrites),
+		errors.Is(err, ErrUnpublished):
 		res.Reason = err.Error()
 	case errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
 		res.Reason = fmt.Sprintf("no answer within %s", readyWithin)

@@ -193,11 +193,12 @@ func (s *settings) withDatabase(ctx context.Context, name string, log *slog.Logg
 
 // openDatabase opens the pools, the keyset, and authentication.
 func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Context, []any)) (err error) {
+	writes := postgres.NewWrites(p.log)
 	for role, db := range map[string]**postgres.DB{postgres.App: &p.app, postgres.System: &p.system} {
 		if *db, err = postgres.Open(ctx,
 			postgres.Options{
 				URL: p.DatabaseURL, Role: role, Pooler: p.Pooler, Name: p.name,
-				AfterCommit: afterCommit, Tracer: p.sqlTracer(),
+				AfterCommit: afterCommit, Tracer: p.sqlTracer(), Writes: writes,
 			}); err != nil {
 			return err
 		}

@@ -114,6 +114,7 @@ func (p *process) operate(ln net.Listener) error {
 	})
 	ops.CollectPool(p.metrics, "app", p.app)
 	ops.CollectPool(p.metrics, "system", p.system)
+	ops.CollectWrites(p.metrics, p.app.Writes())
 	if pool := p.reads.Pool(); pool != nil {
 		ops.CollectPool(p.metrics, "standby", pool)
 	}

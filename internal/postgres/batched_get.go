@@ -29,16 +29,19 @@ type getBatcher struct {
 	pool *pgxpool.Pool
 	asks *batch.Batcher[*batchedGet]
 	conn *pgxpool.Conn // nil before the first read and after a failure
+
+	stale atomic.Bool // the next pipeline needs a new session
 }
 
 type batchedGet struct {
-	org  string
-	sql  string
-	args []any
-	scan func(pgx.CollectableRow) error
-	left atomic.Bool // the caller has returned: its args and its scan must not be used
-	turn sync.Mutex  // held while args are encoded and while scan runs
-	err  chan error  // capacity 1
+	org     string
+	sql     string
+	args    []any
+	scan    func(pgx.CollectableRow) error
+	left    atomic.Bool // the caller has returned: its args and its scan must not be used
+	turn    sync.Mutex  // held while args are encoded and while scan runs
+	scanned bool        // scan was called
+	err     chan error  // capacity 1
 }
 
 // BatchedGet reads one row by its key, under the row policies of org. It returns pgx.ErrNoRows if there is none. It
@@ -53,6 +56,9 @@ func (db *DB) BatchedGet(ctx context.Context, org id.ID, sql string, args []any,
 	}
 	select {
 	case err := <-a.err:
+		if Lost(err) && !a.scanned && ctx.Err() == nil { // the shared session had ended
+			return db.lone(ctx, org, sql, args, scan)
+		}
 		return err
 	case <-ctx.Done():
 		a.leave()
@@ -100,6 +106,10 @@ func (p *getBatcher) close() {
 
 // send delivers the results of all reads. There is one call at a time.
 func (p *getBatcher) send(ctx context.Context, load []*batchedGet) (err error) {
+	if p.stale.Swap(false) && p.conn != nil {
+		p.conn.Release()
+		p.conn = nil
+	}
 	if p.conn == nil {
 		p.conn, err = p.pool.Acquire(ctx)
 	}
@@ -240,5 +250,6 @@ func (a *batchedGet) read(rows pgx.Rows) error {
 	if a.left.Load() {
 		return context.Canceled
 	}
+	a.scanned = true
 	return scanOne(rows, a.scan)
 }

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -31,6 +33,10 @@ type Options struct {
 	Tracer pgx.QueryTracer
 	// AfterCommit receives the notes of each committed transaction, in order. It must not block.
 	AfterCommit func(ctx context.Context, notes []any)
+	// Writes is shared by the pools of one database. If nil, the pool has one of its own, which logs nothing.
+	Writes *Writes
+	// Standby must be set if URL leads to a standby, which takes no writes.
+	Standby bool
 }
 
 // DB is a pool of sessions of one role. It is safe for concurrent use.
@@ -41,6 +47,7 @@ type DB struct {
 	role   string
 	after  func(context.Context, []any)
 	kept   sync.Map // see Tx.PoolValue
+	writes *Writes
 }
 
 // Open creates the pool without waiting for the server. If the database is unavailable, the first use fails.
@@ -60,7 +67,11 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	cfg.ConnConfig.OnNotice = keepWarning
 	cfg.ConnConfig.Tracer = o.Tracer
+	cfg.ConnConfig.ValidateConnect = preferWritable(cfg.ConnConfig.ValidateConnect)
 	db := &DB{after: o.AfterCommit, role: o.Role}
+	if !o.Standby {
+		db.writes = cmp.Or(o.Writes, NewWrites(slog.New(slog.DiscardHandler)))
+	}
 	if o.Pooler {
 		// Statements are described, for the types of their arguments, and never prepared by name.
 		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
@@ -86,11 +97,13 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if !o.Pooler && o.Role == App {
 		db.points = newGetBatcher(db.pool)
 	}
+	db.writes.add(db)
 	return db, nil
 }
 
 // Close waits for the sessions in use and closes all sessions.
 func (db *DB) Close() {
+	db.writes.remove(db)
 	if db.points != nil {
 		db.points.close()
 	}

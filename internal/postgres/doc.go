@@ -36,4 +36,12 @@
 //
 // Only the close of the batch reports the commit, because a deferred constraint fails only there. Tx returns nil only
 // after it, and only then are notes handed on.
+//
+// # Outages
+//
+// A round trip that finds its session ended, and cannot have had an effect, is sent once more in another session: the
+// first one of a transaction, each one of a ReadTx, and a batch of which the server has executed nothing. A commit
+// whose outcome is unknown is never repeated. Everything else is an error that Away or TimedOut reports, and callers of
+// the API get 503. Writes knows whether the server takes writes, and moves the pools to the new primary after a
+// failover.
 package postgres

@@ -32,8 +32,9 @@ type lostError struct{ error }
 
 func (l lostError) Unwrap() error { return l.error }
 
-// Lost reports whether err means that Postgres was unavailable for a transaction or was lost during it. Unlike Away, it
-// is false for timeouts of other servers and for conflicts of transactions.
+// Lost reports whether err means that Postgres was unavailable for a transaction, was lost during it, or takes no
+// writes. Unlike Away, it is false for timeouts of other servers, for conflicts of transactions, and for what one
+// transaction may bring about by itself, such as a timeout.
 func Lost(err error) bool {
 	if _, ok := errors.AsType[lostError](err); ok {
 		return true
@@ -41,24 +42,17 @@ func Lost(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	code := Code(err)
-	return strings.HasPrefix(code, "08") || code == "53300" || strings.HasPrefix(code, "57") && code != "57014"
+	return lostCode(Code(err))
 }
 
-// Away reports whether err means that the server is unavailable, shutting down, or full, or that it asks for a retry:
-// the same request may succeed later.
+// Away reports whether err means that the server is unavailable, shutting down, full or read-only, or that it asks for
+// a retry: the same request may succeed later.
 func Away(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true // whatever the server's response to the connection attempt
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		switch {
-		case pg.Code == "40001", pg.Code == "40P01": // serialization failure, deadlock
-			return true
-		case pg.Code[:2] == "08", pg.Code[:2] == "53", pg.Code[:2] == "57" && pg.Code != "57014":
-			return true
-		}
-		return false
+		return awayCode(pg.Code)
 	}
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -68,4 +62,14 @@ func Away(err error) bool {
 	}
 	return errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err) ||
 		strings.Contains(err.Error(), "unexpected EOF") || strings.Contains(err.Error(), "conn closed")
+}
+
+// TimedOut reports whether the server ended the statement, the transaction or the session because it took too long, or
+// an operator canceled it. A caller may try again; a job must count the attempt, since it may take as long again.
+func TimedOut(err error) bool {
+	switch Code(err) {
+	case queryCanceled, idleInTransaction, transactionTimeout:
+		return true
+	}
+	return false
 }

@@ -19,7 +19,7 @@ func (db *DB) RetryLocks(ctx context.Context, log *slog.Logger, fn func(*Tx) err
 	wait := time.Second
 	for try := 1; ; try++ {
 		err := db.Tx(ctx, id.ID{}, fn)
-		if Code(err) != "55P03" { // lock_not_available
+		if Code(err) != lockNotAvailable {
 			return err == nil, err
 		}
 		log.InfoContext(ctx, "tables are in use, their partitions wait", "try", try)

@@ -43,6 +43,7 @@ func (db *DB) Tx(ctx context.Context, org id.ID, fn func(*Tx) error) (err error)
 		return tx.classify(ctx, err, tx.closed())
 	}
 	if err = tx.commit(ctx); err != nil {
+		db.writes.observe(ctx, err, true)
 		return tx.classify(ctx, err, tx.conn == nil || tx.closed())
 	}
 	if len(tx.notes) > 0 && db.after != nil {
@@ -78,6 +79,7 @@ func (tx *Tx) closed() bool { return tx.conn != nil && tx.conn.Conn().IsClosed()
 
 // classify marks err for Lost if the session ended, unless the caller's context ended it.
 func (tx *Tx) classify(ctx context.Context, err error, over bool) error {
+	tx.db.writes.observe(ctx, err, false)
 	if _, spoke := errors.AsType[*pgconn.PgError](err); over && !spoke && ctx.Err() == nil && Away(err) {
 		return lostError{err}
 	}
@@ -141,13 +143,8 @@ func (tx *Tx) Ordinal() int {
 // Query sends sql immediately. The caller must close the rows, as pgx.CollectRows and its kin do, before the next use
 // of tx.
 func (tx *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	br, err := tx.send(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
+	r, br, err := tx.ask(ctx, sql, args)
 	if err != nil {
-		return nil, err
-	}
-	r, err := br.Query()
-	if err != nil {
-		_ = br.Close()
 		return nil, err
 	}
 	return &rows{Rows: r, br: br}, nil
@@ -155,11 +152,11 @@ func (tx *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, err
 
 // QueryRow sends sql immediately and scans its first row into dst. It returns pgx.ErrNoRows if there is none.
 func (tx *Tx) QueryRow(ctx context.Context, sql string, args []any, dst ...any) error {
-	br, err := tx.send(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
+	r, br, err := tx.ask(ctx, sql, args)
 	if err != nil {
 		return err
 	}
-	err = br.QueryRow().Scan(dst...)
+	err = scanFirst(r, dst)
 	return errors.Join(err, closing(err, br))
 }
 
@@ -255,23 +252,31 @@ func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults
 		}
 		tx.conn = c
 	}
-	b, lead := &pgx.Batch{}, 0
-	if tx.view || !tx.begun {
-		lead = tx.preamble(ctx, b, !tx.view)
-		tx.begun = true
-	}
 	queued := tx.pending
-	tx.pending = nil
-	b.QueuedQueries = append(b.QueuedQueries, queued...)
-	if last != nil {
-		b.QueuedQueries = append(b.QueuedQueries, last)
-	}
-	br := tx.conn.SendBatch(ctx, b)
-	if err := read(br, lead, queued); err != nil {
+	first := tx.view || !tx.begun
+	tx.pending, tx.begun = nil, true
+	for again := false; ; again = true {
+		b, lead := &pgx.Batch{}, 0
+		if first {
+			lead = tx.preamble(ctx, b, !tx.view)
+		}
+		b.QueuedQueries = append(b.QueuedQueries, queued...)
+		if last != nil {
+			b.QueuedQueries = append(b.QueuedQueries, last)
+		}
+		if again {
+			b.QueuedQueries = fresh(b.QueuedQueries)
+		}
+		br := tx.conn.SendBatch(ctx, b)
+		n, err := read(br, lead, queued)
+		if err == nil {
+			return br, nil
+		}
 		_ = br.Close()
-		return nil, err
+		if again || n >= lead || !tx.redial(ctx, err) { // an effect needs a commit, which the first batch has not
+			return nil, err
+		}
 	}
-	return br, nil
 }
 
 // commit ends the transaction. A transaction without any request for a result is sent as one implicit transaction.
@@ -283,14 +288,32 @@ func (tx *Tx) commit(ctx context.Context) error {
 	case len(tx.pending) == 0:
 		return nil
 	}
-	b := &pgx.Batch{}
-	lead := tx.preamble(ctx, b, false)
 	queued := tx.pending
 	tx.pending = nil
+	n, err := tx.sendWhole(ctx, tx.db.pool, queued)
+	if err == nil || n > 0 || ctx.Err() != nil || !refusedWhole(err) {
+		return err
+	}
+	c, dead := tx.db.live(ctx)
+	if dead != nil {
+		return err
+	}
+	defer c.Release()
+	_, err = tx.sendWhole(ctx, c, fresh(queued))
+	return err
+}
+
+// sendWhole sends the statements as one implicit transaction and returns the number of received results.
+func (tx *Tx) sendWhole(ctx context.Context, to interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}, queued []*pgx.QueuedQuery,
+) (n int, err error) {
+	b := &pgx.Batch{}
+	lead := tx.preamble(ctx, b, false)
 	b.QueuedQueries = append(b.QueuedQueries, queued...)
-	br := tx.db.pool.SendBatch(ctx, b)
-	err := read(br, lead, queued)
-	return errors.Join(err, closing(err, br))
+	br := to.SendBatch(ctx, b)
+	n, err = read(br, lead, queued)
+	return n, errors.Join(err, closing(err, br))
 }
 
 // committed returns an error if the server turned COMMIT into a rollback, which happens after an error that fn did not
@@ -316,29 +339,32 @@ func (tx *Tx) abandon() {
 		_, _ = tx.conn.Exec(ctx, "ROLLBACK")
 		cancel()
 	}
+	tx.db.writes.observeSession(tx.conn.Conn().PgConn())
 	tx.conn.Release()
 	tx.conn = nil
 }
 
-// read reads the results of a batch in order and runs their callbacks.
-func read(br pgx.BatchResults, lead int, queued []*pgx.QueuedQuery) error {
+// read reads the results of a batch in order and runs their callbacks. It returns the number of results before the
+// error.
+func read(br pgx.BatchResults, lead int, queued []*pgx.QueuedQuery) (n int, err error) {
 	for range lead {
 		if _, err := br.Exec(); err != nil {
-			return err
+			return n, err
 		}
+		n++
 	}
 	for _, q := range queued {
 		if q.Fn != nil {
-			if err := q.Fn(br); err != nil {
-				return err
-			}
-			continue
+			err = q.Fn(br)
+		} else {
+			_, err = br.Exec()
 		}
-		if _, err := br.Exec(); err != nil {
-			return err
+		if err != nil {
+			return n, err
 		}
+		n++
 	}
-	return nil
+	return n, nil
 }
 
 // closing closes br. Its error counts only if there was none before, since it repeats that one.

@@ -225,7 +225,9 @@ func TestAServerThatIsAwayIsToldFromAStatementThatIsWrong(t *testing.T) {
 	}
 	for code, want := range map[string]bool{
 		"57P01": true, "53300": true, "08006": true, "40P01": true,
-		"23505": false, "42601": false, "57014": false,
+		"25006": true, "25P03": true, "25P04": true, "40001": true, "40003": true, "53100": true, "55P03": true,
+		"57P05": true, "58000": true, "58030": true, "58P01": true, "72000": true,
+		"23505": false, "25001": false, "40002": false, "42601": false, "57014": false, "XX001": false,
 	} {
 		if got := postgres.Away(&pgconn.PgError{Code: code}); got != want {
 			t.Errorf("Away(%s) = %v, want %v", code, got, want)

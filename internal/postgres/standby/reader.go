@@ -93,14 +93,15 @@ func Open(ctx context.Context, o Options) (_ *Reader, err error) {
 		conns  int32
 		name   string
 		tracer pgx.QueryTracer
+		writes *postgres.Writes // nil for a pool on the standby
 	}{
-		{&r.standby, o.URL, 0, o.Name, o.Tracer},
-		{&r.probes.standby, o.URL, 1, o.Name + " probe", nil},
-		{&r.probes.primary, o.PrimaryURL, 1, o.Name + " probe", nil},
+		{&r.standby, o.URL, 0, o.Name, o.Tracer, nil},
+		{&r.probes.standby, o.URL, 1, o.Name + " probe", nil, nil},
+		{&r.probes.primary, o.PrimaryURL, 1, o.Name + " probe", nil, o.Primary.Writes()},
 	} {
 		if *pool.db, err = postgres.Open(ctx, postgres.Options{
 			URL: pool.url, Role: postgres.App, MaxConns: pool.conns, Pooler: o.Pooler, Name: pool.name,
-			Tracer: pool.tracer,
+			Tracer: pool.tracer, Writes: pool.writes, Standby: pool.writes == nil,
 		}); err != nil {
 			r.Close()
 			return nil, fmt.Errorf("open the standby: %w", err)
@@ -152,6 +153,8 @@ func reasonOf(err error, cut bool) reason {
 		return behind
 	case code == "40001" || code == "40P01" || code == "57P04":
 		return conflict
+	case code == "25006" || postgres.TimedOut(err): // the read's own fault: a write, or too long
+		return failed
 	case cut || postgres.Lost(err) || postgres.Away(err):
 		return away
 	default:
