@@ -60,8 +60,15 @@ func (w *Worker) look(ctx context.Context) error {
 			return fmt.Errorf("resync %s: %w", lane, err)
 		}
 	}
+	if stops.Ahead {
+		woken, err := w.ledger.WakeAhead(ctx, lookBatch)
+		if err != nil {
+			return err
+		}
+		w.log.WarnContext(ctx, "the clock of postgres was set back: jobs of before are due", "jobs", woken)
+	}
 	var lag time.Duration
-	if !stops.Due && len(changed) == 0 {
+	if !stops.Due && !stops.Ahead && len(changed) == 0 {
 		w.metrics.lag.Set(0)
 		return nil
 	}

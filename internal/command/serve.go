@@ -115,6 +115,7 @@ func (p *process) operate(ln net.Listener) error {
 	ops.CollectPool(p.metrics, "app", p.app)
 	ops.CollectPool(p.metrics, "system", p.system)
 	ops.CollectWrites(p.metrics, p.app.Writes())
+	ops.CollectClock(p.metrics, p.system)
 	if pool := p.reads.Pool(); pool != nil {
 		ops.CollectPool(p.metrics, "standby", pool)
 	}

@@ -38,6 +38,8 @@ type PostgresOptions struct {
 	Template *Template
 	// TCP uses a loopback port with a password even if sockets would work.
 	TCP bool
+	// Env holds more variables of the server's processes, as NAME=VALUE.
+	Env []string
 	Log *slog.Logger
 
 	clean bool // Fast, but stopped with a shutdown checkpoint
@@ -128,6 +130,7 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	p.proc, err = start(ctx,
 		command{
 			argv: args, dir: s.dir, name: "postgres", user: s.user, signal: signal, remove: s.remove, libs: bin.libs,
+			env: o.Env,
 		},
 		func() error {
 			if err := o.cluster(ctx, bin, s, data, template); err != nil {

@@ -34,9 +34,10 @@ type command struct {
 	dir    string // the working directory, with the lock and the log
 	name   string // of the log: <name>.log
 	user   *owner
-	signal string // for a graceful stop
-	remove string // directory to remove with the server, "" for none
-	libs   string // LD_LIBRARY_PATH of fetched programs, "" for none
+	signal string   // for a graceful stop
+	remove string   // directory to remove with the server, "" for none
+	libs   string   // LD_LIBRARY_PATH of fetched programs, "" for none
+	env    []string // more variables
 }
 
 // process is a running server behind its watchdog.
@@ -77,7 +78,7 @@ func start(ctx context.Context, c command, prepare func() error) (*process, erro
 	// Not CommandContext: a context's end would kill the server, and Stop ends it gracefully.
 	args := append([]string{"-c", watchdog, "sh", c.signal, c.remove}, c.argv...)
 	p.cmd = exec.Command("/bin/sh", args...) //nolint:noctx // see above
-	p.cmd.Dir, p.cmd.Env = c.dir, environment(c.libs)
+	p.cmd.Dir, p.cmd.Env = c.dir, append(environment(c.libs), c.env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.ExtraFiles = []*os.File{hold, lock}
 	// A separate process group, so that Ctrl-C reaches us and not the server.

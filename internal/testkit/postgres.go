@@ -24,6 +24,12 @@ type PostgresServer struct {
 // RealPostgres starts a PostgresServer. Without Postgres the test is skipped, or fails if CI=true.
 func RealPostgres(t testing.TB) *PostgresServer {
 	t.Helper()
+	return startPostgres(t, func(string) []string { return nil })
+}
+
+// startPostgres starts a server with the variables that env returns for its directory.
+func startPostgres(t testing.TB, env func(home string) []string) *PostgresServer {
+	t.Helper()
 	home, err := os.MkdirTemp("/tmp", "fw-pg-") //nolint:usetesting // short enough for a socket in it
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +42,7 @@ func RealPostgres(t testing.TB) *PostgresServer {
 		t.Fatal(err)
 	}
 	p := &PostgresServer{t: t, opt: local.PostgresOptions{Home: home, Fast: true, Template: template, Log: fetchLog()}}
+	p.opt.Env = env(home)
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	p.launch()
 	p.URL = p.server.URL

@@ -14,7 +14,9 @@ func TestASessionOfAStrangerEndsAfterTenMinutesWhateverTheDeadlineOfACommand(t *
 		defer func() { _ = theirs.Close() }()
 		c := newConn(ours, true, nil, func() {})
 		began := time.Now()
+		written := make(chan struct{})
 		go func() {
+			defer close(written)
 			for {
 				if _, err := theirs.Write([]byte("x")); err != nil {
 					return
@@ -32,5 +34,6 @@ func TestASessionOfAStrangerEndsAfterTenMinutesWhateverTheDeadlineOfACommand(t *
 			t.Errorf("ended after %v", took)
 		}
 		_ = c.Close()
+		<-written
 	})
 }

@@ -58,17 +58,19 @@ WITH RECURSIVE walk AS (
 	) AS n
 )` + headsSQL
 
-// headsSQL returns the groups of a walk and the limits of each group.
+// headsSQL returns the groups of a walk and the limits of each group. The time of a job that is due has come, also if its
+// run_at lies ahead since the clock was set back. No interval between two slots of a key is longer than a minute, so a
+// next_at beyond it is of a clock ahead, too.
 const headsSQL = `, heads AS MATERIALIZED (
 	SELECT * FROM walk LIMIT $2
 )
 SELECT h.org_id, h.line, h.kind, extract(epoch FROM h.run_at)::float8,
-	h.run_at <= now() AND NOT EXISTS (SELECT FROM job_pause p
+	NOT EXISTS (SELECT FROM job_pause p
 	WHERE (p.scope, p.name) IN (('kind', h.kind), ('org', h.org_id::text))),
 	coalesce(w.weight, 1),
 	CASE WHEN h.line = '00000000-0000-0000-0000-000000000000' THEN 1000000 WHEN l.held_until > now() THEN 0
 	WHEN l.probing THEN 1 ELSE coalesce(l.slots, $3) END,
-	l.rate, extract(epoch FROM l.next_at)::float8, extract(epoch FROM now())::float8
+	l.rate, extract(epoch FROM CASE WHEN l.next_at < now() + interval '1 minute' THEN l.next_at ELSE now() END)::float8, extract(epoch FROM now())::float8
 FROM heads h
 LEFT JOIN job_weight w ON w.org_id = h.org_id
 LEFT JOIN LATERAL (SELECT * FROM job_line WHERE job_line.org_id = h.org_id AND job_line.id = h.line
@@ -87,7 +89,7 @@ WITH pick AS MATERIALIZED (
 		SELECT job.ctid AS at, job.id, job.run_at FROM job
 		WHERE job.lane = $1 AND job.org_id = g.org_id AND coalesce(job.line,
 		'00000000-0000-0000-0000-000000000000'::uuid) = g.line AND job.kind = g.kind
-			AND job.state = 'ready' AND job.wake_at IS NULL AND job.due AND job.run_at <= now()
+			AND job.state = 'ready' AND job.wake_at IS NULL AND job.due
 		ORDER BY job.lane, job.org_id, coalesce(job.line, '00000000-0000-0000-0000-000000000000'::uuid), job.kind,
 		job.run_at, job.id LIMIT g.quota
 		FOR UPDATE SKIP LOCKED

@@ -18,6 +18,8 @@ type Stops struct {
 	Lines       int // concurrency keys with an open circuit
 	// Due is false if Wake and Reap would find nothing now.
 	Due bool
+	// Ahead is true if jobs have a wake_at that only a clock ahead can have stamped: see WakeAhead.
+	Ahead bool
 }
 
 const stopsSQL = `
@@ -27,7 +29,11 @@ SELECT 'lines', count(*)::text FROM job_line WHERE held_until > now()
 UNION ALL
 SELECT 'due', '' FROM (
 	SELECT FROM job WHERE wake_at <= now() + ` + keepAhead + ` ORDER BY wake_at LIMIT 1
-) AS one`
+) AS one
+UNION ALL
+SELECT 'ahead', '' FROM (
+	SELECT FROM job WHERE wake_at > now() + ` + furthest + ` ORDER BY wake_at DESC LIMIT 1
+) AS last`
 
 // Stops reads the pauses, counts the concurrency keys with an open circuit, and looks for due rows.
 func (l *Store) Stops(ctx context.Context) (Stops, error) {
@@ -50,6 +56,8 @@ func (l *Store) Stops(ctx context.Context) (Stops, error) {
 				s.Orgs++
 			case "due":
 				s.Due = true
+			case "ahead":
+				s.Ahead = true
 			default:
 				_, err := fmt.Sscan(name, &s.Lines)
 				return err

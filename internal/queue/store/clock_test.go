@@ -1,0 +1,82 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue/store"
+	"github.com/funnelwork/funnelwork/internal/testkit"
+)
+
+// stampedAhead inserts a row of each kind as it is after the clock was set back by an hour.
+const stampedAhead = `
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, created_at, run_at, wake_at, owner, lease_until, due)
+SELECT $1, gen_random_uuid(), kind, '{}', 'default', 3, now() + made, now() + run, now() + wake, owner, now() + lease, due
+FROM (VALUES
+	('pushed',       interval '1h', interval '1h', interval '1h 3s',  NULL::uuid,        NULL::interval,   false),
+	('owned',        interval '-1s', interval '-1s', interval '1h 20s', gen_random_uuid(), interval '1h 20s', false),
+	('planned',      interval '1h', interval '25h', NULL,             NULL,              NULL,             false),
+	('planned soon', interval '-1h', interval '10m', NULL,            NULL,              NULL,             false),
+	('pushed now',   interval '-1s', interval '-1s', interval '3s',   NULL,              NULL,             false),
+	('running now',  interval '-1s', interval '-1s', interval '20s',  gen_random_uuid(), interval '20s',   false)
+) AS j (kind, made, run, wake, owner, lease, due)`
+
+// times returns when Postgres looks at each job again, or starts it, in seconds rounded to ten.
+func times(t *testing.T, sql *pgx.Conn) map[string]int {
+	t.Helper()
+	rows, err := sql.Query(t.Context(), `SELECT kind, round(extract(epoch FROM coalesce(
+		CASE WHEN owner IS NULL THEN wake_at ELSE lease_until END, run_at) - now()) / 10)::int * 10 FROM job`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int{}
+	var (
+		kind    string
+		seconds int
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&kind, &seconds}, func() error {
+		out[kind] = seconds
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestJobsThatAClockAheadHasStampedAreDueForACheckAndPlannedJobsAreNot(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	sql, s := testkit.Pgx(t, db.URL), store.New(db.App, db.System)
+	isAhead := func() bool {
+		t.Helper()
+		stops, err := s.Stops(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stops.Ahead
+	}
+	if isAhead() {
+		t.Error("ahead without jobs")
+	}
+	if _, err := sql.Exec(t.Context(), stampedAhead, id.New()); err != nil {
+		t.Fatal(err)
+	}
+	if !isAhead() {
+		t.Error("not ahead")
+	}
+	if n, err := s.WakeAhead(t.Context(), 10); err != nil || n != 2 {
+		t.Errorf("%d woken, %v", n, err)
+	}
+	want := map[string]int{
+		"pushed": 0, "owned": 20, "planned": 25 * 3600, "planned soon": 600, "pushed now": 0, "running now": 20,
+	}
+	if diff := cmp.Diff(want, times(t, sql)); diff != "" {
+		t.Errorf("seconds until the next look (-want +got):\n%s", diff)
+	}
+	if isAhead() {
+		t.Error("ahead afterwards")
+	}
+}
