@@ -112,7 +112,8 @@ func (w *world) fill(org, of id.ID, now time.Time) {
 		case 0:
 			state = "dead"
 		case 1:
-			at, due = now.Add(time.Hour), w.oneIn(2)
+			at, due = now.Add(time.Hour), w.oneIn(2) // due: the clock was ahead when the job was marked
+			may = due
 		case 2:
 			due = false // due, but not yet marked by the feeder
 		case 3:
