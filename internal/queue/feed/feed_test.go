@@ -220,7 +220,7 @@ func (w *world) write(t *testing.T, sql *pgx.Conn) {
 	for key, l := range w.lines {
 		batch.Queue(`INSERT INTO job_line (org_id, id, slots, held_until, probing, rate, next_at) VALUES
 			($1, $2, $3, CASE WHEN $4 THEN now() + interval '1 hour' END, $5, nullif($6::int, 0), now() + CASE
-			WHEN $7 THEN 1 ELSE -1 END * interval '1 hour')`,
+			WHEN $7 THEN 1 ELSE -1 END * interval '30 seconds')`,
 			key[0], key[1], l.slots, l.held, l.probing, l.rate, l.early)
 	}
 	if err := sql.SendBatch(t.Context(), batch).Close(); err != nil {
