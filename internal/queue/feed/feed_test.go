@@ -112,8 +112,9 @@ func (w *world) fill(org, of id.ID, now time.Time) {
 		case 0:
 			state = "dead"
 		case 1:
-			at, due = now.Add(time.Hour), w.oneIn(2) // due: the clock was ahead when the job was marked
-			may = due
+			at, due = now.Add(time.Hour+time.Duration(w.dice.IntN(1e6))*time.Microsecond), w.oneIn(2)
+			due = due && w.lines[key].rate == 0 // the pace of a key begins with its oldest job
+			may = due                           // the clock was ahead when the job was marked
 		case 2:
 			due = false // due, but not yet marked by the feeder
 		case 3:

@@ -87,7 +87,7 @@ func (r *round) snapshot(ctx context.Context, limit int) error {
 			if ofLine == nil || lastLine != key {
 				ofLine = &group{org: at.org, line: at.line, oldest: oldest, held: held[key], most: most}
 				if rate != nil {
-					r.rated[key] = newPace(*rate, *next, oldest, now)
+					r.rated[key] = newPace(*rate, *next, min(oldest, now), now)
 					ofLine.most = min(most, ofLine.held+r.rated[key].room(now))
 				}
 				ofOrg.groups, lastLine = append(ofOrg.groups, ofLine), key
