@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/inbound/provider"
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
@@ -102,8 +103,9 @@ type App struct {
 	resellers *connect.Service // connected accounts and their sales
 
 	visits   *tracking.Recorder // of the pixels and links of emails
-	tails    *tail.Follower     // of the feeds with open streams
-	comments time.Duration      // interval between the comments of a stream
+	orgKeys  *orgkey.Cache
+	tails    *tail.Follower // of the feeds with open streams
+	comments time.Duration  // interval between the comments of a stream
 
 	presses chan struct{} // semaphore for decoding logos
 	uploads httpx.Uploads // open file uploads
@@ -160,6 +162,7 @@ func build(d Deps, more ...func(*App)) *App {
 		changes:   change.New(d.Billing),
 		resellers: connect.New(d.Billing),
 		visits:    tracking.NewRecorder(d.DB, d.System, d.Box),
+		orgKeys:   orgkey.NewCache(d.DB, d.Box),
 		tails:     tail.New(d.DB, d.Log), comments: commentEvery,
 		Server: httpx.New(httpx.Config{
 			DB: d.DB, Reads: d.Reads, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics,

@@ -17,7 +17,7 @@ func (a *App) mountAudit() {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "audit_log.list",
 		Method: http.MethodGet, Path: "/api/v1/audit-log", Need: httpx.Admin, Tag: orgTag,
-		Title: "List changes to members, keys, roles, secrets and plans, newest first",
+		Title: "List changes to members, keys, roles, secrets and plans, and exports and purges, newest first",
 	}, a.listActs)
 }
 

@@ -52,7 +52,7 @@ type ClientID struct {
 type createClientOrgIn struct {
 	Body struct {
 		Name       string         `json:"name" minLength:"1" maxLength:"200" doc:"Name of the client organization"`
-		OwnerEmail string         `json:"owner_email,omitempty" maxLength:"254" doc:"Invited as the owner"`
+		OwnerEmail string         `json:"owner_email,omitempty" maxLength:"254" doc:"Invited as the owner; users only"`
 		Features   map[string]any `json:"features,omitempty"`
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/pages"
 	"github.com/funnelwork/funnelwork/internal/branding"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/templates"
 )
@@ -60,9 +61,10 @@ type linkForm struct {
 func (a *App) mountLinkPage(p linkPage) {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     p.noun + ".show",
-		Method: http.MethodGet, Path: p.path + "{token}", Need: httpx.Public, Tag: consentsTag,
+		Method: http.MethodGet, Path: p.path + "{token}", Need: httpx.Public, Signed: true, Tag: consentsTag,
 		Title: "Show " + p.title, Gives: []string{"text/html"},
 	}, func(ctx context.Context, in *LinkToken) (*pageOut, error) {
+		a.checkLink(ctx, in.Token, p.purpose)
 		return a.linkShown(ctx, in.Token, p.asked(in.Token))
 	})
 	httpx.Route(a.Server, httpx.Op{
@@ -72,6 +74,7 @@ func (a *App) mountLinkPage(p linkPage) {
 		Takes: []string{"application/x-www-form-urlencoded", "multipart/form-data"},
 	}, func(ctx context.Context, in *linkForm) (*pageOut, error) {
 		if !isOneClick(in.Type, in.RawBody) {
+			a.checkLink(ctx, in.Token, p.purpose)
 			return a.linkShown(ctx, in.Token, p.asked(in.Token))
 		}
 		if err := a.follow(ctx, in.Token, p); err != nil {
@@ -102,20 +105,38 @@ func isOneClick(mediaType string, body []byte) bool {
 	return err == nil && form.Get(oneClick) == "One-Click"
 }
 
+// issuedLink returns the link of a token, and whether the token was issued for the purpose. If it was not, the request
+// counts as unverified. Most tokens are checked without the database.
+func (a *App) issuedLink(ctx context.Context, token, purpose string) (l templates.Link, issued bool, err error) {
+	l, ok := templates.ParseLink(token)
+	if ok {
+		var key orgkey.Key
+		if key, err = a.orgKeys.Find(ctx, l.Org); err != nil {
+			return l, false, err
+		}
+		issued = l.Issued(key, purpose, token)
+	}
+	if !issued {
+		httpx.Unverified(ctx)
+	}
+	return l, issued, nil
+}
+
+// checkLink is issuedLink for a page that is the same for every token, and needs no database.
+func (a *App) checkLink(ctx context.Context, token, purpose string) {
+	if _, _, err := a.issuedLink(ctx, token, purpose); err != nil {
+		a.Log.WarnContext(ctx, "the token of a link could not be checked", "error", err)
+	}
+}
+
 // follow acts on a token. An unknown one changes nothing and is no error, so that the response does not tell which
 // tokens exist.
 func (a *App) follow(ctx context.Context, token string, p linkPage) error {
-	l, ok := templates.ParseLink(token)
-	if !ok {
-		return nil
+	l, issued, err := a.issuedLink(ctx, token, p.purpose)
+	if err != nil || !issued {
+		return err
 	}
-	return a.DB.Tx(ctx, l.Org, func(tx *postgres.Tx) error {
-		known, err := l.Verify(ctx, tx, a.Box, p.purpose, token)
-		if err != nil || !known {
-			return err
-		}
-		return p.act(ctx, tx, l)
-	})
+	return a.DB.Tx(ctx, l.Org, func(tx *postgres.Tx) error { return p.act(ctx, tx, l) })
 }
 
 // linkShown returns a page in the brand of the org that the token names: the page is the same for an unknown token.

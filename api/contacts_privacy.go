@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
@@ -54,9 +55,16 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 			if err := events.Announce(ctx, tx, events.ContactPurged{Purge: events.Purge{ID: one}}); err != nil {
 				return nil, err
 			}
+			auditContact(ctx, tx, "contact.purged", one)
 		}
 		return &noContact{}, nil
 	})
+}
+
+// auditContact writes an audit log entry for a contact. The log outlives the contact, so that the entry has nothing of
+// the person but the contact's id.
+func auditContact(ctx context.Context, tx *postgres.Tx, action string, contact id.ID) {
+	org.Audit(ctx, tx, org.Entry{Action: action, Target: "contact", ID: contact.String()})
 }
 
 // erase removes a contact from every table that holds its data. A test compares this function with the schema.
@@ -158,6 +166,7 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 			return err
 		}
 		out.Body.About, err = activities.Held(ctx, tx, in.ID)
+		auditContact(ctx, tx, "contact.data_exported", in.ID)
 		return err
 	})
 	return out, err

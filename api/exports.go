@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/contactexport"
 )
@@ -126,8 +127,22 @@ func (a *App) startExport(ctx context.Context, in *createExportIn) (*exportStart
 		if err != nil {
 			return nil, filterInBody(err)
 		}
+		auditExport(ctx, tx, &e)
 		return &exportStarted{Location: exportsPath + "/" + e.ID.String(), Body: exportState{e, asAsked(e.Filter)}},
 			contactexport.Kind.Add(ctx, tx, contactexport.Args{Export: e.ID})
+	})
+}
+
+// auditExport writes an audit log entry for an export. It has no value of the filter, which may be personal data: the
+// export has the filter.
+func auditExport(ctx context.Context, tx *postgres.Tx, e *exports.Export) {
+	selected := "all"
+	if len(e.Filter) > 0 {
+		selected = "filtered"
+	}
+	detail := map[string]any{"format": e.Format, "selection": selected, "archived": e.Archived}
+	org.Audit(ctx, tx, org.Entry{
+		Action: "contacts.exported", Target: "contact_export", ID: e.ID.String(), Detail: detail,
 	})
 }
 

@@ -49,6 +49,7 @@ func (a *App) getFile(ctx context.Context, in *struct {
 		"There is no such file, or the link has expired: the export, or the import, has a new one.")
 	link, ok := exports.ParseLink(in.Token)
 	if !ok || time.Now().After(link.Ends) {
+		httpx.Unverified(ctx)
 		return nil, gone
 	}
 	var out *fileOut
@@ -100,6 +101,7 @@ func (a *App) getFile(ctx context.Context, in *struct {
 		return nil
 	})
 	if fault.Is(err, fault.NotFound) {
+		httpx.Unverified(ctx)
 		err = gone
 	}
 	return out, err

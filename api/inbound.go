@@ -36,7 +36,8 @@ func intake(db *postgres.DB, box *secret.Sealer) *inbound.Service {
 func (a *App) mountInbound() {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "inbound.receive_email",
-		Method: http.MethodPost, Path: mailboxes.InboundPath + "{token}", Need: httpx.Public, Tag: conversationsTag,
+		Method: http.MethodPost, Path: mailboxes.InboundPath + "{token}", Need: httpx.Public, Signed: true,
+		Tag:   conversationsTag,
 		Title: "Take an incoming mail", Status: http.StatusAccepted, Also: []int{http.StatusOK},
 		Takes: []string{"message/rfc822", "application/octet-stream"}, MaxBody: parse.MaxBytes,
 		Writes: []string{inboundmail.Kind.Name()}, May: []int{http.StatusNotFound},
@@ -76,13 +77,22 @@ type storedMail struct {
 	ID id.ID `json:"id" format:"uuid" doc:"ID of the message, which is readable once it was processed"`
 }
 
+// inboundRoute returns the route of a token. A request with an unknown one counts as unverified.
+func (a *App) inboundRoute(ctx context.Context, token string) (inbound.Route, error) {
+	route, err := a.Inbound.RouteOf(ctx, token)
+	if fault.Is(err, fault.NotFound) {
+		httpx.Unverified(ctx)
+	}
+	return route, err
+}
+
 // receiveEmail stores a mail. It accepts any bytes: what is no mail becomes a message of the class unknown.
 func (a *App) receiveEmail(ctx context.Context, in *incomingMail) (*mailReceipt, error) {
-	if err := in.check(); err != nil {
+	route, err := a.inboundRoute(ctx, in.Token)
+	if err != nil {
 		return nil, err
 	}
-	route, err := a.Inbound.RouteOf(ctx, in.Token)
-	if err != nil {
+	if err := in.check(); err != nil {
 		return nil, err
 	}
 	message, fresh, err := a.Inbound.Intake(ctx, route, in.RawBody, inbound.HTTP)

@@ -157,23 +157,26 @@ type eventsReceipt struct {
 type eventsReceived struct{ Body eventsReceipt }
 
 func (a *App) receiveEvents(ctx context.Context, in *providerEvents) (*eventsReceived, error) {
-	route, err := a.Inbound.RouteOf(ctx, in.Token)
+	route, err := a.inboundRoute(ctx, in.Token)
 	if err != nil {
 		return nil, err
 	}
 	key, err := a.Inbound.KeyOf(ctx, route, in.Provider)
 	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			httpx.Unverified(ctx)
+		}
 		return nil, err
 	}
 	batch, err := a.Providers.Read(ctx, &provider.Request{
 		Provider: in.Provider, Key: key.Reveal(), Header: in.header(), Body: in.RawBody, At: time.Now(),
 	})
 	if err != nil {
-		return nil, providerFault(err)
+		return nil, providerFault(ctx, err)
 	}
 	fresh, err := a.Inbound.Apply(ctx, route, &batch)
 	if err != nil {
-		return nil, providerFault(err)
+		return nil, providerFault(ctx, err)
 	}
 	out := &eventsReceived{}
 	out.Body.Accepted = fresh
@@ -181,12 +184,15 @@ func (a *App) receiveEvents(ctx context.Context, in *providerEvents) (*eventsRec
 }
 
 // providerFault returns the problem of a request that was not accepted. Only one that may be accepted later is 503, so
-// that a provider does not repeat the others.
-func providerFault(err error) error {
+// that a provider does not repeat the others. The others count as unverified: some providers sign what only a request in
+// their form has.
+func providerFault(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, provider.ErrNotGenuine), errors.Is(err, inbound.ErrReplayed):
+		httpx.Unverified(ctx)
 		return fault.New(fault.Forbidden, "The request is not signed for this mailbox.").Because(err)
 	case errors.Is(err, provider.ErrMalformed):
+		httpx.Unverified(ctx)
 		return fault.New(fault.MalformedRequest, "The request is not in the provider's form.").Because(err)
 	}
 	if failure, ok := errors.AsType[*outbound.Failure](err); ok {

@@ -23,8 +23,8 @@ import (
 func (a *App) mountOAuth() {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "oauth.callback",
-		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: httpx.Public, Foreign: true, Tag: accountTag,
-		Title:  "Handle the redirect from a platform's login",
+		Method: http.MethodGet, Path: "/oauth/{platform}/callback", Need: httpx.Public, Signed: true, Foreign: true,
+		Tag: accountTag, Title: "Handle the redirect from a platform's login",
 		Also:   []int{http.StatusSeeOther},
 		May:    []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity},
 		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
@@ -89,6 +89,9 @@ type ending struct {
 func (a *App) callback(ctx context.Context, in *callbackIn) (*callbackOut, error) {
 	taken, err := a.take(ctx, in)
 	if err != nil {
+		if fault.Is(err, fault.InvalidState) {
+			httpx.Unverified(ctx)
+		}
 		return nil, err
 	}
 	// The exchange consumes the code, so the rest must finish even if the client disconnects.

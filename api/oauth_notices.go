@@ -62,7 +62,8 @@ func (a *App) mountOAuthNotices() {
 		})
 		httpx.Route(a.Server, httpx.Op{
 			ID:     platform + ".get_erasure",
-			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: httpx.Public, Tag: accountTag,
+			Method: http.MethodGet, Path: path + "/data-deletion/{code}", Need: httpx.Public, Signed: true,
+			Tag:   accountTag,
 			Title: "Show the progress of an erasure that " + name + " requested", Gives: []string{"text/html"},
 		}, func(ctx context.Context, in *struct {
 			Code string `path:"code" maxLength:"100" doc:"confirmation_code of the erasure"`
@@ -75,14 +76,20 @@ func (a *App) mountOAuthNotices() {
 
 // notice stores the content of a signed request and enqueues the job that processes it.
 func (a *App) notice(ctx context.Context, platform, act string, in *noticeIn) (n *social.Notice, err error) {
+	defer func() {
+		if fault.Is(err, fault.InvalidSignature) {
+			httpx.Unverified(ctx)
+		}
+	}()
 	form, err := url.ParseQuery(string(in.RawBody))
 	if err != nil || len(form["signed_request"]) != 1 {
 		return nil, fault.New(fault.InvalidSignature, "Send a form with one signed_request.")
 	}
+	if n, err = a.Social.VerifyNotice(platform, act, form.Get("signed_request")); err != nil {
+		return nil, missing(err)
+	}
 	err = a.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		if n, err = a.Social.TakeNotice(ctx, tx, platform, act, form.Get("signed_request")); err != nil {
-			return missing(err)
-		}
+		n.Store(tx)
 		return accountnotice.Kind.Add(ctx, tx, accountnotice.Args{Notice: n.ID})
 	})
 	return n, err
@@ -98,6 +105,9 @@ type pageOut struct {
 func (a *App) erasure(ctx context.Context, platform, code string) (*pageOut, error) {
 	n, err := a.Social.Erasure(ctx, a.System, platform, code)
 	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			httpx.Unverified(ctx)
+		}
 		return nil, err
 	}
 	title, text := "Being deleted", "Your request has arrived. Your data are deleted within a day."

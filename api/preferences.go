@@ -52,7 +52,7 @@ func (a *App) mountPreferences() {
 	const path = templates.PreferencesPath + "{token}"
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "preferences.show",
-		Method: http.MethodGet, Path: path, Need: httpx.Public, Tag: consentsTag,
+		Method: http.MethodGet, Path: path, Need: httpx.Public, Signed: true, Tag: consentsTag,
 		Title: "Show the page of a contact's preferences", Gives: []string{"text/html"},
 	}, func(ctx context.Context, in *LinkToken) (*pageOut, error) {
 		p, err := a.preferencesOf(ctx, in.Token)
@@ -152,15 +152,11 @@ func (a *App) wanted(ctx context.Context, tx *postgres.Tx, address string) (pref
 // preferencesOf returns what the page of a token shows. An unknown token shows what a new contact would see.
 func (a *App) preferencesOf(ctx context.Context, token string) (preferences, error) {
 	p := preferences{Wants: wantsAll}
-	l, ok := templates.ParseLink(token)
-	if !ok {
-		return p, nil
+	l, issued, err := a.issuedLink(ctx, token, templates.Unsubscribe)
+	if err != nil || !issued {
+		return p, err
 	}
-	err := a.DB.ReadTx(ctx, l.Org, func(tx *postgres.Tx) error {
-		known, err := l.Verify(ctx, tx, a.Box, templates.Unsubscribe, token)
-		if err != nil || !known {
-			return err
-		}
+	err = a.DB.ReadTx(ctx, l.Org, func(tx *postgres.Tx) error {
 		row, err := contacts.Get(ctx, tx, l.Contact, true)
 		if err != nil {
 			return ignoreMissing(err)

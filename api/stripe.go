@@ -6,6 +6,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/sync"
+	"github.com/funnelwork/funnelwork/internal/fault"
 )
 
 // stripeIn is an event from the payment processor. The signature covers the raw bytes.
@@ -44,6 +45,9 @@ func (a *App) mountStripe() {
 			Writes:  []string{"stripe.event"},
 		}, func(ctx context.Context, in *stripeIn) (*noticeReceiptOut, error) {
 			if err := events.Intake(ctx, in.RawBody, in.Signature, connect); err != nil {
+				if fault.Is(err, fault.InvalidSignature) {
+					httpx.Unverified(ctx)
+				}
 				return nil, err
 			}
 			out := &noticeReceiptOut{}

@@ -16,8 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/tracking/links"
 )
 
-// mountTracking mounts the addresses of the pixels and links in tracked emails. They have no rate limit by address,
-// because the proxies of a mail provider ask for the mails of many people from few addresses.
+// mountTracking mounts the addresses of the pixels and links in tracked emails.
 func (a *App) mountTracking() {
 	const tag = "Tracking"
 	httpx.Route(a.Server, httpx.Op{
@@ -60,9 +59,17 @@ type pixelOut struct {
 	Body  []byte
 }
 
+// checkVisit reports a token that was not issued here. It does not need the database for an org with recent visits.
+func (a *App) checkVisit(ctx context.Context, in *visitIn) {
+	if issued, err := a.visits.Issued(ctx, in.Token); err == nil && !issued {
+		httpx.Unverified(ctx)
+	}
+}
+
 // openEmail answers with the pixel for any token, and even if the open cannot be stored: a mail must not
 // show a broken picture.
 func (a *App) openEmail(ctx context.Context, in *visitIn) (*pixelOut, error) {
+	a.checkVisit(ctx, in)
 	if err := a.visits.Open(ctx, in.Token, in.visit(ctx)); err != nil {
 		a.Log.WarnContext(ctx, "an open could not be stored", "error", err)
 	}
@@ -87,6 +94,7 @@ var noLink = pages.Message("Link not found", "This link leads nowhere. It may be
 // followLink redirects to the target of a link, which is looked up by the link's number. If there is none, browsers get
 // a page and programs a problem.
 func (a *App) followLink(ctx context.Context, in *visitIn) (*linkOut, error) {
+	a.checkVisit(ctx, in)
 	out := &linkOut{Status: http.StatusFound, Cache: "no-store"}
 	var err error
 	if out.Location, err = a.visits.Click(ctx, in.Token, in.visit(ctx)); err != nil {

@@ -56,6 +56,7 @@ func (a *App) mountWhiteLabelConnect() {
 			Method:  http.MethodGet,
 			Path:    connectPath + mount.path,
 			Need:    httpx.Public,
+			Signed:  true,
 			Part:    httpx.PartBilling,
 			Foreign: true,
 			Tag:     connectAccountTag,

@@ -99,6 +99,11 @@ type onboardedOut struct {
 // began opens a state and checks that its principal still has the right to continue. ours reports whether the browser
 // is the one that began.
 func (a *App) began(ctx context.Context, in *onboardedIn) (t *onboarding, ours bool, err error) {
+	defer func() {
+		if fault.Is(err, fault.InvalidState) {
+			httpx.Unverified(ctx)
+		}
+	}()
 	void := fault.New(fault.InvalidState, "This address has expired or is invalid. Go back and ask for a new link.")
 	sealed, err := base64.RawURLEncoding.DecodeString(in.State)
 	if err != nil || in.State == "" {

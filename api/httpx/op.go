@@ -46,12 +46,14 @@ type Op struct {
 	Writes       []string // event types and job kinds it may write; see testdata/effects.golden
 	// Secret marks a response that contains a secret. Its stored form is encrypted, and it is never compressed.
 	Secret  bool
-	MaxBody int64        // bytes; 1 MiB if 0
-	Open    bool         // allowed for a read-only org, since it changes none of its data
-	Part    Part         // required part, else 503 not_configured
-	Feature string       // required plan feature, else 402 feature_not_in_plan
-	ByRow   bool         // the handler validates the body, not huma
-	Signed  bool         // public with signed requests: no rate limit by address
+	MaxBody int64  // bytes; 1 MiB if 0
+	Open    bool   // allowed for a read-only org, since it changes none of its data
+	Part    Part   // required part, else 503 not_configured
+	Feature string // required plan feature, else 402 feature_not_in_plan
+	ByRow   bool   // the handler validates the body, not huma
+	// Signed marks a public operation whose requests have a token or a signature. Only requests whose token or signature
+	// is invalid count against their address; the handler reports them with Unverified.
+	Signed  bool
 	Console bool         // public, honours the console's cookie, only for pages of the host that is asked
 	Takes   []string     // media types of a body that is not JSON
 	Form    *huma.Schema // multipart/form-data body, read by the handler as it arrives

@@ -17,7 +17,10 @@ func security(o Op) []map[string][]string {
 	if o.Need.Role == "" {
 		return []map[string][]string{}
 	}
-	return []map[string][]string{{"bearer": {}}}
+	if o.Need.NoKeys {
+		return []map[string][]string{{"bearer": {}}}
+	}
+	return []map[string][]string{{"bearer": {}}, {"apiKey": {}}}
 }
 
 // components adds the components shared by every operation.
@@ -25,7 +28,13 @@ func components(c *huma.Components) {
 	c.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type: "http", Scheme: "bearer",
-			Description: "A user's access token (JWT) or an org's API key (fw_...)",
+			Description:  "A user's access token",
+			BearerFormat: "JWT",
+		},
+		"apiKey": {
+			Type: "http", Scheme: "bearer",
+			Description:  "An organization's API key, in the place of an access token",
+			BearerFormat: "fw_...",
 		},
 	}
 	text := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }

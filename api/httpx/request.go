@@ -31,6 +31,9 @@ type Request struct {
 
 	asked *limits.Pending // pending rate limit decision
 
+	handled    bool // the operation's function was called
+	unverified bool // see Unverified
+
 	bodyRead bool    // to the end
 	Upload   *upload // set if the handler reads the body
 

@@ -29,7 +29,12 @@ func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, erro
 	term := termOf[I, O](s.Contract, &o)
 	o.derived = term.derived
 	around := s.around(&o, func(ctx context.Context, in *I) (*O, error) {
+		r := RequestOf(ctx)
+		r.handled = true
 		out, err := handle(ctx, in)
+		if refused := s.countUnverified(r); refused != nil {
+			err = refused
+		}
 		if err != nil {
 			return nil, s.Problem(ctx, err)
 		}
@@ -78,13 +83,16 @@ func (s *Server) around(o *Op, handle any) func(huma.Context, func(huma.Context)
 		oneLine(c, "If-Match", "If-None-Match")
 		body, err := s.admit(c, r)
 		if err != nil {
-			s.fail(c, err)
+			s.failUnverified(c, r, err)
 			return
 		}
 		if r.Upload != nil {
 			defer r.Upload.end()
 		}
 		next(&admitted{humaContext: hc, body: body, ctx: c.UserContext()})
+		if !r.handled {
+			s.countInvalid(c, r)
+		}
 		if r.Replayed {
 			c.Response().Header.Set("Idempotent-Replayed", "true")
 		}

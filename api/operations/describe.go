@@ -31,20 +31,22 @@ func caller(o httpx.Op) string {
 	if o.Need.Role == "" {
 		return "Needs no credential."
 	}
-	needs := "Needs the role `" + string(o.Need.Role) + "` or a higher one."
-	if o.Need.Role == auth.Owner {
-		needs = "Needs the role `owner`."
-	}
-	if o.Need.Role == auth.Viewer {
-		needs = "Every role may call it."
+	role := "the role `" + string(o.Need.Role) + "` or a higher one"
+	switch o.Need.Role {
+	case auth.Owner:
+		role = "the role `owner`"
+	case auth.Viewer:
+		role = "any role"
 	}
 	switch {
 	case o.Need.RefusesStaff():
-		return needs + " API keys and the staff of an agency are refused."
+		return "Needs a user with " + role + ". API keys and the staff of an agency are refused."
 	case o.Need.NoKeys:
-		return needs + " API keys are refused."
+		return "Needs a user with " + role + ". API keys are refused."
+	case o.Need.Role == auth.Viewer:
+		return "Every role may call it."
 	}
-	return needs
+	return "Needs " + role + "."
 }
 
 // announcements returns the types of the events that o may write, sorted.

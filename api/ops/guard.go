@@ -3,6 +3,7 @@ package ops
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -87,6 +88,21 @@ func (o *Listener) calledRight(host string) bool {
 	return name == "localhost" || slices.ContainsFunc(o.Hosts, func(h string) bool {
 		return strings.EqualFold(h, name) || strings.EqualFold(h, host)
 	})
+}
+
+// notJSON is the text of the answer to a request for which isJSON returns false.
+const notJSON = "send a change as application/json"
+
+// isJSON reports whether the body of r, if there is one, is declared as JSON. A page of another origin cannot send such
+// a body, nor a method other than GET, HEAD and POST, before the browser has asked this listener, which does not allow
+// it. A POST without a body and without a type is what asynqmon's page sends for a change without arguments.
+func isJSON(r *http.Request) bool {
+	declared := r.Header.Values("Content-Type")
+	if len(declared) == 0 {
+		return r.ContentLength == 0
+	}
+	kind, _, err := mime.ParseMediaType(declared[0])
+	return err == nil && len(declared) == 1 && kind == "application/json"
 }
 
 // sameOrigin reports whether r comes from our own pages or from a program, which sends no origin.

@@ -102,11 +102,11 @@ func (d *jobsAPI) mount(mux *routes) {
 // The bodies of requests and answers that no other package has.
 type (
 	reasonBody struct {
-		Reason string `json:"reason"`
+		Reason reason `json:"reason"`
 	}
 	dropBody struct {
 		Filter operator.Filter `json:"filter"`
-		Reason string          `json:"reason"`
+		Reason reason          `json:"reason"`
 	}
 	dropped struct {
 		Dropped int  `json:"dropped"`
@@ -115,12 +115,12 @@ type (
 	redriveBody struct {
 		Filter operator.Filter `json:"filter"`
 		Rate   int             `json:"rate"`
-		Reason string          `json:"reason"`
+		Reason reason          `json:"reason"`
 	}
 	pauseBody struct {
 		Scope  string `json:"scope"`
 		Name   string `json:"name"`
-		Reason string `json:"reason"`
+		Reason reason `json:"reason"`
 	}
 	paused struct {
 		Name  string `json:"name"`
@@ -128,7 +128,7 @@ type (
 	}
 	weightBody struct {
 		Weight int    `json:"weight"`
-		Reason string `json:"reason"`
+		Reason reason `json:"reason"`
 	}
 )
 
@@ -189,7 +189,7 @@ func (d *jobsAPI) acts(act func(context.Context, operator.By, ...operator.Key) (
 		if err != nil {
 			return 0, nil, err
 		}
-		results, err := act(r.Context(), d.by(in.Reason), k)
+		results, err := act(r.Context(), d.by(string(in.Reason)), k)
 		if err == nil {
 			err = refused(results[0])
 		}
@@ -225,7 +225,7 @@ func (d *jobsAPI) dropMatching(r *http.Request) (int, any, error) {
 	if err := in.Filter.Check(); err != nil {
 		return 0, nil, err
 	}
-	n, more, err := d.operator.DropMatching(r.Context(), d.by(in.Reason), in.Filter, oneCall)
+	n, more, err := d.operator.DropMatching(r.Context(), d.by(string(in.Reason)), in.Filter, oneCall)
 	return http.StatusOK, dropped{n, more}, err
 }
 
@@ -237,7 +237,7 @@ func (d *jobsAPI) startRedrive(r *http.Request) (int, any, error) {
 	if err := in.Filter.Check(); err != nil {
 		return 0, nil, err
 	}
-	out, err := d.operator.StartRedrive(r.Context(), d.by(in.Reason), in.Filter, in.Rate, askRedrive)
+	out, err := d.operator.StartRedrive(r.Context(), d.by(string(in.Reason)), in.Filter, in.Rate, askRedrive)
 	return http.StatusAccepted, out, err
 }
 
@@ -272,7 +272,7 @@ func (d *jobsAPI) pause(r *http.Request) (int, any, error) {
 	if err := readJSON(r, &in); err != nil {
 		return 0, nil, err
 	}
-	changed, err := d.operator.Pause(r.Context(), d.by(in.Reason), in.Scope, in.Name)
+	changed, err := d.operator.Pause(r.Context(), d.by(string(in.Reason)), in.Scope, in.Name)
 	status := http.StatusOK
 	if changed {
 		status = http.StatusCreated
@@ -306,7 +306,7 @@ func (d *jobsAPI) setWeight(r *http.Request) (int, any, error) {
 	if err := readJSON(r, &in); err != nil {
 		return 0, nil, err
 	}
-	_, err = d.operator.SetWeight(r.Context(), d.by(in.Reason), org, in.Weight)
+	_, err = d.operator.SetWeight(r.Context(), d.by(string(in.Reason)), org, in.Weight)
 	return http.StatusOK, operator.Weight{Org: org, Weight: in.Weight}, err
 }
 

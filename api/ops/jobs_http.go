@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -45,6 +46,10 @@ func (d *jobsAPI) handle(h jobsHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.readOnly && changes(r) {
 			showJSON(w, http.StatusForbidden, map[string]string{"error": "this listener is read only"})
+			return
+		}
+		if changes(r) && !isJSON(r) {
+			showJSON(w, http.StatusUnsupportedMediaType, map[string]string{"error": notJSON})
 			return
 		}
 		status, out, err := h(r)
@@ -99,7 +104,12 @@ func showJSON(w http.ResponseWriter, status int, out any) {
 func readJSON(r *http.Request, into any) error {
 	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, deskBody))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+	err := dec.Decode(into)
+	var said *requestError
+	if errors.As(err, &said) {
+		return said
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return &requestError{
 			http.StatusBadRequest,
 			"body: it is no JSON object of the members that this knows, each of its type",
@@ -117,6 +127,9 @@ func readQuery(r *http.Request, names ...string) (url.Values, error) {
 	for name, values := range q {
 		if !slices.Contains(names, name) || len(values) != 1 {
 			return nil, &requestError{http.StatusBadRequest, fmt.Sprintf("query: one each of %v", names)}
+		}
+		if name == "reason" && strings.TrimSpace(values[0]) == "" {
+			return nil, errBlank
 		}
 	}
 	return q, nil

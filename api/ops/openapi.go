@@ -57,7 +57,9 @@ func (o *Listener) Document() []byte {
 		"info": object{
 			"title": "Funnelwork operations", "version": "1",
 			"description": "The JSON routes of the listener for operators. Without the password, under an unknown " +
-				"host name, and from a page of another origin, a call is refused with plain text.",
+				"host name, and from a page of another origin, a call is refused with plain text. A body has the " +
+				"type application/json, or the call is refused with 415. A reason may be left out except where " +
+				"an org is suspended or put on a plan and where jobs are deleted; if it is given, it is not empty.",
 		},
 		"servers": []object{{"url": "/"}},
 		"paths":   paths,

@@ -230,6 +230,7 @@ func said(t *testing.T, listener *ops.Listener, method, target, body string) str
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
 	r.Host = "127.0.0.1:9090"
+	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	listener.ServeHTTP(w, r)
 	var out struct{ Error string }

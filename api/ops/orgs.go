@@ -73,18 +73,18 @@ func (d *jobsAPI) mountOrgs(mux *routes, orgs *tenants.Service) {
 type (
 	planBody struct {
 		Plan   string `json:"plan"`
-		Reason string `json:"reason"`
+		Reason reason `json:"reason"`
 	}
 	overrideBody struct {
 		Value  json.RawMessage `json:"value"`
 		Until  *time.Time      `json:"until"`
-		Reason string          `json:"reason"`
+		Reason reason          `json:"reason"`
 	}
 	addOnBody struct {
 		Feature string `json:"feature"`
 		Amount  int64  `json:"amount"`
 		Endless bool   `json:"endless"`
-		Reason  string `json:"reason"`
+		Reason  reason `json:"reason"`
 	}
 	added struct {
 		ID id.ID `json:"id"`
@@ -114,7 +114,7 @@ func (o *orgsAPI) because(r *http.Request) (org id.ID, by tenants.By, err error)
 	}
 	var in reasonBody
 	err = readJSON(r, &in)
-	by.Reason = strings.TrimSpace(in.Reason)
+	by.Reason = string(in.Reason)
 	return org, by, err
 }
 
@@ -190,7 +190,7 @@ func (o *orgsAPI) plan(r *http.Request) (int, any, error) {
 		err = readJSON(r, &in)
 	}
 	if err == nil {
-		err = o.orgs.SetPlan(r.Context(), tenants.By{Actor: o.actor, Reason: in.Reason}, org, in.Plan)
+		err = o.orgs.SetPlan(r.Context(), tenants.By{Actor: o.actor, Reason: string(in.Reason)}, org, in.Plan)
 	}
 	if err != nil {
 		return 0, nil, err
@@ -205,7 +205,7 @@ func (o *orgsAPI) override(r *http.Request) (int, any, error) {
 		err = readJSON(r, &in)
 	}
 	if err == nil {
-		err = o.orgs.Override(r.Context(), tenants.By{Actor: o.actor, Reason: in.Reason}, org, r.PathValue("feature"),
+		err = o.orgs.Override(r.Context(), tenants.By{Actor: o.actor, Reason: string(in.Reason)}, org, r.PathValue("feature"),
 			in.Value, in.Until)
 	}
 	if err != nil {
@@ -231,7 +231,7 @@ func (o *orgsAPI) addOn(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	addon, err := o.orgs.Add(r.Context(), tenants.By{Actor: o.actor, Reason: in.Reason}, org, in.Feature, in.Amount,
+	addon, err := o.orgs.Add(r.Context(), tenants.By{Actor: o.actor, Reason: string(in.Reason)}, org, in.Feature, in.Amount,
 		in.Endless)
 	return http.StatusCreated, added{addon}, err
 }

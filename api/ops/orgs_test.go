@@ -93,6 +93,7 @@ func TestOperatorsSuspendAndResumeAnOrg(t *testing.T) {
 	b := newBoard(t, withOrgs)
 	at := "/orgs/" + b.newOrgs(1)[0].String()
 	b.want(422, "POST", at+"/suspend", `{"reason":" "}`)
+	b.want(422, "POST", at+"/suspend", nil)
 	b.want(400, "POST", at+"/suspend", `{"why":"unpaid"}`)
 	got := b.want(200, "POST", at+"/suspend", `{"reason":"unpaid"}`)
 	if !strings.Contains(got, `"status":"suspended"`) {
@@ -162,7 +163,7 @@ func TestOperatorsChangeAnOrgsRights(t *testing.T) {
 		`"plan":"agency_scale"`) {
 		t.Errorf("the plan: %s", got)
 	}
-	b.want(422, "PUT", at+"/plan", `{"plan":"gold"}`)
+	b.want(422, "PUT", at+"/plan", `{"plan":"gold","reason":"pilot"}`)
 	b.want(422, "PUT", at+"/rights/wings", `{"value":7}`)
 	b.want(422, "POST", at+"/addons", `{"feature":"webhooks"}`)
 }

@@ -78,6 +78,10 @@ func (d *dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.StatusForbidden)
 		return
 	}
+	if !isJSON(r) {
+		http.Error(w, notJSON, http.StatusUnsupportedMediaType)
+		return
+	}
 	wish, ours := readDashboardAction(r.Method, rest)
 	if d.readOnly || !ours { // if read-only, asynqmon refuses it
 		d.HTTPHandler.ServeHTTP(w, r)

@@ -73,6 +73,9 @@ func (b *board) call(method, path string, body any) *httptest.ResponseRecorder {
 	}
 	r := httptest.NewRequestWithContext(b.Context(), method, path, strings.NewReader(text))
 	r.Host = "127.0.0.1:9090"
+	if text != "" {
+		r.Header.Set("Content-Type", "application/json; charset=utf-8")
+	}
 	w := httptest.NewRecorder()
 	b.listener.ServeHTTP(w, r)
 	conforms(b.T, b.listener, r, w)

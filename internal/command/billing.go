@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue/jobscmd"
 	"github.com/funnelwork/funnelwork/internal/tenants"
 )
 
@@ -56,8 +57,8 @@ func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, ou
 // grant is the common flags of commands that decide on an org's rights.
 type grant struct {
 	orgArg
-	Actor  string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the org's audit log."`
-	Reason string `help:"Why, for the same."`
+	Actor  string         `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the org's audit log."`
+	Reason jobscmd.Reason `help:"Why, for the same."`
 }
 
 // decide runs fn for the org.
@@ -69,7 +70,7 @@ func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger,
 		return err
 	}
 	return withTenants(ctx, s, log, func(t *tenants.Service) error {
-		return fn(t, tenants.By{Actor: g.Actor, Reason: g.Reason}, which)
+		return fn(t, tenants.By{Actor: g.Actor, Reason: string(g.Reason)}, which)
 	})
 }
 

@@ -90,7 +90,7 @@ func helpTexts() map[string]string {
 			"dropped.",
 		"retain-events": "Days that events are kept, 31 or more (31), and days of single plans: 90,free=31. A plan " +
 			"is a key of the catalogue, or free: orgs whose plan is not in effect.",
-		"retain-deliveries": "The same of webhook deliveries, 31 or more (31).",
+		"retain-deliveries": "The same of webhook deliveries, 31 or more (31). Events are kept for as long.",
 		"retain-attempts":   "The same of their attempts, 7 or more (31).",
 		"retain-mail":       "The same of contents of mails, 30 or more (365).",
 		"oauth-facebook-config-id": "Configuration of Facebook Login for Business for pages; asked for in the place " +

@@ -11,6 +11,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/queue/jobscmd"
 	"github.com/funnelwork/funnelwork/internal/tenants"
 )
 
@@ -118,27 +119,27 @@ func (c *orgsRights) Run(ctx context.Context, s *settings, log *slog.Logger, out
 
 type orgsSuspend struct {
 	orgArg
-	Actor  string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the logs."`
-	Reason string `required:"" help:"Why, for the same."`
+	Actor  string         `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the logs."`
+	Reason jobscmd.Reason `required:"" help:"Why, for the same."`
 }
 
 // Run implements the kong command.
 func (c *orgsSuspend) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return aboutOrg(ctx, s, log, c.orgArg, out, func(t *tenants.Service, which id.ID) (any, error) {
-		return t.Suspend(ctx, tenants.By{Actor: c.Actor, Reason: c.Reason}, which)
+		return t.Suspend(ctx, tenants.By{Actor: c.Actor, Reason: string(c.Reason)}, which)
 	})
 }
 
 type orgsResume struct {
 	orgArg
-	Actor  string `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the logs."`
-	Reason string `help:"Why, for the same."`
+	Actor  string         `env:"FUNNELWORK_ACTOR,USER" default:"cli" help:"Who decides, for the logs."`
+	Reason jobscmd.Reason `help:"Why, for the same."`
 }
 
 // Run implements the kong command.
 func (c *orgsResume) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return aboutOrg(ctx, s, log, c.orgArg, out, func(t *tenants.Service, which id.ID) (any, error) {
-		return t.Resume(ctx, tenants.By{Actor: c.Actor, Reason: c.Reason}, which)
+		return t.Resume(ctx, tenants.By{Actor: c.Actor, Reason: string(c.Reason)}, which)
 	})
 }
 

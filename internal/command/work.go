@@ -38,6 +38,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		MailPrivate: p.MailAllowPrivate, InboundDomain: p.InboundDomain, AI: p.models(),
 	}
 	d.Keep = p.keep()
+	d.Keep.RaiseEvents(p.log)
 	if d.Archive, err = p.objects(); err != nil {
 		return err
 	}

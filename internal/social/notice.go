@@ -27,13 +27,13 @@ type Notice struct {
 	Code   string     // for the status page of an erasure
 	DoneAt *wire.Time // end of an erasure; nil while it is in progress
 
-	act, client, subject string
-	issued               time.Time
+	platform, act, client, subject string
+	issued                         time.Time
 }
 
-// TakeNotice verifies a signed request that was posted for platform and stores it in tx, which runs as System; the
-// caller enqueues the job that processes it. If the signature does not match, the error is fault.InvalidSignature.
-func (s *Service) TakeNotice(_ context.Context, tx *postgres.Tx, platform, act, signed string) (*Notice, error) {
+// VerifyNotice returns the notice of a signed request that was posted for platform. If the signature does not match,
+// the error is fault.InvalidSignature.
+func (s *Service) VerifyNotice(platform, act, signed string) (*Notice, error) {
 	p, err := s.Providers.Get(platform)
 	if err != nil {
 		return nil, err
@@ -47,11 +47,18 @@ func (s *Service) TakeNotice(_ context.Context, tx *postgres.Tx, platform, act, 
 	}
 	var raw [16]byte
 	_, _ = rand.Read(raw[:]) // never fails
-	n := &Notice{ID: id.New(), Code: hex.EncodeToString(raw[:])}
+	return &Notice{
+		ID: id.New(), Code: hex.EncodeToString(raw[:]), platform: platform, act: act, client: p.ClientID(),
+		subject: said.Subject, issued: said.IssuedAt,
+	}, nil
+}
+
+// Store queues that a notice which VerifyNotice has returned is stored. tx runs as System; the caller enqueues the job
+// that processes the notice.
+func (n *Notice) Store(tx *postgres.Tx) {
 	tx.Queue(`INSERT INTO social_notice (id, act, platform, client_id, subject_id, code, issued_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		n.ID, act, platform, p.ClientID(), said.Subject, n.Code, said.IssuedAt)
-	return n, nil
+		n.ID, n.act, n.platform, n.client, n.subject, n.Code, n.issued)
 }
 
 // ErasureURL returns the URL that shows a person the progress of an erasure.

@@ -1,12 +1,8 @@
 package templates
 
 import (
-	"context"
-
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
-	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/secret"
 )
 
 // Link is what the token of a link in a mail stands for.
@@ -42,8 +38,8 @@ func (l Link) bytes() []byte {
 	return append(b, l.Email[:]...)
 }
 
-// ParseLink returns the link that a token names. The caller must check it with Link.Verify in a transaction of
-// that org. It returns false for a text that is no token.
+// ParseLink returns the link that a token names. The caller must check it with Link.Issued. It returns false for a text
+// that is no token.
 func ParseLink(token string) (l Link, ok bool) {
 	b, ok := orgkey.Payload(token, 3*idBytes)
 	if !ok {
@@ -55,11 +51,7 @@ func ParseLink(token string) (l Link, ok bool) {
 	return l, true
 }
 
-// Verify reports whether token was issued for l and purpose by the org of tx, which may be read-only.
-func (l Link) Verify(ctx context.Context, tx *postgres.Tx, box *secret.Sealer, purpose, token string) (bool, error) {
-	pair, err := orgkey.Find(ctx, tx, box)
-	if err != nil || pair.Org.IsZero() || l.Org != tx.Org() {
-		return false, err
-	}
-	return pair.Org.Issued(purpose, l.bytes(), token), nil
+// Issued reports whether token was issued for l and purpose. key is the key of l.Org.
+func (l Link) Issued(key orgkey.Key, purpose, token string) bool {
+	return !key.IsZero() && key.Issued(purpose, l.bytes(), token)
 }

@@ -14,8 +14,11 @@ import (
 
 // SetPlan puts an org on a plan of the catalogue that is paid elsewhere or not at all, such as one with custom pricing.
 // The plan has no end. On the trial's plan the org gets a trial without end. SetPlan returns fault.Conflict for an org
-// with a subscription at the payment processor, which decides its plan, and for a client org.
+// with a subscription at the payment processor, which decides its plan, and for a client org. It requires a reason.
 func (s *Service) SetPlan(ctx context.Context, by By, which id.ID, plan string) error {
+	if err := by.check(); err != nil {
+		return err
+	}
 	if _, ok := s.plans.Plan(plan); !ok {
 		var keys []string
 		for i := range s.plans.Plans {

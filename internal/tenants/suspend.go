@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
-	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -20,8 +19,8 @@ const (
 
 // Suspend suspends an org and returns it. Suspending a suspended one changes nothing. It requires a reason.
 func (s *Service) Suspend(ctx context.Context, by By, which id.ID) (*Detail, error) {
-	if by.Reason == "" {
-		return nil, fault.Invalid("reason", "required", "A reason is required.")
+	if err := by.check(); err != nil {
+		return nil, err
 	}
 	err := s.system.Tx(ctx, which, func(tx *postgres.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE org SET suspended_at = now(), suspended_reason = $2

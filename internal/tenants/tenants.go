@@ -3,6 +3,7 @@ package tenants
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,6 +28,14 @@ func New(app, system *postgres.DB, c *plans.Catalogue) *Service {
 
 // By is the operator who acts, and the reason, for the logs.
 type By struct{ Actor, Reason string }
+
+// check returns a fault if there is no reason.
+func (b By) check() error {
+	if strings.TrimSpace(b.Reason) == "" {
+		return fault.Invalid("reason", "required", "A reason is required.")
+	}
+	return nil
+}
 
 // Org is an org as operators see it.
 type Org struct {

@@ -247,6 +247,12 @@ func TestOperatorsPutAnOrgOnAPlanUnlessItsPaymentsDecide(t *testing.T) {
 		"white_label_enterprise true" {
 		t.Errorf("the org has %s", got)
 	}
+	for _, reason := range []string{"", " \t"} {
+		err := o.SetPlan(t.Context(), tenants.By{Actor: "grace", Reason: reason}, org, "trial")
+		if !fault.Is(err, fault.ValidationFailed) {
+			t.Errorf("a plan with the reason %q: %v", reason, err)
+		}
+	}
 	if err := o.SetPlan(t.Context(), grace, org, "gold"); !fault.Is(err, fault.ValidationFailed) {
 		t.Errorf("an unknown plan: %v", err)
 	}

@@ -23,16 +23,14 @@ const (
 	patience  = 3 * time.Second // for the database
 	hitsLoad  = 500             // hits of one statement
 	hitsRoom  = 20_000          // hits that wait
-	knownOrgs = 4096            // keys per half
 	knownURLs = 1 << 16         // targets per half
 )
 
 // Recorder answers requests for the addresses in mails, and stores them. It is safe for concurrent use.
 type Recorder struct {
 	app, system *postgres.DB
-	box         *secret.Sealer
 	hits        *batch.Batcher[*arrival]
-	keys        bounded.Map[id.ID, orgkey.Key] // an org's key never changes
+	keys        *orgkey.Cache
 	targets     bounded.Map[links.Ref, string] // nor does the target of a link, until its contact is purged
 }
 
@@ -47,8 +45,8 @@ type arrival struct {
 
 // NewRecorder returns a Recorder. system is a pool of the system role: one statement stores the hits of many orgs.
 func NewRecorder(app, system *postgres.DB, box *secret.Sealer) *Recorder {
-	r := &Recorder{app: app, system: system, box: box}
-	r.keys.Half, r.targets.Half = knownOrgs, knownURLs
+	r := &Recorder{app: app, system: system, keys: orgkey.NewCache(app, box)}
+	r.targets.Half = knownURLs
 	r.hits = batch.New(batch.Options[*arrival]{Send: r.store, Timeout: patience, Most: hitsLoad, Queued: hitsRoom})
 	return r
 }
@@ -81,25 +79,24 @@ func (r *Recorder) Click(ctx context.Context, token string, v *Visit) (target st
 	return "", err
 }
 
+// Issued reports whether token was issued for a pixel or a link of an email. It knows the keys of the orgs with recent
+// requests without the database.
+func (r *Recorder) Issued(ctx context.Context, token string) (bool, error) {
+	_, key, err := r.known(ctx, token)
+	return !key.IsZero(), err
+}
+
 // known returns what a token names and the key of its org, which is zero for an unknown token.
 func (r *Recorder) known(ctx context.Context, token string) (links.Ref, orgkey.Key, error) {
 	ref, ok := links.Parse(token)
 	if !ok {
 		return ref, orgkey.Key{}, nil
 	}
-	key, ok := r.keys.Get(ref.Org)
-	if !ok {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		err := r.app.ReadTx(ctx, ref.Org, func(tx *postgres.Tx) error {
-			pair, err := orgkey.Find(ctx, tx, r.box)
-			key = pair.Org
-			return err
-		})
-		if err != nil || key.IsZero() {
-			return ref, orgkey.Key{}, unavailable(err)
-		}
-		r.keys.Put(ref.Org, key)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	key, err := r.keys.Find(ctx, ref.Org)
+	if err != nil || key.IsZero() {
+		return ref, orgkey.Key{}, unavailable(err)
 	}
 	if !ref.Issued(key, token) {
 		return ref, orgkey.Key{}, nil

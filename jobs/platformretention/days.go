@@ -49,6 +49,16 @@ func (d *Days) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// String returns the setting as UnmarshalText parses it, with the plans sorted.
+func (d *Days) String() string {
+	var b strings.Builder
+	b.WriteString(strconv.Itoa(d.Usual))
+	for _, plan := range slices.Sorted(maps.Keys(d.Plans)) {
+		fmt.Fprintf(&b, ",%s=%d", plan, d.Plans[plan])
+	}
+	return b.String()
+}
+
 // of returns the days of an org whose plan is in effect or not.
 func (d *Days) of(plan string, inEffect bool) int {
 	if days, ok := d.Plans[Free]; ok && !inEffect {

@@ -1,10 +1,7 @@
 package platformretention
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -18,8 +15,11 @@ type Keep struct {
 	Mail       Days // contents of emails and incoming mails
 }
 
-// usualMail is how many days mail is kept by default.
-const usualMail = 365
+// How many days data is kept by default.
+const (
+	usualDays = 31
+	usualMail = 365
+)
 
 // The fewest days. The event feed reaches back 30 days, and a replay reads the deliveries of as many; an attempt is
 // shown with its delivery, which is retried for up to four days.
@@ -47,26 +47,11 @@ func (k *Keep) Check(catalogue *plans.Catalogue) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	if k.Events.Usual != 0 && k.outlives() {
-		return errors.New("FUNNELWORK_RETAIN_DELIVERIES: a delivery is not kept longer than its event")
-	}
 	return nil
 }
 
-// outlives reports whether an org of any plan keeps deliveries for longer than their events.
-func (k *Keep) outlives() bool {
-	names := append(slices.Collect(maps.Keys(k.Deliveries.Plans)), slices.Collect(maps.Keys(k.Events.Plans))...)
-	for _, plan := range append(names, "") {
-		if k.Deliveries.of(plan, true) > k.Events.of(plan, true) ||
-			k.Deliveries.of(plan, false) > k.Events.of(plan, false) {
-			return true
-		}
-	}
-	return false
-}
-
 // apply queues the days of the partitioned tables: the longest of all plans. A table without a setting keeps the days
-// that it has.
+// that it has, but events at least the days of deliveries.
 func (k *Keep) apply(tx *postgres.Tx) {
 	for table, days := range map[string]int{
 		"event": k.Events.longest(0), "webhook_delivery": k.Deliveries.longest(0),
@@ -76,4 +61,6 @@ func (k *Keep) apply(tx *postgres.Tx) {
 			tx.Queue(`UPDATE partitioned SET keep_days = $2 WHERE name = $1 AND keep_days <> $2`, table, days)
 		}
 	}
+	tx.Queue(`UPDATE partitioned e SET keep_days = d.keep_days FROM partitioned d
+		WHERE e.name = 'event' AND d.name = 'webhook_delivery' AND e.keep_days < d.keep_days`)
 }

@@ -32,7 +32,7 @@ type CLI struct {
 // Opener makes a CLI, calls the function with it, and releases the CLI's resources.
 type Opener func(context.Context, func(*CLI) error) error
 
-func (c *CLI) by(reason string) operator.By { return operator.By{Actor: c.Actor, Reason: reason} }
+func (c *CLI) by(r Reason) operator.By { return operator.By{Actor: c.Actor, Reason: string(r)} }
 
 // table writes rows: as JSON, or as a table with the values of cells.
 func table[T any](c *CLI, head string, rows []T, cells func(T) []any) error {
@@ -155,7 +155,7 @@ type outcome struct {
 }
 
 // act calls do for the jobs with the given ids. It returns an error if do did not change all of them.
-func (c *CLI) act(ctx context.Context, reason string, texts []string,
+func (c *CLI) act(ctx context.Context, reason Reason, texts []string,
 	do func(context.Context, operator.By, ...operator.Key) ([]operator.Result, error),
 ) error {
 	keys, err := c.find(ctx, texts)

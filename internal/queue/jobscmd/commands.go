@@ -73,7 +73,7 @@ func (s *Show) Run(ctx context.Context, open Opener) error {
 // Named is the arguments of a command for jobs by id.
 type Named struct {
 	Jobs   []string `arg:"" help:"Job ids."`
-	Reason string   `help:"Reason for the audit log."`
+	Reason Reason   `help:"Reason for the audit log."`
 }
 
 // Retry runs jobs now; dead jobs start over.
@@ -97,7 +97,7 @@ type Drop struct {
 	Fit
 	Jobs   []string `arg:"" optional:"" help:"Job ids; or select jobs with flags."`
 	State  string   `help:"State, with flags: dead, waiting, retry, pushed or open." default:"dead"`
-	Reason string   `required:"" help:"Reason for the audit log."`
+	Reason Reason   `required:"" help:"Reason for the audit log."`
 }
 
 // Run implements the command.
@@ -136,7 +136,7 @@ func (d *Drop) Run(ctx context.Context, open Opener) error {
 type Redrive struct {
 	Fit
 	Rate   int    `help:"Jobs per second." default:"50"`
-	Reason string `help:"Reason for the audit log."`
+	Reason Reason `help:"Reason for the audit log."`
 }
 
 // Run implements the command.
@@ -157,7 +157,7 @@ func (r *Redrive) Run(ctx context.Context, open Opener) error {
 // Redrives prints the newest redrives, or cancels one.
 type Redrives struct {
 	Cancel string `help:"Id of a redrive to cancel; redriven jobs stay redriven."`
-	Reason string `help:"Reason for the audit log."`
+	Reason Reason `help:"Reason for the audit log."`
 }
 
 // Run implements the command.
@@ -201,7 +201,7 @@ func (c *CLI) redrives(all ...operator.Redrive) error {
 type What struct {
 	Scope  string `arg:"" enum:"lane,kind,org" help:"Scope: lane, kind or org."`
 	Name   string `arg:"" help:"Name of the lane or kind, or org id."`
-	Reason string `help:"Reason for the audit log."`
+	Reason Reason `help:"Reason for the audit log."`
 }
 
 // Pause keeps jobs from starting.
@@ -255,7 +255,7 @@ func (c *CLI) pauses(ctx context.Context) error {
 type Weight struct {
 	Org    string `arg:"" help:"Org id."`
 	Weight int    `arg:"" help:"Weight from 1 (the default) to 100."`
-	Reason string `help:"Reason for the audit log."`
+	Reason Reason `help:"Reason for the audit log."`
 }
 
 // Run implements the command.

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -76,7 +77,7 @@ func (o *Operator) Archive(ctx context.Context, by By, keys ...Key) ([]Result, e
 
 // Drop is T14: it deletes the jobs. It requires a reason.
 func (o *Operator) Drop(ctx context.Context, by By, keys ...Key) ([]Result, error) {
-	if by.Reason == "" {
+	if strings.TrimSpace(by.Reason) == "" {
 		return nil, ErrUnreasoned
 	}
 	return o.act(ctx, by, actDrop, deleteSQL, keys, nil, o.remove)

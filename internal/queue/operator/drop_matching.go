@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -12,7 +13,7 @@ import (
 func (o *Operator) DropMatching(ctx context.Context, by By, f Filter, during time.Duration) (dropped int, more bool,
 	err error,
 ) {
-	if by.Reason == "" {
+	if strings.TrimSpace(by.Reason) == "" {
 		return 0, false, ErrUnreasoned
 	}
 	if f.Kind == "" && f.Lane == "" && f.Org == nil && f.Error == "" && f.After == nil && f.Before == nil {

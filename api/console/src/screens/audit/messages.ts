@@ -28,7 +28,7 @@ export const t = messages({
   byTarget: 'Only this target',
   onTarget: 'One target only',
   emptyTitle: 'Nothing has happened yet',
-  empty: 'Changes to members, keys, roles, secrets, plans and client organizations appear here. Nobody can edit them.',
+  empty: 'Changes to members, keys, roles, secrets, plans and client organizations, exports and purges appear here. Nobody can edit them.',
   guide: 'Members and sessions',
   noneTitle: 'No entry matches',
   none: 'Nothing was recorded that has all of these filters.',
@@ -43,6 +43,9 @@ const actions: Readonly<Record<string, string>> = {
   'brand.updated': 'Brand changed',
   'client_org.created': 'Client organization created',
   'client_org.entered': 'Client organization entered',
+  'contact.data_exported': 'Data of a contact exported',
+  'contact.purged': 'Contact purged',
+  'contacts.exported': 'Contacts exported',
   'domain.claimed': 'Domain claimed',
   'domain.removed': 'Domain removed',
   'member.added': 'Member added',
@@ -91,6 +94,8 @@ const targets: Readonly<Record<string, string>> = {
   session: 'Session',
   webhook: 'Webhook',
   client_org: 'Client organization',
+  contact: 'Contact',
+  contact_export: 'Export',
   plan: 'Plan',
 };
 
