@@ -44,9 +44,10 @@ import (
 func emailHandlers(d *Deps) []queue.Handler {
 	boxes := &mailboxes.Service{Box: d.Box, AllowPrivate: d.MailPrivate}
 	tokens := emailsend.Tokens(d.Refresher)
+	memory := imap.NewMemory()
 	sent := &sentfolder.Finder{
-		DB: d.App, Mailboxes: boxes, Dialer: &imap.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxSent(d.Outbox),
-		Token: tokens,
+		DB: d.App, Mailboxes: boxes, Dialer: &imap.Dialer{AllowPrivate: d.MailPrivate, Memory: memory},
+		Sandbox: sandboxSent(d.Outbox), Token: tokens,
 	}
 	send := emailsend.Job{
 		DB: d.App, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxOf(d.Outbox), Token: tokens,
@@ -64,7 +65,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 	reads := &imapsync.Syncer{
 		DB: d.App, Mailboxes: boxes, Inbound: inboundmail.Intake(d.App, d.Box), Token: tokens, Log: d.Log,
 		Dialer: &imap.Dialer{
-			AllowPrivate: d.MailPrivate, Timeout: imapsync.Timeout, MaxReceived: imapsync.MaxReceived,
+			AllowPrivate: d.MailPrivate, Timeout: imapsync.Timeout, MaxReceived: imapsync.MaxReceived, Memory: memory,
 		},
 	}
 	received := inboundmail.Intake(d.App, d.Box)

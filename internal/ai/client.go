@@ -14,13 +14,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/funnelwork/funnelwork/internal/outbound"
 )
 
 const (
 	openAI      = "https://api.openai.com/v1"
 	temperature = 0.2
 	// maxResponse is the longest response that is read, in bytes. The longest reply has a few thousand.
-	maxResponse = 1 << 20
+	maxResponse = 256 << 10
+	// callTime bounds a call whose caller has more time.
+	callTime = 2 * time.Minute
 	// maxRetryAfter bounds the wait that a provider may ask for, in seconds.
 	maxRetryAfter = 3600
 )
@@ -29,7 +33,7 @@ const (
 type Options struct {
 	Key, Model string
 	URL        string       // of an OpenAI-compatible API, with its version; "": OpenAI's
-	HTTP       *http.Client // nil: the default client
+	HTTP       *http.Client // nil: a client whose requests have callTime
 }
 
 // Client is a Provider for any server that implements OpenAI's chat completions. It is safe for concurrent use.
@@ -51,6 +55,8 @@ func Open(o Options) *Client {
 	}
 	if o.HTTP != nil {
 		c.http = *o.HTTP
+	} else {
+		c.http = http.Client{Transport: outbound.NewTransport(http.ProxyFromEnvironment), Timeout: callTime}
 	}
 	c.http.CheckRedirect = sameOrigin
 	return c

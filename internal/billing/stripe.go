@@ -8,13 +8,15 @@ import (
 
 	"github.com/stripe/stripe-go/v76"
 	"github.com/stripe/stripe-go/v76/client"
+
+	"github.com/funnelwork/funnelwork/internal/outbound"
 )
 
 // Account configures the connection to Stripe.
 type Account struct {
 	Key string // secret key
 	URL string // "": Stripe's own API; set for the sandbox
-	// HTTP sends the requests; nil means a client with a timeout of 15 s.
+	// HTTP sends the requests; nil means NewHTTP().
 	HTTP *http.Client
 	Log  *slog.Logger
 }
@@ -23,11 +25,23 @@ type Account struct {
 // still respond when Stripe does not.
 const callTime = 15 * time.Second
 
+// maxAnswer is the largest response that is read, in bytes. A page of a list has 100 objects of a few KiB. The library
+// reads responses whole.
+const maxAnswer = 4 << 20
+
+// NewHTTP returns a client for requests to Stripe. Each request times out after 15 s.
+func NewHTTP() *http.Client {
+	t := outbound.NewTransport(http.ProxyFromEnvironment)
+	return &http.Client{
+		Transport: outbound.BoundBodies(t, func(*http.Response) int64 { return maxAnswer }), Timeout: callTime,
+	}
+}
+
 // open returns the client. It retries each request once after a network error, with the same idempotency key.
 func (a Account) open() *client.API {
 	h := a.HTTP
 	if h == nil {
-		h = &http.Client{Timeout: callTime}
+		h = NewHTTP()
 	}
 	cfg := &stripe.BackendConfig{
 		HTTPClient: h, MaxNetworkRetries: stripe.Int64(1), LeveledLogger: quiet{a.Log},

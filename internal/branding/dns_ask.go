@@ -34,7 +34,7 @@ func (r NameServers) Ask(ctx context.Context, name string, kind dnsmessage.Type)
 			return nil, err
 		}
 	}
-	got, err := askAny(ctx, servers, question{name, kind, true})
+	got, err := askAny(ctx, servers, question{name: name, kind: kind, recurse: true})
 	return got.answers, err
 }
 
@@ -60,6 +60,7 @@ type question struct {
 	name    string // with trailing dot
 	kind    dnsmessage.Type
 	recurse bool
+	ident   uint16 // of the query that was sent
 }
 
 // reply is a valid response: the name's records, or the fact that there are none.
@@ -111,11 +112,25 @@ func ask(ctx context.Context, server string, q question) (reply, error) {
 	return reply{}, fmt.Errorf("query %s for %s: the response is truncated", server, q.name)
 }
 
-// datagram is the UDP response size that is safe from fragmentation (DNS flag day 2020).
-const datagram = 1232
+const (
+	// datagram is the UDP response size that is safe from fragmentation (DNS flag day 2020).
+	datagram = 1232
+	// maxDatagram is what is read of one, for servers that send more than they were asked to.
+	maxDatagram = 4096
+	// maxForeign bounds the datagrams that are not the response to a query.
+	maxForeign = 64
+	// maxAnswers bounds the records of a response. In memory, each has about 600 bytes, whose name may have 2 on the wire.
+	maxAnswers = 256
+)
+
+var (
+	errForeign = errors.New("the response does not match the question")
+	errTooMuch = errors.New("the response has too many records")
+)
 
 func exchange(ctx context.Context, network, server string, q question) (*dnsmessage.Message, error) {
 	out, ident, err := q.pack()
+	q.ident = ident
 	if err != nil {
 		return nil, err
 	}
@@ -134,39 +149,66 @@ func exchange(ctx context.Context, network, server string, q question) (*dnsmess
 	if _, err := conn.Write(out); err != nil {
 		return nil, err
 	}
-	buf := make([]byte, 1<<16)
-	for {
-		n, err := receive(conn, network, buf)
+	for range maxForeign {
+		raw, err := receive(conn, network)
 		if err != nil {
 			return nil, err
 		}
-		// Ignore a message that does not match the question: it may be spoofed.
-		var msg dnsmessage.Message
-		if err := msg.Unpack(buf[:n]); err != nil {
-			if network == "tcp" {
-				return nil, err
-			}
-			continue
+		msg, err := q.unpack(raw)
+		if err == nil || network == "tcp" || errors.Is(err, errTooMuch) {
+			return msg, err
 		}
-		if msg.Response && msg.ID == ident && len(msg.Questions) == 1 && msg.Questions[0].Type == q.kind &&
-			sameName(msg.Questions[0].Name.String(), q.name) {
-			return &msg, nil
+	}
+	return nil, errForeign
+}
+
+// unpack returns the header and the answers of a response. It does not return a message that does not match the
+// question: it may be spoofed.
+func (q question) unpack(raw []byte) (*dnsmessage.Message, error) {
+	var p dnsmessage.Parser
+	head, err := p.Start(raw)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := p.Question()
+	if err != nil {
+		return nil, err
+	}
+	if !head.Response || head.ID != q.ident || asked.Type != q.kind || !sameName(asked.Name.String(), q.name) {
+		return nil, errForeign
+	}
+	if _, err := p.Question(); !errors.Is(err, dnsmessage.ErrSectionDone) {
+		return nil, errForeign
+	}
+	msg := &dnsmessage.Message{Header: head}
+	for {
+		one, err := p.Answer()
+		switch {
+		case errors.Is(err, dnsmessage.ErrSectionDone):
+			return msg, nil
+		case err != nil:
+			return nil, err
+		case len(msg.Answers) == maxAnswers:
+			return nil, errTooMuch
 		}
-		if network == "tcp" {
-			return nil, errors.New("the response does not match the question")
-		}
+		msg.Answers = append(msg.Answers, one)
 	}
 }
 
-func receive(conn net.Conn, network string, buf []byte) (int, error) {
+// receive returns one message.
+func receive(conn net.Conn, network string) ([]byte, error) {
 	if network == "udp" {
-		return conn.Read(buf)
+		buf := make([]byte, maxDatagram)
+		n, err := conn.Read(buf)
+		return buf[:n], err
 	}
 	var size [2]byte
 	if _, err := io.ReadFull(conn, size[:]); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return io.ReadFull(conn, buf[:binary.BigEndian.Uint16(size[:])])
+	buf := make([]byte, binary.BigEndian.Uint16(size[:]))
+	_, err := io.ReadFull(conn, buf)
+	return buf, err
 }
 
 func (q question) pack() (msg []byte, ident uint16, err error) {

@@ -35,7 +35,7 @@ func (a Authority) Ask(ctx context.Context, name string, kind dnsmessage.Type) (
 	err = fmt.Errorf("no name server of the zone of %s responds", name)
 	for range askRounds {
 		for _, server := range servers {
-			got, e := ask(ctx, server, question{name, kind, false})
+			got, e := ask(ctx, server, question{name: name, kind: kind})
 			if e == nil && !got.authoritative {
 				// the zone is delegated to this server, but it is not configured there
 				e = fmt.Errorf("%s is not authoritative for %s", server, name)

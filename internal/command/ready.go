@@ -24,6 +24,9 @@ type ready struct {
 // readyLimit is longer than the listener's own limit of its checks.
 const readyLimit = 5 * time.Second
 
+// maxChecks bounds what is read of the answer, in bytes.
+const maxChecks = 64 << 10
+
 var errNotReady = errors.New("not ready")
 
 // Run implements the kong command. It returns an error unless the process is ready.
@@ -46,7 +49,7 @@ func (r ready) Run(ctx context.Context, s *settings, out io.Writer) error {
 			Reason string `json:"reason"`
 		} `json:"checks"`
 	}
-	err = json.NewDecoder(res.Body).Decode(&answer)
+	err = json.NewDecoder(io.LimitReader(res.Body, maxChecks)).Decode(&answer)
 	if res.StatusCode == http.StatusOK && err == nil {
 		_, err = fmt.Fprintln(out, "ready")
 		return err

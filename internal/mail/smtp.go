@@ -2,8 +2,10 @@ package mail
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/mail"
 	"net/url"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
@@ -21,8 +24,29 @@ type SMTP struct {
 	host    string
 	options []gomail.Option
 	from    string
-	address string // the address of from
-	domain  string // the domain of from, for Message-IDs
+	address string      // the address of from
+	domain  string      // the domain of from, for Message-IDs
+	tls     *tls.Config // of a server that expects TLS at once; nil: it does not
+}
+
+// sendTime bounds a session.
+const sendTime = 15 * time.Second
+
+// session bounds what the server sends in a session: the library reads replies of any length. A certificate mostly has
+// 3 to 6 KiB, a reply at most 2 KiB.
+var session = outbound.Bounds{Total: 64 << 10, Answer: 64 << 10, Life: sendTime}
+
+// dial connects to the server. The library knows a connection with TLS by its type.
+func (s *SMTP) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	raw, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	bounded := outbound.Bound(raw, session)
+	if s.tls == nil {
+		return bounded, nil
+	}
+	return tls.Client(bounded, s.tls), nil
 }
 
 // ErrRefused reports a permanent failure: a retry of the same mail cannot succeed.
@@ -42,7 +66,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	}
 	s := &SMTP{
 		host: u.Hostname(), from: sender.String(),
-		options: []gomail.Option{gomail.WithTimeout(15 * time.Second)},
+		options: []gomail.Option{gomail.WithTimeout(sendTime)},
 	}
 	s.address = sender.Address
 	s.domain = sender.Address[strings.LastIndexByte(sender.Address, '@')+1:]
@@ -53,6 +77,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	case u.Scheme == "smtps":
 		port = 465
 		s.options = append(s.options, gomail.WithSSL())
+		s.tls = &tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12}
 	case u.Scheme != "smtp":
 		return nil, fmt.Errorf("read SMTP settings: want smtp:// or smtps://, have %q", u.Scheme)
 	case u.Query().Get("tls") == "none":
@@ -65,7 +90,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 			return nil, errors.New("read SMTP settings: the port is not a number")
 		}
 	}
-	s.options = append(s.options, gomail.WithPort(port))
+	s.options = append(s.options, gomail.WithPort(port), gomail.WithDialContextFunc(s.dial))
 	if name := u.User.Username(); name != "" {
 		password, _ := u.User.Password()
 		auth := gomail.SMTPAuthAutoDiscover

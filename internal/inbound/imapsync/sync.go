@@ -74,7 +74,7 @@ func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID) (*Result, error) {
 	more, err := run.all(ctx)
 	if stuck, ok := errors.AsType[*stuckError](err); ok {
 		r, err := s.failed(ctx, f, mailboxes.Unreadable, err)
-		if r != nil {
+		if r != nil && r.failure != "" {
 			r.stuck = stuck.uid
 		}
 		return r, err
@@ -109,6 +109,9 @@ func (s *Syncer) unless(ctx context.Context, f *mailboxes.Folder, err error) (*R
 func (s *Syncer) failed(ctx context.Context, f *mailboxes.Folder, reason string, err error) (*Result, error) {
 	if ctx.Err() != nil { // the worker stops, or the job has run out of time
 		return nil, err
+	}
+	if errors.Is(err, imap.ErrBusy) { // not the server's fault: the next run goes on
+		return &Result{folder: f}, nil
 	}
 	s.Log.DebugContext(ctx, "mailbox not read", "mailbox_id", f.Mailbox.String(), "reason", reason, "error", err)
 	return &Result{folder: f, failure: reason}, nil

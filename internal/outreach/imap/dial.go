@@ -1,6 +1,7 @@
 package imap
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -43,6 +44,8 @@ type Dialer struct {
 	Timeout time.Duration
 	// MaxReceived is how many bytes a server may send over one connection. 0: 8 MiB.
 	MaxReceived int
+	// Memory bounds what the connections of a process hold of answers at once. nil: each connection has its own.
+	Memory *Memory
 	// Roots verifies certificates. nil: the system's.
 	Roots *tls.Config
 }
@@ -50,14 +53,17 @@ type Dialer struct {
 // Conn is a connection that is signed in. It is not safe for concurrent use.
 type Conn struct {
 	client *imapclient.Client
-	raw    net.Conn
+	limit  *limiter
 	stop   func() bool
+	next   uint32 // the UIDNEXT of the folder; 0: unknown
 }
 
 const (
 	connectTimeout = 30 * time.Second
 	usualTimeout   = time.Minute
 	usualReceived  = 8 << 20
+	// maxHandshake bounds what is read until the connection is encrypted. Certificates mostly have 3 to 6 KiB.
+	maxHandshake = 48 << 10
 )
 
 var ports = []int{993, 143}
@@ -78,46 +84,46 @@ func (d *Dialer) Connect(ctx context.Context, s Server) (*Conn, error) {
 	case err != nil:
 		return nil, fmt.Errorf("connect to IMAP server: %w", err)
 	}
-	timeout := d.Timeout
-	if timeout == 0 {
-		timeout = usualTimeout
-	}
-	received := d.MaxReceived
-	if received == 0 {
-		received = usualReceived
-	}
-	bounded := &boundedConn{Conn: raw, left: received, until: time.Now().Add(timeout)}
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
-	client, err := d.open(bounded, s)
+	c, err := d.open(ctx, raw, s)
 	if err != nil {
 		stop()
 		_ = raw.Close()
 		return nil, err
 	}
-	return &Conn{client: client, raw: raw, stop: stop}, nil
+	c.stop = stop
+	return c, nil
 }
 
-func (d *Dialer) open(raw net.Conn, s Server) (client *imapclient.Client, err error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if d.Roots != nil {
-		config = d.Roots.Clone()
-	}
-	config.ServerName = s.Host
-	switch s.TLS {
-	case transport.ImplicitTLS:
-		client = imapclient.New(tls.Client(raw, config), nil)
-	case transport.StartTLS:
-		client, err = imapclient.NewStartTLS(raw, &imapclient.Options{TLSConfig: config})
-	default:
-		client = imapclient.New(raw, nil)
-	}
-	if err == nil {
-		err = client.WaitGreeting()
-	}
+// open secures a connection and signs in.
+func (d *Dialer) open(ctx context.Context, raw net.Conn, s Server) (*Conn, error) {
+	life := cmp.Or(d.Timeout, usualTimeout)
+	until := time.Now().Add(life)
+	bounded := outbound.Bound(raw, outbound.Bounds{
+		Total: maxHandshake, Answer: maxHandshake, Life: min(life, connectTimeout),
+	})
+	conn, err := d.secure(bounded, s)
 	if err != nil {
 		return nil, fmt.Errorf("greet IMAP server: %w", err)
 	}
-	return client, signIn(client, s)
+	received := cmp.Or(d.MaxReceived, usualReceived)
+	_ = bounded.Renew(outbound.Bounds{Total: received, Answer: received, Life: time.Until(until)})
+	c := &Conn{limit: limit(ctx, conn, bounded, d.Memory)}
+	c.limit.begin(shortAnswer)
+	c.client = imapclient.New(c.limit, nil)
+	if err = c.client.WaitGreeting(); err != nil {
+		err = fmt.Errorf("greet IMAP server: %w", err)
+	} else {
+		c.limit.begin(shortAnswer)
+		err = signIn(c.client, s)
+	}
+	if err != nil {
+		_ = raw.Close()
+		_ = c.client.Close()
+		c.limit.release()
+		return nil, c.limit.cause(err)
+	}
+	return c, nil
 }
 
 // signIn authenticates by the best mechanism that both sides have.
@@ -145,39 +151,8 @@ func signIn(client *imapclient.Client, s Server) (err error) {
 // Close ends the session.
 func (c *Conn) Close() error {
 	defer c.stop()
+	defer c.limit.release()
+	c.limit.begin(shortAnswer)
 	_ = c.client.Logout().Wait() // the server may have hung up
 	return c.client.Close()
-}
-
-// boundedConn bounds what is read from a connection, and its life. go-imap sets deadlines for each command, so those
-// beyond the end are cut.
-type boundedConn struct {
-	net.Conn
-	left  int
-	until time.Time
-}
-
-var errTooMuch = errors.New("the IMAP server sends too much")
-
-// Read implements net.Conn.
-func (b *boundedConn) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooMuch
-	}
-	n, err := b.Conn.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
-}
-
-// SetReadDeadline implements net.Conn.
-func (b *boundedConn) SetReadDeadline(t time.Time) error { return b.Conn.SetReadDeadline(b.cut(t)) }
-
-// SetWriteDeadline implements net.Conn.
-func (b *boundedConn) SetWriteDeadline(t time.Time) error { return b.Conn.SetWriteDeadline(b.cut(t)) }
-
-func (b *boundedConn) cut(t time.Time) time.Time {
-	if t.IsZero() || t.After(b.until) {
-		return b.until
-	}
-	return t
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,23 +31,43 @@ type Folder struct {
 
 // Examine opens a folder for reading. The other methods of this file are about the folder that was opened last.
 func (c *Conn) Examine(name string) (Folder, error) {
+	c.limit.begin(shortAnswer)
 	data, err := c.client.Select(name, &goimap.SelectOptions{ReadOnly: true}).Wait()
 	if err != nil {
-		return Folder{}, fmt.Errorf("examine folder: %w", err)
+		return Folder{}, fmt.Errorf("examine folder: %w", c.limit.cause(err))
 	}
+	c.next = uint32(data.UIDNext)
 	if data.UIDValidity == 0 {
 		return Folder{}, ErrNoUIDs
 	}
 	return Folder{UIDValidity: data.UIDValidity, UIDNext: uint32(data.UIDNext)}, nil
 }
 
-// From returns the UIDs that are not below uid, in ascending order.
+// A search is for the mails of a range of UIDs, so that its answer is bounded.
+const (
+	uidRange  = 20_000
+	maxRanges = 50
+)
+
+// From returns the lowest UIDs that are not below uid, in ascending order: all there are, or those of a range that has
+// some. It returns none only if there are none.
 func (c *Conn) From(uid uint32) ([]uint32, error) {
+	for width := max(uidRange, (c.next-min(uid, c.next))/maxRanges); uid < c.next && c.next-uid > width; uid += width {
+		all, err := c.between(uid, uid+width-1)
+		if err != nil || len(all) > 0 {
+			return all, err
+		}
+	}
+	return c.between(uid, 0)
+}
+
+// between returns the UIDs of a range. last may be 0: up to the last mail.
+func (c *Conn) between(first, last uint32) ([]uint32, error) {
 	var set goimap.UIDSet
-	set.AddRange(goimap.UID(uid), 0)
+	set.AddRange(goimap.UID(first), goimap.UID(last))
 	all, err := c.search(&goimap.SearchCriteria{UID: []goimap.UIDSet{set}})
 	// The range up to * has the last mail, also if its UID is below the first one asked for.
-	return slices.DeleteFunc(all, func(n uint32) bool { return n < uid }), err
+	return slices.DeleteFunc(all, func(n uint32) bool { return n < first }), err
 }
 
 // Since returns the UIDs of the mails that arrived at the day of t or later, in ascending order.
@@ -60,9 +81,10 @@ const maxFound = 1 << 20
 var errFound = errors.New("the server finds too many mails")
 
 func (c *Conn) search(criteria *goimap.SearchCriteria) ([]uint32, error) {
+	c.limit.begin(searchAnswer)
 	found, err := c.client.UIDSearch(criteria, nil).Wait()
 	if err != nil {
-		return nil, fmt.Errorf("search folder: %w", err)
+		return nil, fmt.Errorf("search folder: %w", c.limit.cause(err))
 	}
 	set, ok := found.All.(goimap.UIDSet)
 	if !ok {
@@ -98,21 +120,35 @@ func (c *Conn) Summaries(uids []uint32) ([]Summary, error) {
 	for _, uid := range uids {
 		set.AddNum(goimap.UID(uid))
 	}
-	found, err := c.client.Fetch(set, &goimap.FetchOptions{
-		UID: true, Flags: true, RFC822Size: true, InternalDate: true,
-	}).Collect()
-	if err != nil {
-		return nil, fmt.Errorf("fetch summaries: %w", err)
+	c.limit.begin(fetchAnswer)
+	cmd := c.client.Fetch(set, &goimap.FetchOptions{UID: true, Flags: true, RFC822Size: true, InternalDate: true})
+	found := map[uint32]Summary{}
+	for m := cmd.Next(); m != nil; m = cmd.Next() {
+		if s := summary(m); slices.Contains(uids, s.UID) {
+			found[s.UID] = s
+		}
 	}
-	all := make([]Summary, 0, len(found))
-	for _, m := range found {
-		all = append(all, Summary{
-			UID: uint32(m.UID), Size: m.RFC822Size, At: m.InternalDate,
-			Draft: slices.Contains(m.Flags, goimap.FlagDraft),
-		})
+	if err := cmd.Close(); err != nil {
+		return nil, fmt.Errorf("fetch summaries: %w", c.limit.cause(err))
 	}
-	slices.SortFunc(all, func(a, b Summary) int { return cmp.Compare(a.UID, b.UID) })
-	return all, nil
+	return slices.SortedFunc(maps.Values(found), func(a, b Summary) int { return cmp.Compare(a.UID, b.UID) }), nil
+}
+
+// summary reads the data of one mail. What was not asked for is passed over.
+func summary(m *imapclient.FetchMessageData) (s Summary) {
+	for item := m.Next(); item != nil; item = m.Next() {
+		switch item := item.(type) {
+		case imapclient.FetchItemDataUID:
+			s.UID = uint32(item.UID)
+		case imapclient.FetchItemDataRFC822Size:
+			s.Size = item.Size
+		case imapclient.FetchItemDataInternalDate:
+			s.At = item.Time
+		case imapclient.FetchItemDataFlags:
+			s.Draft = slices.Contains(item.Flags, goimap.FlagDraft)
+		}
+	}
+	return s
 }
 
 // maxHeader is how many bytes of the fields of a header are read.
@@ -125,7 +161,8 @@ func (c *Conn) Header(uid uint32, fields ...string) ([]byte, error) {
 	})
 }
 
-// Mail returns a mail as it was received. The error wraps ErrNoMail if it is gone, and ErrTooLarge if it has more than
+// Mail returns a mail as it was received. The connection holds its share of the Dialer's Memory until the next command or
+// Close, so the mail must not be used after that. The error wraps ErrBusy if there is no memory, wraps ErrNoMail if it is gone, and ErrTooLarge if it has more than
 // limit bytes; the connection is of no use then.
 func (c *Conn) Mail(uid uint32, limit int64) ([]byte, error) {
 	return c.section(uid, limit, &goimap.FetchItemBodySection{Peek: true})
@@ -133,12 +170,13 @@ func (c *Conn) Mail(uid uint32, limit int64) ([]byte, error) {
 
 // section returns a part of one mail. It ends the connection rather than read what is beyond the limit.
 func (c *Conn) section(uid uint32, limit int64, part *goimap.FetchItemBodySection) ([]byte, error) {
+	c.limit.begin(answer{text: 64 << 10, line: 8 << 10, literal: limit + 1})
 	cmd := c.client.Fetch(goimap.UIDSetNum(goimap.UID(uid)), &goimap.FetchOptions{
 		UID: true, BodySection: []*goimap.FetchItemBodySection{part},
 	})
 	raw, err := readSection(cmd, limit)
 	if err != nil {
-		_ = c.raw.Close()
+		_ = c.limit.raw.Close()
 	}
 	if closed := cmd.Close(); err == nil {
 		err = closed
@@ -147,7 +185,7 @@ func (c *Conn) section(uid uint32, limit int64, part *goimap.FetchItemBodySectio
 		err = ErrNoMail
 	}
 	if err != nil {
-		return nil, fmt.Errorf("fetch mail: %w", err)
+		return nil, fmt.Errorf("fetch mail: %w", c.limit.cause(err))
 	}
 	return raw, nil
 }

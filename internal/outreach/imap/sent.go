@@ -21,16 +21,15 @@ func (c *Conn) Sent() (string, error) {
 	if c.client.Caps().Has(goimap.CapSpecialUse) {
 		options = &goimap.ListOptions{ReturnSpecialUse: true}
 	}
-	folders, err := c.client.List("", "*", options).Collect()
-	if err != nil {
-		return "", fmt.Errorf("list folders: %w", err)
-	}
+	c.limit.begin(listAnswer)
+	cmd := c.client.List("", "*", options)
 	best, rank := "", len(sentNames)
-	for _, f := range folders {
-		if slices.Contains(f.Attrs, goimap.MailboxAttrSent) {
-			return f.Mailbox, nil
+	for f := cmd.Next(); f != nil; f = cmd.Next() {
+		if rank < 0 || slices.Contains(f.Attrs, goimap.MailboxAttrNoSelect) {
+			continue
 		}
-		if slices.Contains(f.Attrs, goimap.MailboxAttrNoSelect) {
+		if slices.Contains(f.Attrs, goimap.MailboxAttrSent) {
+			best, rank = f.Mailbox, -1
 			continue
 		}
 		name := f.Mailbox
@@ -41,6 +40,9 @@ func (c *Conn) Sent() (string, error) {
 			best, rank = f.Mailbox, i
 		}
 	}
+	if err := cmd.Close(); err != nil {
+		return "", fmt.Errorf("list folders: %w", c.limit.cause(err))
+	}
 	if best == "" {
 		return "", ErrNoFolder
 	}
@@ -49,14 +51,17 @@ func (c *Conn) Sent() (string, error) {
 
 // Has reports whether a folder has a mail with the Message-ID, which is given without angle brackets.
 func (c *Conn) Has(folder, messageID string) (bool, error) {
+	c.limit.begin(shortAnswer)
 	if _, err := c.client.Select(folder, &goimap.SelectOptions{ReadOnly: true}).Wait(); err != nil {
-		return false, fmt.Errorf("examine folder: %w", err)
+		return false, fmt.Errorf("examine folder: %w", c.limit.cause(err))
 	}
+	c.limit.begin(searchAnswer)
 	found, err := c.client.UIDSearch(&goimap.SearchCriteria{
 		Header: []goimap.SearchCriteriaHeaderField{{Key: "Message-ID", Value: messageID}},
 	}, nil).Wait()
 	if err != nil {
-		return false, fmt.Errorf("search folder: %w", err)
+		return false, fmt.Errorf("search folder: %w", c.limit.cause(err))
 	}
-	return len(found.AllUIDs()) > 0, nil
+	set, ok := found.All.(goimap.UIDSet) // its UIDs are not listed: it may be a range of billions
+	return ok && len(set) > 0, nil
 }

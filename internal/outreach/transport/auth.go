@@ -27,11 +27,22 @@ func signIn(c *smtp.Client, s Server) error {
 // (https://developers.google.com/workspace/gmail/imap/xoauth2-protocol). go-sasl has none.
 func XOAUTH2(user, token string) sasl.Client { return &xoauth2{user: user, token: token} }
 
-type xoauth2 struct{ user, token string }
+type xoauth2 struct {
+	user, token string
+	described   bool
+}
+
+var errChallenges = errors.New("the server goes on asking after it has described an error")
 
 func (x *xoauth2) Start() (mech string, initial []byte, err error) {
 	return "XOAUTH2", fmt.Appendf(nil, "user=%s\x01auth=Bearer %s\x01\x01", x.user, x.token), nil
 }
 
 // Next answers the description of an error with an empty message, after which the server sends its refusal.
-func (x *xoauth2) Next([]byte) ([]byte, error) { return []byte{}, nil }
+func (x *xoauth2) Next([]byte) ([]byte, error) {
+	if x.described {
+		return nil, errChallenges
+	}
+	x.described = true
+	return []byte{}, nil
+}

@@ -3,15 +3,16 @@ package transport
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
 	"github.com/emersion/go-smtp"
+
+	"github.com/funnelwork/funnelwork/internal/outbound"
 )
 
 // Conn is a connection that is signed in. It is not safe for concurrent use.
 type Conn struct {
-	raw    net.Conn
+	raw    *outbound.Conn
 	client *smtp.Client
 	limit  time.Duration
 	mails  int // that were begun
@@ -23,6 +24,9 @@ type Envelope struct{ From, To string }
 
 // dotWithin is how long after the mark the final dot may be written.
 const dotWithin = 60 * time.Second
+
+// mailLimits is how many times the limit of a command a mail may take until the final dot, however its server drips.
+const mailLimits = 2
 
 // betweenMails bounds the commands between and after mails: a server that does not reply to them is gone, and no mail
 // is lost with it.
@@ -47,6 +51,7 @@ func (c *Conn) Send(ctx context.Context, e Envelope, body []byte, mark func(cont
 }
 
 func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(context.Context) error) Result {
+	_ = c.raw.Renew(bounds(mailLimits * c.limit)) // if the connection is closed, the command fails
 	if err := c.begin(e.From); err != nil {
 		return *err
 	}
@@ -97,7 +102,11 @@ func (c *Conn) dot(w *smtp.DataCommand, marked time.Time) Result {
 	if time.Since(marked) > dotWithin {
 		return Result{Outcome: Unknown, Stage: Dot, Err: errLate}
 	}
-	if err := c.raw.SetDeadline(marked.Add(dotWithin)); err != nil {
+	err := c.raw.Renew(bounds(dotWithin + c.client.SubmissionTimeout))
+	if err == nil {
+		err = c.raw.SetDeadline(marked.Add(dotWithin))
+	}
+	if err != nil {
 		return Result{Outcome: Unknown, Stage: Dot, Err: err}
 	}
 	answer, err := w.CloseWithResponse()
@@ -121,7 +130,7 @@ func (c *Conn) Close() error {
 		return nil
 	}
 	c.client.CommandTimeout = min(c.limit, betweenMails)
-	if err := c.client.Quit(); err != nil {
+	if c.raw.Renew(bounds(c.client.CommandTimeout)) != nil || c.client.Quit() != nil {
 		return c.raw.Close()
 	}
 	return nil

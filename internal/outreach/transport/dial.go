@@ -107,23 +107,21 @@ func (d *Dialer) open(raw net.Conn, s Server) (_ *Conn, stage Stage, err error) 
 	}
 	config.ServerName = s.Host
 	limit := orDefault(d.Timeout, 5*time.Minute)
-	if err := raw.SetDeadline(time.Now().Add(limit)); err != nil {
-		return nil, Connect, err
-	}
-	var client *smtp.Client
+	bounded := outbound.Bound(raw, bounds(limit))
+	conn := net.Conn(bounded)
 	switch s.TLS {
 	case ImplicitTLS:
-		client = smtp.NewClient(tls.Client(raw, config))
+		conn = tls.Client(bounded, config)
 	case StartTLS:
-		if client, err = smtp.NewClientStartTLS(raw, config); err != nil {
+		if conn, err = startTLS(bounded, config, d.name(), limit); err != nil {
 			return nil, Connect, err
 		}
 	default:
 		if !d.AllowPrivate {
 			return nil, Connect, errors.New("a connection without TLS is not allowed")
 		}
-		client = smtp.NewClient(raw)
 	}
+	client := smtp.NewClient(outbound.BoundLines(conn, lines))
 	client.CommandTimeout = limit
 	client.SubmissionTimeout = orDefault(d.DotTimeout, 10*time.Minute)
 	if err := client.Hello(d.name()); err != nil {
@@ -134,7 +132,7 @@ func (d *Dialer) open(raw net.Conn, s Server) (_ *Conn, stage Stage, err error) 
 			return nil, Auth, err
 		}
 	}
-	return &Conn{raw: raw, client: client, limit: limit}, "", nil
+	return &Conn{raw: bounded, client: client, limit: limit}, "", nil
 }
 
 func (d *Dialer) name() string {

@@ -16,8 +16,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/oauth1"
 )
 
-// maxAnswer is the largest response that is accepted, in bytes; a longer one counts as unusable.
-const maxAnswer = 1 << 20
+// The largest responses that are accepted, in bytes; a longer one counts as unusable. A page of an API has up to 500
+// accounts.
+const (
+	maxAnswer      = 512 << 10
+	maxTokenAnswer = 64 << 10
+)
 
 // Op is the purpose of a request.
 type Op string
@@ -33,6 +37,14 @@ const (
 
 // spends reports whether the request may have used up a code or a token.
 func (o Op) spends() bool { return o == Exchanging || o == Renewing }
+
+// maxAnswer returns the largest response that is accepted.
+func (o Op) maxAnswer() int {
+	if o == Asking {
+		return maxAnswer
+	}
+	return maxTokenAnswer
+}
 
 // Reply is a raw response.
 type Reply struct {
@@ -74,12 +86,12 @@ func (p *Provider) send(ctx context.Context, a ask) (Reply, error) {
 		return Reply{}, p.broken(a.op, err, sent.Load())
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(res.Body, int64(a.op.maxAnswer())+1))
 	if err != nil {
 		return Reply{}, p.broken(a.op, err, true)
 	}
 	r := Reply{Op: a.op, Status: res.StatusCode, Header: res.Header, Body: body}
-	if len(body) > maxAnswer {
+	if len(body) > a.op.maxAnswer() {
 		return r, p.unusable(r, "too_long")
 	}
 	return r, p.judge(r, a)

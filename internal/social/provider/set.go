@@ -3,6 +3,8 @@ package provider
 import (
 	"net/http"
 	"time"
+
+	"github.com/funnelwork/funnelwork/internal/outbound"
 )
 
 // Options configures a Set.
@@ -127,10 +129,6 @@ func Families() []string {
 
 // NewHTTP returns a client for requests to the providers. Each request times out after CallTime.
 func NewHTTP() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.Proxy = nil // ignore proxies of the environment
-	t.MaxIdleConnsPerHost = 8
-	t.IdleConnTimeout = 30 * time.Second
-	t.MaxResponseHeaderBytes = 64 << 10
+	t := outbound.NewTransport(nil) // ignores proxies of the environment
 	return &http.Client{Transport: t, Timeout: CallTime}
 }

@@ -14,7 +14,12 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/funnelwork/funnelwork/internal/outbound"
 )
+
+// postTime bounds one request.
+const postTime = 10 * time.Second
 
 // firstPause is the pause before an export is repeated. It doubles with each repetition.
 const firstPause = 500 * time.Millisecond
@@ -25,9 +30,10 @@ func NewOTLP(endpoint string, headers map[string]string) sdk.SpanExporter {
 	c := &client{
 		url: endpoint, header: http.Header{"Content-Type": {"application/x-protobuf"}},
 		// The headers must not follow a redirect to another host.
-		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		}},
+		http: &http.Client{
+			Transport: outbound.NewTransport(http.ProxyFromEnvironment), Timeout: postTime,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
 	for name, value := range headers {
 		c.header.Set(name, value)
