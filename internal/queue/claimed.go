@@ -25,6 +25,7 @@ type Claimed struct {
 	effects     []func(context.Context, *postgres.Tx) error
 	items       []EffectItem
 	unhooked    bool // see SkipHook
+	beginCall   func(host string) bool
 }
 
 // EffectItem is one item of a run that its Writer writes together with the items of other runs.
