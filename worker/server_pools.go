@@ -17,7 +17,7 @@ import (
 const (
 	reserved    = "quick" // a quarter of the slots, without bulk, so that long jobs never hold all
 	general     = "rest"
-	webhookPool = "calls" // the webhooks lane: its runs mostly wait for receivers
+	webhookPool = "calls"  // the webhooks lane: its runs mostly wait for receivers
 	remotePool  = "remote" // the remote lane: its runs mostly wait for servers that customers name
 )
 

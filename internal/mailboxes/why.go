@@ -93,4 +93,4 @@ func (m *stored) explain(out *Mailbox, full bool) {
 }
 
 // unread has the errors of a folder that a person has to do something about.
-var unread = map[string]bool{AuthRefused: true, LoginNeeded: true, ConnectFailed: true, NotAllowed: true}
+var unread = map[string]bool{AuthRefused: true, LoginNeeded: true, NotAllowed: true}

@@ -75,7 +75,7 @@ func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID, begin func(host st
 	defer func() { _ = conn.Close() }()
 	run := run{Syncer: s, org: org, conn: conn, folder: f, begun: time.Now()}
 	if err := run.begin(ctx); err != nil {
-		return s.unless(ctx, m, f, err)
+		return s.unless(ctx, m, f, errors.Join(err, conn.Failure()))
 	}
 	more, err := run.all(ctx)
 	if stuck, ok := errors.AsType[*stuckError](err); ok {
@@ -86,7 +86,7 @@ func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID, begin func(host st
 		return r, err
 	}
 	if err != nil {
-		return s.unless(ctx, m, f, err)
+		return s.unless(ctx, m, f, errors.Join(err, conn.Failure()))
 	}
 	return &Result{folder: f, more: more}, nil
 }

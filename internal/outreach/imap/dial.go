@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	goimap "github.com/emersion/go-imap/v2"
@@ -50,7 +51,7 @@ type Dialer struct {
 // Conn is a connection that is signed in. It is not safe for concurrent use.
 type Conn struct {
 	client *imapclient.Client
-	raw    net.Conn
+	raw    *boundedConn
 	stop   func() bool
 }
 
@@ -92,10 +93,13 @@ func (d *Dialer) Connect(ctx context.Context, s Server) (*Conn, error) {
 	if err != nil {
 		stop()
 		_ = raw.Close()
-		return nil, err
+		return nil, errors.Join(err, bounded.failure())
 	}
-	return &Conn{client: client, raw: raw, stop: stop}, nil
+	return &Conn{client: client, raw: bounded, stop: stop}, nil
 }
+
+// Failure returns the error that has ended the connection, or nil. The errors of the other methods do not wrap it.
+func (c *Conn) Failure() error { return c.raw.failure() }
 
 func (d *Dialer) open(raw net.Conn, s Server) (client *imapclient.Client, err error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -155,6 +159,14 @@ type boundedConn struct {
 	net.Conn
 	left  int
 	until time.Time
+	ended atomic.Pointer[error] // of the last read
+}
+
+func (b *boundedConn) failure() error {
+	if err := b.ended.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 var errTooMuch = errors.New("the IMAP server sends too much")
@@ -165,7 +177,9 @@ func (b *boundedConn) Read(p []byte) (int, error) {
 		return 0, errTooMuch
 	}
 	n, err := b.Conn.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	if b.left -= n; err != nil {
+		b.ended.Store(&err)
+	}
 	return n, err
 }
 
