@@ -102,6 +102,9 @@ type MailboxFields struct {
 	ID           httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
 	Status       httpx.RawJSON `json:"status" required:"false" readOnly:"true"`
 	StatusReason httpx.RawJSON `json:"status_reason" required:"false" readOnly:"true"`
+	StatusDetail httpx.RawJSON `json:"status_detail" required:"false" readOnly:"true"`
+	StatusAction httpx.RawJSON `json:"status_action" required:"false" readOnly:"true"`
+	NextSyncAt   httpx.RawJSON `json:"next_sync_at" required:"false" readOnly:"true"`
 	HeldUntil    httpx.RawJSON `json:"held_until" required:"false" readOnly:"true"`
 	Sent24h      httpx.RawJSON `json:"sent_24h" required:"false" readOnly:"true"`
 	NextSlotAt   httpx.RawJSON `json:"next_slot_at" required:"false" readOnly:"true"`
@@ -153,6 +156,7 @@ func (f *MailboxFields) patch() mailboxes.Patch {
 	}
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "status": f.Status, "status_reason": f.StatusReason, "held_until": f.HeldUntil,
+		"status_detail": f.StatusDetail, "status_action": f.StatusAction, "next_sync_at": f.NextSyncAt,
 		"sent_24h": f.Sent24h, "next_slot_at": f.NextSlotAt, "sync": f.Sync, "sent_proof": f.SentProof,
 		"checked_at": f.CheckedAt, "health": f.Health, "domain": f.Domain, "created_at": f.CreatedAt,
 		"updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt,

@@ -74,6 +74,7 @@ job_weight (org_id uuid not null, weight integer not null)
 mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date)
 mailbox_folder (org_id uuid not null, mailbox_id uuid not null, folder text not null, uidvalidity bigint not null default 0, uidnext bigint not null default 0, next_sync_at timestamp with time zone not null, synced_at timestamp with time zone, error text not null default ''::text, failures integer not null default 0, stuck_uid bigint not null default 0, stuck integer not null default 0, skipped integer not null default 0)
 mailbox_provider (org_id uuid not null, id uuid not null, provider text not null, key bytea not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, last_event_at timestamp with time zone)
+mailbox_silence (org_id uuid not null, mailbox_id uuid not null, server text not null, since timestamp with time zone not null default now(), failures integer not null default 1, detail text not null, next_at timestamp with time zone not null)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
 message (org_id uuid not null, id uuid not null, mailbox_id uuid not null, identity bytea not null, via text not null, received_at timestamp with time zone not null, read_at timestamp with time zone, thread_id uuid, contact_id uuid, email_id uuid, message_id text not null default ''::text, from_email text not null default ''::text, from_name text not null default ''::text, from_folded text not null default ''::text, to_emails text[] not null default '{}'::text[], subject text not null default ''::text, text text not null default ''::text, html text not null default ''::text, reply_text text not null default ''::text, class text not null default ''::text, class_by text not null default 'rule'::text, match text not null default 'none'::text, own boolean not null default false, bounce text not null default ''::text, code text not null default ''::text, recipient text not null default ''::text, diagnostic text not null default ''::text, back_on date, attachments jsonb not null default '[]'::jsonb, edit integer not null default 1)
 message_raw (org_id uuid not null, id uuid not null, raw bytea not null, created_at timestamp with time zone not null)
@@ -347,6 +348,8 @@ mailbox: quota_mailboxes_returns TRIGGER DEFERRABLE INITIALLY DEFERRED
 mailbox_folder: mailbox_folder_pkey PRIMARY KEY (org_id, mailbox_id, folder)
 mailbox_provider: mailbox_provider_pkey PRIMARY KEY (org_id, id)
 mailbox_provider: mailbox_provider_provider_check CHECK ((provider = ANY (ARRAY['ses'::text, 'postmark'::text, 'mailgun'::text, 'sendgrid'::text])))
+mailbox_silence: mailbox_silence_pkey PRIMARY KEY (org_id, mailbox_id, server)
+mailbox_silence: mailbox_silence_server_check CHECK ((server = ANY (ARRAY['smtp'::text, 'imap'::text])))
 member: member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 member: member_pkey PRIMARY KEY (org_id, user_id)
 member: member_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -812,6 +815,7 @@ CREATE UNIQUE INDEX mailbox_from ON public.mailbox USING btree (org_id, from_fol
 CREATE UNIQUE INDEX mailbox_inbound ON public.mailbox USING btree (inbound_hash)
 CREATE UNIQUE INDEX mailbox_pkey ON public.mailbox USING btree (org_id, id)
 CREATE UNIQUE INDEX mailbox_provider_pkey ON public.mailbox_provider USING btree (org_id, id)
+CREATE UNIQUE INDEX mailbox_silence_pkey ON public.mailbox_silence USING btree (org_id, mailbox_id, server)
 CREATE UNIQUE INDEX member_pkey ON public.member USING btree (org_id, user_id)
 CREATE UNIQUE INDEX message_identity ON public.message USING btree (org_id, mailbox_id, identity)
 CREATE UNIQUE INDEX message_pkey ON public.message USING btree (org_id, id)
@@ -1021,6 +1025,8 @@ mailbox_folder: system for ALL to funnelwork_system using (true) check (true) fo
 mailbox_folder: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 mailbox_provider: system for ALL to funnelwork_system using (true) check (true) forced
 mailbox_provider: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+mailbox_silence: system for ALL to funnelwork_system using (true) check (true) forced
+mailbox_silence: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 member: system for ALL to funnelwork_system using (true) check (true) forced
 member: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 message: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1327,6 +1333,9 @@ mailbox_folder: funnelwork_system may SELECT, UPDATE
 mailbox_provider: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 mailbox_provider: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 mailbox_provider: funnelwork_system may SELECT, UPDATE
+mailbox_silence: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+mailbox_silence: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+mailbox_silence: funnelwork_system may SELECT
 member: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 member: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 member: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -1555,6 +1564,7 @@ lock_invited(address bytea) as its caller
 mailbox_full_until(org uuid, mailbox uuid, cap integer) as its caller
 mailbox_health(org uuid, mailbox uuid, since timestamp with time zone, OUT sent integer, OUT bounced integer, OUT complained integer) as its caller
 mailbox_sent(org uuid, mailbox uuid) as its caller
+mailbox_silent(org uuid, mailbox uuid) as its caller
 mailbox_sync(org uuid, mailbox uuid) as its caller
 make_partitions(days integer) as its owner
 org_begins() as its caller

@@ -38,7 +38,7 @@ const (
 )
 
 // deliver runs a task's job. The log lines of the run have its kind, its id and its org.
-func (w *Worker) deliver(ctx context.Context, t *asynq.Task) error {
+func (w *Worker) deliver(ctx context.Context, t *asynq.Task, outside *calls) error {
 	task, err := dispatch.ReadTask(t.Payload())
 	if err != nil {
 		return archiveError{err.Error()}
@@ -58,11 +58,11 @@ func (w *Worker) deliver(ctx context.Context, t *asynq.Task) error {
 	case h.Tx != nil:
 		return w.deliverTx(ctx, h, task)
 	}
-	return w.deliverCall(ctx, h, task)
+	return w.deliverCall(ctx, h, task, outside)
 }
 
 // deliverCall runs a call-out kind: T5, the work, then the effects and T8 to T11 in one fenced transaction.
-func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispatch.Task) error {
+func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispatch.Task, outside *calls) error {
 	ctx := context.WithoutCancel(asked)
 	at := time.Now()
 	claiming, cancel := context.WithTimeout(ctx, statement)
@@ -72,6 +72,7 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispat
 		return w.unclaimed(ctx, task, err)
 	}
 	w.metrics.claims.WithLabelValues(string(c.Lane), claimed).Inc()
+	defer outside.limit(c)()
 	working, one := w.runs.begin(asked, c, at)
 	span := w.startSpan(ctx, h, c)
 	working, ctx = under(working, span), under(ctx, span)

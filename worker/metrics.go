@@ -83,8 +83,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m.swept = counters("swept_total", "Deprecated: use funnelwork_jobs_archive_repairs_total.", "what")
 	m.size = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "funnelwork_jobs_concurrency",
-		Help: "Jobs that this process may run at once, by pool: reserved serves all lanes except bulk and webhooks, " +
-			"general all except webhooks, webhooks that lane.",
+		Help: "Jobs that this process may run at once, by pool: reserved serves the lanes critical and default, " +
+			"general all except webhooks and remote, webhooks and remote those lanes.",
 	}, []string{"pool"})
 	m.slots = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "funnelwork_jobs_slots",
@@ -139,7 +139,7 @@ func (m *Metrics) sized(concurrency int) {
 
 // poolLabels maps the pools to their label values.
 func poolLabels() map[string]string {
-	return map[string]string{reserved: "reserved", general: "general", webhookPool: "webhooks"}
+	return map[string]string{reserved: "reserved", general: "general", webhookPool: "webhooks", remotePool: "remote"}
 }
 
 func (m *Metrics) repaired(what string, n int64) {

@@ -24,7 +24,7 @@ type prefetch struct {
 	over  bool // prefetch nothing any more
 }
 
-// prefetchBuffer is the state of servers that share lanes: reserved and general together, and the webhook pool.
+// prefetchBuffer is the state of servers that share lanes: reserved and general together, and each other pool.
 type prefetchBuffer struct {
 	slots int
 	out   int // tasks given to asynq that have not ended
@@ -43,6 +43,7 @@ func newPrefetch() *prefetch {
 	return &prefetch{
 		crews: map[string]*prefetchBuffer{
 			general: {want: map[queue.Lane]int{}}, webhookPool: {want: map[queue.Lane]int{}},
+			remotePool: {want: map[queue.Lane]int{}},
 		},
 	}
 }
@@ -56,8 +57,12 @@ func shared(crew string) string {
 }
 
 func (t *prefetch) of(lane queue.Lane) *prefetchBuffer {
-	if lane == queue.Webhooks {
+	switch lane {
+	case queue.Webhooks:
 		return t.crews[webhookPool]
+	case queue.Remote:
+		return t.crews[remotePool]
+	case queue.Critical, queue.Default, queue.Bulk:
 	}
 	return t.crews[general]
 }

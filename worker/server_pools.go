@@ -17,14 +17,17 @@ import (
 const (
 	reserved    = "quick" // a quarter of the slots, without bulk, so that long jobs never hold all
 	general     = "rest"
-	webhookPool = "calls" // the webhooks lane: its runs mostly wait for receivers
+	webhookPool = "calls"  // the webhooks lane: its runs mostly wait for receivers
+	remotePool  = "remote" // the remote lane: its runs mostly wait for servers that customers name
 )
 
-// Limits of the webhook slots: eight per other slot. Each call holds a goroutine and a socket.
+// Limits of the webhook slots: eight per other slot. Each call holds a goroutine and a socket. The remote slots are
+// half as many.
 const (
 	webhookSlotsPer = 8
 	webhookSlotsMin = 160
 	webhookSlotsMax = 800
+	remotePart      = 2
 )
 
 // MaxConcurrency is the largest useful concurrency of one process. perServer is the number of slots of one asynq
@@ -49,7 +52,8 @@ func weights() map[string]int {
 
 // slots returns the slots of each pool at a concurrency of n.
 func slots(n int) map[string]int {
-	out := map[string]int{general: n, webhookPool: min(max(webhookSlotsPer*n, webhookSlotsMin), webhookSlotsMax)}
+	calls := min(max(webhookSlotsPer*n, webhookSlotsMin), webhookSlotsMax)
+	out := map[string]int{general: n, webhookPool: calls, remotePool: calls / remotePart}
 	if n > 1 {
 		out[reserved] = max(1, n/4)
 		out[general] = n - out[reserved]
@@ -67,6 +71,8 @@ func plan(n int) []poolShare {
 			delete(lanes, string(queue.Bulk))
 		case webhookPool:
 			lanes, most = map[string]int{string(queue.Webhooks): 1}, webhookSlotsMax // one server polls
+		case remotePool:
+			lanes, most = map[string]int{string(queue.Remote): 1}, webhookSlotsMax
 		}
 		for parts := (left + most - 1) / most; parts > 0; parts-- {
 			size := left / parts
@@ -83,6 +89,7 @@ type serverPools struct {
 	running     bool
 	closed      bool
 	gates       map[string]*resizableSemaphore
+	calls       map[string]*calls // by pool; reserved and general share theirs
 	takes       *prefetch
 	servers     []*server
 	leaving     sync.WaitGroup // replaced servers
@@ -98,9 +105,10 @@ type server struct {
 func newServerPools(concurrency int, t *prefetch) *serverPools {
 	c := &serverPools{
 		concurrency: concurrency, takes: t, gates: map[string]*resizableSemaphore{},
-		end: make(chan struct{}),
+		calls: map[string]*calls{general: newCalls(), webhookPool: newCalls(), remotePool: newCalls()},
+		end:   make(chan struct{}),
 	}
-	for _, crew := range []string{reserved, general, webhookPool} {
+	for _, crew := range []string{reserved, general, webhookPool, remotePool} {
 		c.gates[crew] = newResizableSemaphore()
 	}
 	c.resize()
@@ -114,9 +122,16 @@ func (c *serverPools) resize() {
 	}
 	c.takes.resize(general, sizes[general]+sizes[reserved])
 	c.takes.resize(webhookPool, sizes[webhookPool])
+	c.takes.resize(remotePool, sizes[remotePool])
+	for crew, limits := range callLimitsOf(c.concurrency) {
+		c.calls[crew].resize(limits)
+	}
 }
 
-// Concurrency returns how many jobs run at once in this process, not counting the webhooks lane.
+// callsIn returns the calls that the runs of a pool make.
+func (c *serverPools) callsIn(crew string) *calls { return c.calls[shared(crew)] }
+
+// Concurrency returns how many jobs run at once in this process, not counting the lanes webhooks and remote.
 func (w *Worker) Concurrency() int {
 	w.pools.mu.Lock()
 	defer w.pools.mu.Unlock()
@@ -125,7 +140,7 @@ func (w *Worker) Concurrency() int {
 
 // SetConcurrency changes the concurrency, from 1 to 1000, without interrupting a run. New asynq servers take over; the
 // old ones take no more tasks and stop when their runs have ended. If the number falls, excess runs end before others
-// begin. The webhook slots follow within their limits. SetConcurrency returns when the new servers work.
+// begin. The webhook and remote slots follow within their limits. SetConcurrency returns when the new servers work.
 func (w *Worker) SetConcurrency(ctx context.Context, n int) error {
 	if n < 1 || n > MaxConcurrency {
 		return fmt.Errorf("concurrency %d: want 1 to %d", n, MaxConcurrency)
@@ -230,7 +245,7 @@ func (w *Worker) handler(s *server, crew string) asynq.Handler {
 		defer w.takes.ended(crew)
 		g.acquire()
 		defer g.release()
-		return w.dropStaleTask(ctx, t, w.deliver(ctx, t))
+		return w.dropStaleTask(ctx, t, w.deliver(ctx, t, w.pools.callsIn(crew)))
 	})
 }
 
@@ -267,8 +282,12 @@ func (w *Worker) shutdown(ctx context.Context) {
 // depthOf returns how many tasks of a lane may be pending in asynq: depth per slot of this process.
 func (w *Worker) depthOf(lane queue.Lane) int {
 	n := w.Concurrency()
-	if lane == queue.Webhooks {
+	switch lane {
+	case queue.Webhooks:
 		n = slots(n)[webhookPool]
+	case queue.Remote:
+		n = slots(n)[remotePool]
+	case queue.Critical, queue.Default, queue.Bulk:
 	}
 	return depth * n
 }

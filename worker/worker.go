@@ -29,7 +29,7 @@ type Options struct {
 	Hooks    store.Hooks // called when a job ends without a run
 	// Concurrency is how many jobs run at once in this process; 0 means 64, since most jobs wait for Postgres or for
 	// other servers. The webhooks lane has eight additional slots for each, at least 160 and at most 800, so that slow
-	// receivers delay nothing else.
+	// receivers delay nothing else. The remote lane has half as many as the webhooks lane.
 	Concurrency int
 	// Grace is how long runs may continue after Run's context has ended; 0 means 25 s.
 	Grace   time.Duration

@@ -224,7 +224,8 @@ func (o *Outgoing) capped() *orgsending.Mail {
 // wait returns the refusal of a mail without a free slot. Emails that wait for a known time are due from then on, so
 // that the wait does not make them late.
 func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
-	own := []string{mailboxes.ByGap, mailboxes.ByRamp, orgsending.ByDomain} // reasons that not all mails have
+	// Reasons that not all mails have.
+	own := []string{mailboxes.ByGap, mailboxes.ByRamp, mailboxes.ServerSilent, orgsending.ByDomain}
 	r := &RefusedError{Reason: slot.Reason, At: slot.At, WholeMailbox: !slices.Contains(own, slot.Reason)}
 	switch {
 	case slot.At.IsZero():
@@ -236,6 +237,12 @@ func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
 			tx.Org(), o.ID, slot.At)
 	}
 	return r
+}
+
+// WaitForMailbox queues that the planned emails of the mailbox are due in d, so that the wait does not make them late.
+func (o *Outgoing) WaitForMailbox(tx *postgres.Tx, d time.Duration) {
+	tx.Queue(`UPDATE email SET due_at = now() + $3::interval WHERE org_id = $1 AND mailbox_id = $2
+		AND status = 'planned' AND due_at < now() + $3::interval`, tx.Org(), o.MailboxID, d)
 }
 
 // stop finds out why the mark was refused, and cancels the email unless another run has it. If the reason is gone, the

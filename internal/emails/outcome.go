@@ -52,6 +52,7 @@ func (s *Service) Write(tx *postgres.Tx, items []any) error {
 		}
 		queue.CloseCircuit(tx, a.MailboxID)
 		mailboxes.SignInAccepted(tx, a.Mailbox)
+		mailboxes.ServerResponded(tx, a.Mailbox)
 		if err := a.Accept(ctx, tx, a.Reply); err != nil {
 			return err
 		}

@@ -25,7 +25,10 @@ type Mailbox struct {
 	SignatureHTML   string          `json:"signature_html" doc:"Signature; may be empty"`
 	OwnerID         *id.ID          `json:"owner_id" format:"uuid" nullable:"true" doc:"User it belongs to, or null"`
 	Status          string          `json:"status" enum:"unverified,active,held,disabled" doc:"Whether it sends"`
-	StatusReason    *string         `json:"status_reason" doc:"Why it has the status; null: no special reason"`
+	StatusReason    *string         `json:"status_reason" doc:"Why it has the status, or waits; null: no special reason"`
+	StatusDetail    *string         `json:"status_detail" doc:"What happened, in words; null: it waits for nothing"`
+	StatusAction    *string         `json:"status_action" doc:"What to do about it, in words; null: nothing"`
+	NextSyncAt      *wire.Time      `json:"next_sync_at" format:"date-time"`
 	HeldUntil       *wire.Time      `json:"held_until" format:"date-time"`
 	Sent24h         int64           `json:"sent_24h" doc:"Mails of the last 24 hours"`
 	NextSlotAt      *wire.Time      `json:"next_slot_at" format:"date-time"`
@@ -45,6 +48,7 @@ func (Mailbox) Descriptions() map[string]string {
 		"social_account_id": "Account whose login the kinds google and microsoft sign in with; else null",
 		"held_until":        "End of the hold; null: not held, or held until it is resumed",
 		"next_slot_at":      "When it may send the next automated mail; null: now, or it does not send at all",
+		"next_sync_at":      "When its inbox is read next, or its silent server is called next; null: it is not read",
 		"archived_at":       "When the mailbox was archived; null: it is live",
 	}
 }

@@ -20,8 +20,8 @@ const (
 // maxRefusals is the number of refused sign-ins in a row at which a mailbox is disabled.
 const maxRefusals = 5
 
-// RequestCheck records that a test of a live mailbox was asked for. The caller enqueues the job that makes it. If the
-// mailbox could not be read, it is read again at once.
+// RequestCheck records that a test of a live mailbox was asked for. The caller enqueues the job that makes it. If its
+// inbox could not be read, or a server was silent, the server is called again at once.
 func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (Versioned, error) {
 	row, err := lock(ctx, tx, mailbox, nil)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.
 	row.Value.Computed++
 	tx.Queue(`UPDATE mailbox SET check_requested_at = now(), computed = computed + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), mailbox)
-	retryFolder(tx, mailbox)
+	forgetSilence(tx, &row.Value)
 	return versioned(&row), nil
 }
 
@@ -38,6 +38,7 @@ func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.
 type Check struct {
 	MessageID        string // of the test mail
 	Failure          string // ConnectFailed, TestRefused, ...; "": the server took the test mail
+	Silence          string // what the mailbox shows of a server that was silent; "": it has responded
 	Refused          bool   // the sign-in was refused
 	SentProof        bool   // the test mail was found in the Sent folder
 	SPF, DKIM, DMARC string // findings of the domain's records
@@ -65,6 +66,11 @@ func (s *Service) Checked(ctx context.Context, tx *postgres.Tx, mailbox id.ID, c
 		dkim = CASE WHEN `+signed+` THEN 'pass' ELSE $7 END, dmarc = $8, domain_checked_at = now()
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), mailbox, c.MessageID, c.Failure == "", c.SentProof, c.SPF, c.DKIM, c.DMARC)
+	if c.Silence == "" {
+		Responded(tx, mailbox, Submission)
+	} else if _, _, err := Silent(ctx, tx, mailbox, Submission, c.Silence); err != nil {
+		return err
+	}
 	if c.Refused {
 		return s.SignInRefused(ctx, tx, mailbox)
 	}

@@ -30,6 +30,14 @@
 // it could not be. The sweep claims the rows that are due, one minute after the last time. The row is written with each
 // mail that was taken, in the same transaction.
 //
+// # Silence
+//
+// While a server of a mailbox cannot be reached or does not respond, the mailbox has a row of mailbox_silence and shows
+// the status_reason server_silent. It is called again after a minute, then after twice the time with each failure, up
+// to an hour. From the second failure on the circuit of an SMTP server is open meanwhile. After a quarter of an hour
+// automated mail waits, since replies to it would not be seen; one-to-one mail goes on being tried. A response of the
+// server ends the silence; a test by hand, a resume and a change of the connection begin anew.
+//
 // # Secrets
 //
 // Passwords are sealed, bound to their org, mailbox and column, and no answer, event or log line holds them. Of the

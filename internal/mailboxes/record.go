@@ -35,6 +35,7 @@ type stored struct {
 	checkID                   string
 	authRefusals              int
 	slot                      *time.Time // next_slot_at of the row
+	silence                   *silence   // nil: its servers respond
 	full                      *time.Time // when the cap allows the next mail
 	sent, bounced, complained int        // of health
 }
@@ -46,7 +47,8 @@ const columns = `id, name, kind, from_email, from_folded, from_domain, from_name
 	signature_html, owner_id, status, status_reason, held_until, verified_at, next_slot_at, check_id, checked_at,
 	check_requested_at, sent_proof, auth_refusals, health_sent, health_bounced, health_complained, spf, dkim, dmarc,
 	domain_checked_at, created_at, updated_at, archived_at, computed, mailbox_sent(org_id, id),
-	mailbox_full_until(org_id, id, daily_cap), mailbox_sync(org_id, id)`
+	mailbox_full_until(org_id, id, daily_cap), mailbox_sync(org_id, id),
+	mailbox_silent(org_id, id)`
 
 var table = record.Table[stored]{
 	Name: "mailbox", Absent: absent, Columns: columns,
@@ -59,7 +61,7 @@ var table = record.Table[stored]{
 			&m.Status, &m.reason, &m.HeldUntil, &m.verified, &m.slot, &m.checkID, &m.CheckedAt, &m.requested,
 			&m.SentProof, &m.authRefusals, &m.sent, &m.bounced, &m.complained, &m.Domain.SPF, &m.Domain.DKIM,
 			&m.Domain.DMARC, &m.Domain.CheckedAt, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, &m.Computed, &m.Sent24h,
-			&m.full, &m.Sync,
+			&m.full, &m.Sync, &m.silence,
 		}
 	},
 	Stamps: func(m *stored) (*wire.Time, **wire.Time) { return &m.UpdatedAt, &m.ArchivedAt },
@@ -77,6 +79,7 @@ func (m *stored) Shown(now time.Time) Mailbox {
 		out.Status, out.StatusReason, out.HeldUntil = Active, nil, nil
 	}
 	out.NextSlotAt = m.nextSlot(out.Status, now)
+	m.explain(&out, m.full != nil && m.full.After(now))
 	if m.sent > 0 {
 		bounced, complained := float64(m.bounced)/float64(m.sent), float64(m.complained)/float64(m.sent)
 		out.Health = events.MailboxHealth{BounceRate: &bounced, ComplaintRate: &complained}
@@ -146,6 +149,9 @@ func versioned(r *record.Row[stored]) Versioned {
 	}
 	if v.Sync != nil {
 		_, _ = fmt.Fprint(h, v.Sync.LastAt, v.Sync.NextAt, orEmpty(v.Sync.Error), v.Sync.Skipped)
+	}
+	if v.StatusReason != nil {
+		_, _ = fmt.Fprint(h, *v.StatusReason, orEmpty(v.StatusDetail), v.NextSyncAt)
 	}
 	v.Computed = int64(r.Value.Computed)<<32 | int64(h.Sum32())
 	return v

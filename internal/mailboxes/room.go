@@ -32,6 +32,9 @@ func Room(ctx context.Context, tx *postgres.Tx, mailbox id.ID, underWay int) (n 
 	if s, stopped := g.stopped(); stopped {
 		return 0, s, nil
 	}
+	if g.silent {
+		return 0, Slot{Reason: ServerSilent, At: g.now.Add(silentAgain)}, nil
+	}
 	n = most
 	if rate != nil {
 		n = min(most, max(perRate**rate, 1))

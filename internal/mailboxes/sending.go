@@ -38,6 +38,7 @@ type Sending struct {
 	RatePerSecond *int       // nil: none
 	SentProof     bool       // what is absent from its Sent folder was not sent
 	refused       bool       // the server has refused sign-ins since it accepted one
+	silent        bool       // the server could not be reached, or did not respond, when it was called last
 }
 
 // MaySend reports whether the mailbox may send now. A hold that has ended counts as active, before the sweep says so.
@@ -83,13 +84,15 @@ func (s *Service) queue(tx *postgres.Tx, where string, arg id.ID) func() (*Sendi
 	tx.Queue(`
 		SELECT id, kind, smtp_host, smtp_port, smtp_tls, smtp_username, smtp_password, social_account_id, from_email,
 			from_name, from_domain, reply_to, signature_html, time_zone, track_opens, track_clicks, status,
-			status_reason, held_until, daily_cap, rate_per_second, sent_proof, auth_refusals > 0
+			status_reason, held_until, daily_cap, rate_per_second, sent_proof, auth_refusals > 0,
+			EXISTS (SELECT FROM mailbox_silence s WHERE s.org_id = mailbox.org_id AND s.mailbox_id = mailbox.id
+				AND s.server = 'smtp')
 		FROM mailbox WHERE org_id = $1 AND archived_at IS NULL AND id `+where, org, arg).
 		QueryRow(func(row pgx.Row) error {
 			err := row.Scan(&m.ID, &m.Kind, &m.Host, &m.Port, &m.TLS, &m.Username, &sealed, &m.SocialAccountID,
 				&m.FromEmail, &m.FromName, &m.FromDomain, &m.ReplyTo, &m.SignatureHTML, &m.TimeZone, &m.TrackOpens,
 				&m.TrackClicks, &m.Status, &m.StatusReason, &m.HeldUntil, &m.DailyCap, &m.RatePerSecond, &m.SentProof,
-				&m.refused)
+				&m.refused, &m.silent)
 			found = err == nil
 			if postgres.None(err) {
 				return nil

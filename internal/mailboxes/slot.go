@@ -31,13 +31,14 @@ const (
 // change until the commit. The marks are read after the lock, by the next statement, whose snapshot is later.
 const takeSQL = `
 SELECT status, held_until, daily_cap, gap_min, gap_max, next_slot_at, ramp_start IS NOT NULL, coalesce(ramp_allowed,
-	ramp_start, 0), clock_timestamp()
+	ramp_start, 0), clock_timestamp(), EXISTS (SELECT FROM mailbox_silence s WHERE s.org_id = $1 AND s.mailbox_id = $2
+	AND s.since < clock_timestamp() - $3::interval)
 FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`
 
 // TakeSlot decides within the transaction of a mark whether the mailbox may send one more mail now. With a cap, a gap
 // or a ramp it locks the mailbox's row until the end of tx, so the caller must be quick, must lock the row of the mail
 // after it, and must set marked_at of the mail to clock_timestamp() in the same transaction. automated is true for
-// mails of sequences and broadcasts; gap and ramp hold only those. rate_per_second is TakeRate's.
+// mails of sequences and broadcasts; gap, ramp and a silent server hold only those. rate_per_second is TakeRate's.
 func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated bool) (Slot, error) {
 	g, err := readGate(ctx, tx, mailbox, "")
 	if err == nil && g.counts(automated) {
@@ -51,6 +52,9 @@ func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated boo
 	}
 	if s, stopped := g.stopped(); stopped {
 		return s, nil
+	}
+	if automated && g.silent {
+		return Slot{Reason: ServerSilent, At: g.now.Add(silentAgain)}, nil
 	}
 	limit, reason := g.limit(automated)
 	if automated && g.nextSlot != nil && g.now.Before(*g.nextSlot) {
@@ -92,11 +96,12 @@ type gate struct {
 	ramped         bool
 	allowed        int
 	now            time.Time
+	silent         bool // one of its servers, for silentHold
 }
 
 func readGate(ctx context.Context, tx *postgres.Tx, mailbox id.ID, lock string) (g gate, err error) {
-	err = tx.QueryRow(ctx, takeSQL+lock, []any{tx.Org(), mailbox}, &g.status, &g.heldUntil, &g.cap, &g.gapMin,
-		&g.gapMax, &g.nextSlot, &g.ramped, &g.allowed, &g.now)
+	err = tx.QueryRow(ctx, takeSQL+lock, []any{tx.Org(), mailbox, silentHold}, &g.status, &g.heldUntil, &g.cap, &g.gapMin,
+		&g.gapMax, &g.nextSlot, &g.ramped, &g.allowed, &g.now, &g.silent)
 	return g, err
 }
 

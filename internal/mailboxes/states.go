@@ -53,6 +53,7 @@ func (s *Service) Resume(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (V
 	}
 	m.reason, m.HeldUntil, m.authRefusals = "", nil, 0
 	setState(tx, m)
+	forgetSilence(tx, m)
 	return versioned(&row), nil
 }
 

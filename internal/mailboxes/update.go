@@ -48,6 +48,7 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ma
 	}
 	if m.connection() != was.connection() || len(d.passwords) > 0 || !same(m.SocialAccountID, was.SocialAccountID) {
 		m.unverify()
+		forgetSilence(tx, m)
 	}
 	if m.domain != was.domain {
 		m.Domain.SPF, m.Domain.DKIM, m.Domain.DMARC, m.Domain.CheckedAt = unknown, unknown, unknown, nil

@@ -33,6 +33,7 @@ type Conn struct {
 	answer int
 	end    time.Time // of everything
 	until  time.Time // of the exchange
+	failed error     // of the last read
 }
 
 // Bound returns the connection with bounds. The first exchange begins now.
@@ -63,8 +64,18 @@ func (c *Conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	c.total -= n
 	c.answer -= n
+	if err != nil {
+		c.failed = err
+	}
 	c.mu.Unlock()
 	return n, err
+}
+
+// Failure returns the error of the last read that failed, or nil. Clients of protocols may not wrap it.
+func (c *Conn) Failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
 }
 
 // SetDeadline implements net.Conn. Without a time, the deadline is the end of the bounds' life.

@@ -23,6 +23,10 @@ FROM (
 	FOR UPDATE SKIP LOCKED
 ) AS free
 WHERE job.org_id = free.org_id AND job.id = free.id`
+	// A circuit that is open for longer stays so.
+	delaySQL = `
+INSERT INTO job_line (org_id, id, held_until) VALUES ($1, $2, now() + $3::interval)
+ON CONFLICT (org_id, id) DO UPDATE SET held_until = greatest(job_line.held_until, excluded.held_until)`
 	freeSQL = `UPDATE job_line SET held_until = NULL, probing = false WHERE org_id = $1 AND id = $2 AND (probing
 		OR held_until IS NOT NULL)`
 	rateSQL = `INSERT INTO job_line (org_id, id, rate) VALUES ($1, $2, $3) ON CONFLICT (org_id, id) DO UPDATE
@@ -36,6 +40,12 @@ WHERE job.org_id = free.org_id AND job.id = free.id`
 // If d <= 0 jobs continue at once, one at a time.
 func OpenCircuit(tx *postgres.Tx, line id.ID, d time.Duration) {
 	tx.Queue(holdSQL, tx.Org(), line, d)
+	tx.Queue(takeBackSQL, tx.Org(), line, LaneNames())
+}
+
+// DelayKey starts no job of the key for d, like OpenCircuit. After that the key has the slots that it had before.
+func DelayKey(tx *postgres.Tx, line id.ID, d time.Duration) {
+	tx.Queue(delaySQL, tx.Org(), line, d)
 	tx.Queue(takeBackSQL, tx.Org(), line, LaneNames())
 }
 

@@ -8,11 +8,12 @@ const (
 	Critical Lane = "critical" // money and tokens
 	Default  Lane = "default"
 	Webhooks Lane = "webhooks"
+	Remote   Lane = "remote" // calls of servers that customers name, which may take minutes
 	Bulk     Lane = "bulk"
 )
 
 // Lanes returns all lanes.
-func Lanes() []Lane { return []Lane{Critical, Default, Webhooks, Bulk} }
+func Lanes() []Lane { return []Lane{Critical, Default, Webhooks, Remote, Bulk} }
 
 // LaneNames returns the names of all lanes.
 func LaneNames() []string {
@@ -29,5 +30,14 @@ const (
 	// the org's weight.
 	MaxInFlight = 50
 	Lines       = 100 // the same for all keys of an org and lane together
+	RemoteLines = 25  // Lines in the lane Remote
 	Slots       = 10  // the same for one concurrency key
 )
+
+// LinesOf returns Lines in a lane.
+func LinesOf(lane Lane) int {
+	if lane == Remote {
+		return RemoteLines
+	}
+	return Lines
+}

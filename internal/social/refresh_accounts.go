@@ -88,6 +88,15 @@ func (r *Refresher) SyncAccounts(ctx context.Context, org, grant id.ID) (done Sy
 	}
 }
 
+// Platform returns the platform of a grant.
+func (r *Refresher) Platform(ctx context.Context, org, grant id.ID) (string, error) {
+	g, err := r.look(ctx, org, grant)
+	if err != nil {
+		return "", err
+	}
+	return g.platform, nil
+}
+
 // refused ends a grant that cannot be renewed and has a token that the provider refuses, since no refresh would detect
 // it. version is the grant's version when the token was read; if the grant has changed since, it stays as it is.
 func (r *Refresher) refused(ctx context.Context, org, grant id.ID, version int64, err error) error {

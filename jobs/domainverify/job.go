@@ -17,4 +17,4 @@ type Args struct {
 }
 
 // Kind is one check. Only a failure of Postgres fails it.
-var Kind = queue.Define[Args]("domain.verify", queue.Options{MaxAttempts: 4})
+var Kind = queue.Define[Args]("domain.verify", queue.Options{Lane: queue.Remote, MaxAttempts: 4})

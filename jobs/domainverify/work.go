@@ -38,6 +38,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if d.Use == branding.Links {
 		feature = plans.TrackingDomain
 	}
+	if err := run.BeginCall(d.Host); err != nil {
+		return err
+	}
 	look := j.Domains.CheckDNS(ctx, d)
 	return j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error {
 		_, err := j.Domains.Apply(ctx, tx, d.ID, look, now.Has(feature))

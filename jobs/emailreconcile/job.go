@@ -22,7 +22,7 @@ type Args struct {
 
 // Kind searches once per run.
 var Kind = queue.Define[Args]("email.reconcile", queue.Options{
-	MaxAttempts: 20, Timeout: 2 * time.Minute,
+	Lane: queue.Remote, MaxAttempts: 20, Timeout: 2 * time.Minute,
 	Backoff: func(failed int) time.Duration {
 		return queue.Jitter(min(time.Duration(failed)*5*time.Minute, time.Hour), 0.2)
 	},

@@ -59,6 +59,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if d := time.Until(at); d > 0 {
 		return queue.Snooze(d)
 	}
+	if err := run.BeginCall(r.MailboxID.String()); err != nil {
+		return err
+	}
 	found, err := j.Search(ctx, run.Org, r.MailboxID, r.MessageID)
 	if errors.Is(err, sentfolder.ErrUnreadable) || err != nil && run.Last() {
 		run.Effect(giveUp)

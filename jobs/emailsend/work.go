@@ -64,6 +64,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		}
 		return wait(run, o, &emails.RefusedError{Reason: m.Status, At: at, WholeMailbox: true})
 	}
+	if err := begin(run, o.Mailbox); err != nil {
+		return err
+	}
 	mime, err := o.MIME(ctx, j.DB)
 	if err != nil {
 		return err
@@ -90,6 +93,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 
 // settle records the result of the dialogue and returns the result of the job.
 func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, r *transport.Result) error {
+	responded(run, o, r)
 	switch r.Outcome {
 	case transport.Sent:
 		if o.EnrolmentID == nil {
@@ -99,6 +103,7 @@ func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoin
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 			queue.CloseCircuit(tx, o.MailboxID)
 			mailboxes.SignInAccepted(tx, o.Mailbox)
+			mailboxes.ServerResponded(tx, o.Mailbox)
 			return o.Accept(ctx, tx, r.Reply)
 		})
 		return nil
@@ -148,6 +153,9 @@ func (j Job) again(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing
 		o.Unmarked(tx, r.Reply)
 		if hold > 0 {
 			queue.OpenCircuit(tx, o.MailboxID, hold)
+		}
+		if detail := SilenceOf(o.Mailbox, r); detail != "" {
+			return silent(ctx, tx, o, detail)
 		}
 		if errors.Is(r.Err, mailboxes.ErrLoginNeeded) {
 			return mailboxes.HoldForLogin(ctx, tx, o.MailboxID, hold)

@@ -46,6 +46,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil || !rights.Has(plans.AITokens) {
 		return err
 	}
+	if err := run.BeginCall("ai"); err != nil {
+		return err
+	}
 	call, err := ai.Classify.Call(*question)
 	if err != nil {
 		return err

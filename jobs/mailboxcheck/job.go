@@ -17,4 +17,6 @@ type Args struct {
 }
 
 // Kind is one test.
-var Kind = queue.Define[Args]("mailbox.check", queue.Options{MaxAttempts: 4, Timeout: 3 * time.Minute})
+var Kind = queue.Define[Args]("mailbox.check", queue.Options{
+	Lane: queue.Remote, MaxAttempts: 4, Timeout: 3 * time.Minute,
+})

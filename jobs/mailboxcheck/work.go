@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/mail"
+	"strconv"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/branding"
@@ -18,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/jobs/emailsend"
 )
 
 // Job has the dependencies of the work.
@@ -56,6 +58,11 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
+	if m.Kind != mailboxes.Sandbox {
+		if err := run.BeginCall(net.JoinHostPort(m.Host, strconv.Itoa(m.Port))); err != nil {
+			return err
+		}
+	}
 	c := mailboxes.Check{MessageID: id.New().String() + "@" + m.FromDomain}
 	result, err := j.send(ctx, run.Org, m, c.MessageID)
 	if err != nil {
@@ -65,6 +72,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		return fmt.Errorf("test mailbox: %w", ctx.Err())
 	}
 	c.Failure, c.Refused = failure(result), result.Stage == transport.Auth && result.Reply.Code >= 500
+	c.Silence = emailsend.SilenceOf(m, result)
 	if c.Failure == "" {
 		c.SentProof = j.proves(ctx, run.Org, m.ID, c.MessageID)
 	}

@@ -13,5 +13,5 @@ type Args struct{}
 
 // Kind is enqueued by the timetable every minute. It nearly always finds little.
 var Kind = queue.Define[Args]("mailbox.domains", queue.Options{
-	Lane: queue.Bulk, MaxAttempts: 2, Timeout: 5 * time.Minute,
+	Lane: queue.Remote, MaxAttempts: 2, Timeout: 5 * time.Minute,
 })

@@ -19,8 +19,11 @@ type Args struct {
 	Mailbox id.ID `json:"mailbox"`
 }
 
-// Kind is one run. After a failure of the database the sweep adds the next job.
-var Kind = queue.Define[Args]("mailbox.sync", queue.Options{MaxAttempts: 2, Timeout: 3 * time.Minute})
+// Kind is one run. After a failure of the database the sweep adds the next job. The lane has slots of its own: servers
+// that do not respond hold no slot that mails need.
+var Kind = queue.Define[Args]("mailbox.sync", queue.Options{
+	Lane: queue.Remote, MaxAttempts: 2, Timeout: 3 * time.Minute,
+})
 
 // Add adds a job for a mailbox, unless it has an open one.
 func Add(ctx context.Context, tx *postgres.Tx, mailbox id.ID) error {

@@ -16,13 +16,10 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work makes one run.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	result, err := j.Syncer.Run(ctx, run.Org, run.Args.Mailbox)
+	result, err := j.Syncer.Run(ctx, run.Org, run.Args.Mailbox, run.BeginCall)
 	if err != nil {
 		return err
 	}
-	run.Effect(func(_ context.Context, tx *postgres.Tx) error {
-		result.Write(tx)
-		return nil
-	})
+	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return result.Write(ctx, tx) })
 	return nil
 }

@@ -20,6 +20,11 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work makes one attempt. If the budget is used up, it waits without spending an attempt.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+	if platform, err := j.Refresher.Platform(ctx, run.Org, run.Args.Grant); err == nil { // Refresh returns its error
+		if err := run.BeginCall(platform); err != nil {
+			return err
+		}
+	}
 	_, err := j.Refresher.Refresh(ctx, social.Claim{Org: run.Org, Grant: run.Args.Grant, Version: run.Args.Version})
 	var wait social.WaitError
 	switch {

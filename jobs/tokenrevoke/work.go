@@ -41,6 +41,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	case e == nil:
 		return nil
 	}
+	if err := run.BeginCall(e.Platform); err != nil {
+		return err
+	}
 	outcome, err := j.Social.RevokeEnding(ctx, j.System, run.Org, e)
 	if err != nil {
 		if !run.Last() {

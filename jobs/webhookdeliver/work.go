@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -48,6 +49,9 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		j.Metrics.ended(string(webhooks.Discarded))
 		return nil
 	}
+	if err := begin(run, p); err != nil {
+		return err
+	}
 	probe := false
 	if p.Held && !p.ByHand() {
 		var wait time.Duration
@@ -74,6 +78,22 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	j.Metrics.tried(ctx, p, &o)
 	return verdict(p, &o)
+}
+
+// begin counts the call of the receiver. If it may not begin, the endpoint's other deliveries wait as long as this one.
+func begin(run *queue.Run[Args], p *webhooks.DeliveryRequest) error {
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		return nil //nolint:nilerr // the client refuses the URL
+	}
+	err = run.BeginCall(u.Host)
+	if d, ok := queue.SnoozeOf(err); ok {
+		run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+			queue.DelayKey(tx, p.Endpoint, d)
+			return nil
+		})
+	}
+	return err
 }
 
 // record writes the attempt, and enqueues the mails if it disabled the endpoint.

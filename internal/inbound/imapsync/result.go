@@ -1,6 +1,7 @@
 package imapsync
 
 import (
+	"context"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
@@ -11,16 +12,27 @@ import (
 type Result struct {
 	folder  *mailboxes.Folder
 	failure string
+	silence string // what the mailbox shows of a server that was silent; "": it has responded
 	stuck   uint32 // the mail that could not be read; 0: none
 	more    bool   // there is more to read
 }
 
-// Write queues the result.
-func (r *Result) Write(tx *postgres.Tx) {
+// Write writes the result in tx.
+func (r *Result) Write(ctx context.Context, tx *postgres.Tx) error {
 	if r == nil {
-		return
+		return nil
 	}
 	f := r.folder
+	if r.silence != "" {
+		_, next, err := mailboxes.Silent(ctx, tx, f.Mailbox, mailboxes.Retrieval, r.silence)
+		if err == nil {
+			f.Ended(tx, r.failure, next)
+		}
+		return err
+	}
+	if r.failure != mailboxes.LoginNeeded { // no server was called
+		mailboxes.Responded(tx, f.Mailbox, mailboxes.Retrieval)
+	}
 	switch {
 	case r.stuck > 0:
 		f.StuckAt(tx, r.stuck)
@@ -32,6 +44,7 @@ func (r *Result) Write(tx *postgres.Tx) {
 	default:
 		f.Ended(tx, "", 0)
 	}
+	return nil
 }
 
 // delay returns how long a mailbox is not read after the given number of failed runs in a row. Servers lock accounts

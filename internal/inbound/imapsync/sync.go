@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -39,9 +41,10 @@ type Syncer struct {
 	Log       *slog.Logger
 }
 
-// Run reads what is new in the inbox of a mailbox. An error is one of the database, or the end of ctx: what the server
-// did wrong is in the result.
-func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID) (*Result, error) {
+// Run reads what is new in the inbox of a mailbox. It calls begin with the name and the port of the server before it
+// calls the server. An error is one of begin or of the database, or the end of ctx: what the server did wrong is in the
+// result.
+func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID, begin func(host string) error) (*Result, error) {
 	var (
 		m *mailboxes.Reading
 		f *mailboxes.Folder
@@ -56,6 +59,9 @@ func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID) (*Result, error) {
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil //nolint:nilnil // archived, or not read any more
 	}
+	if err == nil {
+		err = begin(net.JoinHostPort(m.Host, strconv.Itoa(m.Port)))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +70,12 @@ func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID) (*Result, error) {
 		return &Result{folder: f}, nil
 	}
 	if err != nil {
-		return s.failed(ctx, f, reason(err), err)
+		return s.silentOr(ctx, m, f, reason(err), err)
 	}
 	defer func() { _ = conn.Close() }()
 	run := run{Syncer: s, org: org, conn: conn, folder: f, begun: time.Now()}
 	if err := run.begin(ctx); err != nil {
-		return s.unless(ctx, f, err)
+		return s.unless(ctx, m, f, errors.Join(err, conn.Failure()))
 	}
 	more, err := run.all(ctx)
 	if stuck, ok := errors.AsType[*stuckError](err); ok {
@@ -80,7 +86,7 @@ func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID) (*Result, error) {
 		return r, err
 	}
 	if err != nil {
-		return s.unless(ctx, f, err)
+		return s.unless(ctx, m, f, errors.Join(err, conn.Failure()))
 	}
 	return &Result{folder: f, more: more}, nil
 }
@@ -99,11 +105,22 @@ type stuckError struct {
 func (e *stuckError) Unwrap() error { return e.error }
 
 // unless returns the result of a run that the server has made fail, or err if something else has.
-func (s *Syncer) unless(ctx context.Context, f *mailboxes.Folder, err error) (*Result, error) {
+func (s *Syncer) unless(ctx context.Context, m *mailboxes.Reading, f *mailboxes.Folder, err error) (*Result, error) {
 	if d, ok := errors.AsType[databaseError](err); ok {
 		return nil, d.error
 	}
-	return s.failed(ctx, f, mailboxes.ServerError, err)
+	return s.silentOr(ctx, m, f, mailboxes.ServerError, err)
+}
+
+// silentOr is failed, and records that the server was silent if err says so.
+func (s *Syncer) silentOr(ctx context.Context, m *mailboxes.Reading, f *mailboxes.Folder, reason string, err error,
+) (*Result, error) {
+	r, failed := s.failed(ctx, f, reason, err)
+	if r != nil && !errors.Is(err, retrieval.ErrNoToken) &&
+		(reason == mailboxes.ConnectFailed || reason == mailboxes.ServerError) {
+		r.silence = mailboxes.SilenceOf(mailboxes.Retrieval, m.Host, m.Port, err)
+	}
+	return r, failed
 }
 
 func (s *Syncer) failed(ctx context.Context, f *mailboxes.Folder, reason string, err error) (*Result, error) {

@@ -104,7 +104,7 @@ func (d *Dialer) open(ctx context.Context, raw net.Conn, s Server) (*Conn, error
 	})
 	conn, err := d.secure(bounded, s)
 	if err != nil {
-		return nil, fmt.Errorf("greet IMAP server: %w", err)
+		return nil, fmt.Errorf("greet IMAP server: %w", errors.Join(err, bounded.Failure()))
 	}
 	received := cmp.Or(d.MaxReceived, usualReceived)
 	_ = bounded.Renew(outbound.Bounds{Total: received, Answer: received, Life: time.Until(until)})
@@ -118,10 +118,11 @@ func (d *Dialer) open(ctx context.Context, raw net.Conn, s Server) (*Conn, error
 		err = signIn(c.client, s)
 	}
 	if err != nil {
+		err = errors.Join(c.limit.cause(err), bounded.Failure())
 		_ = raw.Close()
 		_ = c.client.Close()
 		c.limit.release()
-		return nil, c.limit.cause(err)
+		return nil, err
 	}
 	return c, nil
 }
@@ -147,6 +148,9 @@ func signIn(client *imapclient.Client, s Server) (err error) {
 	}
 	return nil
 }
+
+// Failure returns the error that has ended the connection, or nil. The errors of the other methods do not wrap it.
+func (c *Conn) Failure() error { return c.limit.raw.Failure() }
 
 // Close ends the session.
 func (c *Conn) Close() error {

@@ -4,6 +4,7 @@ package retrieval
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
@@ -15,6 +16,8 @@ var (
 	ErrNoServer = errors.New("the mailbox has no server that it can be read from")
 	// ErrSandboxed is the error of a mailbox whose account was connected at a sandbox, which has no such server.
 	ErrSandboxed = errors.New("the mailbox belongs to a sandbox")
+	// ErrNoToken is the error of a mailbox whose account has no token now. Its server was not called.
+	ErrNoToken = errors.New("the connected account has no token")
 )
 
 // Connector connects and signs in. It is safe for concurrent use.
@@ -39,7 +42,7 @@ func (c *Connector) Connect(ctx context.Context, org id.ID, m *mailboxes.Reading
 	for {
 		token, err := c.Token(ctx, org, *m.SocialAccountID, refused)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrNoToken, err)
 		}
 		if token.Sandboxed {
 			return nil, ErrSandboxed

@@ -26,6 +26,7 @@ type group struct {
 type tenant struct {
 	org    id.ID
 	weight int
+	keyed  int // slots of all keys together, times the weight
 	held   int // the org's slots in this lane, this round's included
 	lines  int // the part of held that concurrency keys hold
 	oldest float64
@@ -43,7 +44,7 @@ func (t *tenant) first() *group {
 		}
 		most := queue.MaxInFlight * t.weight
 		if !g.line.IsZero() {
-			most = queue.Lines*t.weight - t.lines
+			most = t.keyed*t.weight - t.lines
 		}
 		if g.held >= most {
 			continue

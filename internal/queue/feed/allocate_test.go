@@ -28,7 +28,7 @@ func naive(orgs []*tenant, room int) map[*group]int {
 				holds := g.held + got[g]
 				limit := min(g.most, queue.MaxInFlight*t.weight)
 				if !g.line.IsZero() {
-					limit = min(g.most, queue.Lines*t.weight-lines)
+					limit = min(g.most, t.keyed*t.weight-lines)
 				}
 				if g.empty || holds >= limit {
 					continue
@@ -69,7 +69,7 @@ func TestSlotsAreSharedAsANaiveEvaluatorSharesThem(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		var orgs []*tenant
 		for range 1 + r.IntN(8) {
-			o := &tenant{org: id.New(), weight: 1 << r.IntN(3), oldest: float64(r.IntN(4))}
+			o := &tenant{org: id.New(), weight: 1 << r.IntN(3), keyed: queue.Lines, oldest: float64(r.IntN(4))}
 			for n := range 1 + r.IntN(14) {
 				g := &group{
 					org: o.org, held: r.IntN(12), most: r.IntN(40), oldest: float64(r.IntN(4)),

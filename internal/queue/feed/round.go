@@ -80,7 +80,7 @@ func (r *round) snapshot(ctx context.Context, limit int) error {
 			}
 			key := [2]id.ID{at.org, at.line}
 			if ofOrg == nil || ofOrg.org != at.org {
-				ofOrg = &tenant{org: at.org, weight: weight, oldest: oldest}
+				ofOrg = &tenant{org: at.org, weight: weight, keyed: queue.LinesOf(r.lane), oldest: oldest}
 				r.orgs, ofLine = append(r.orgs, ofOrg), nil
 			}
 			ofOrg.last = at

@@ -1,0 +1,68 @@
+package worker
+
+import (
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/id"
+)
+
+// begins begins calls until one is refused, at most 1000, and returns them.
+func (c *calls) begins(org id.ID, host func(n int) string) (all []*outsideCall) {
+	for n := range 1000 {
+		one := c.begin(org, host(n))
+		if one == nil {
+			return all
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func only(int) string { return "a.example:25" }
+
+func TestCallsOfOneOrgAndOfOneHostLeaveSlotsForOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls()
+		c.resize(callLimitsOf(64)[general])
+		first, second := id.New(), id.New()
+		held := c.begins(first, only)
+		if len(held) != 16 {
+			t.Errorf("one org has %d of 64 slots, want 16", len(held))
+		}
+		for _, one := range held[4:] {
+			c.end(one)
+		}
+		time.Sleep(longCall) //nolint:forbidigo // the bubble's clock
+		if more := c.begins(first, only); len(more) != 0 {
+			t.Errorf("beside 4 long calls an org gets %d more to the same server", len(more))
+		}
+		if c.begin(first, "b.example:25") == nil || c.begin(second, "a.example:25") == nil {
+			t.Error("long calls of an org to a server hold up another server, or another org")
+		}
+		for range 3 { // orgs whose servers do not respond either
+			c.begins(id.New(), func(n int) string { return strconv.Itoa(n) })
+		}
+		if c.all > 48 {
+			t.Errorf("%d of 64 slots are held by calls", c.all)
+		}
+	})
+}
+
+func TestCallsThatEndInTimeAreNotLimitedByHost(t *testing.T) {
+	t.Parallel()
+	c := newCalls()
+	c.resize(callLimitsOf(64)[general])
+	org := id.New()
+	for range 1000 {
+		for _, one := range c.begins(org, only) {
+			c.end(one)
+		}
+	}
+	if c.all != 0 || len(c.orgs) != 0 || len(c.hosts) != 0 {
+		t.Errorf("%d calls are left", c.all)
+	}
+}
