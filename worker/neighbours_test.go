@@ -49,7 +49,7 @@ type street struct {
 func openStreet(t *testing.T) *street {
 	t.Helper()
 	s := &street{mailer: openMailer(t)}
-	s.db.App = s.pushing()
+	app := s.db.App
 	house := *s.house
 	house.org = id.New()
 	neighbour := *s.mailer
@@ -57,9 +57,9 @@ func openStreet(t *testing.T) *street {
 	s.neighbour = &neighbour
 	s.exec(`INSERT INTO org (id, name) VALUES ($1, 'Neighbour') ON CONFLICT DO NOTHING`, house.org)
 	client := outbound.New(outbound.Options{Policy: outbound.Policy{AllowPrivate: true}})
-	handlers := append(postHandlers(s.db.App, s.emails.Box, nil), mark.HandleTx(markWork), mailboxsync.Job{
+	handlers := append(postHandlers(app, s.emails.Box, nil), mark.HandleTx(markWork), mailboxsync.Job{
 		Syncer: &imapsync.Syncer{
-			DB: s.db.App, Mailboxes: s.emails.Mailboxes, Inbound: inboundmail.Intake(s.db.App, s.emails.Box), Log: s.log,
+			DB: app, Mailboxes: s.emails.Mailboxes, Inbound: inboundmail.Intake(app, s.emails.Box), Log: s.log,
 			Dialer: &imap.Dialer{AllowPrivate: true, Timeout: imapsync.Timeout, MaxReceived: imapsync.MaxReceived},
 		},
 	}.Handler())
@@ -75,6 +75,7 @@ func openStreet(t *testing.T) *street {
 		}))
 	}
 	s.work(worker.Options{Grace: 100 * time.Millisecond}, handlers...)
+	s.db.App = s.pushing() // for what the test adds: as the API does
 	return s
 }
 
