@@ -21,6 +21,8 @@ import (
 type Database struct {
 	testkit.Database
 	World *World
+	// Sent has the statements that App sends.
+	Sent *Sent
 }
 
 // server is a server of this test binary with one aged database.
@@ -29,6 +31,7 @@ type server struct {
 	admin *pgxpool.Pool
 	world *World
 	next  atomic.Int64
+	read  func() (string, error) // name of the database that Read shares
 }
 
 // servers are the servers of this test binary, by size and state. They end with it.
@@ -68,8 +71,17 @@ func startServer(ctx context.Context, size Size, state State) (*server, error) {
 	if s.admin, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, err
 	}
+	s.read = sync.OnceValues(func() (string, error) { return s.copied(ctx) })
 	s.world, err = Look(ctx, p.URL)
 	return s, err
+}
+
+// copied copies the server's database and returns the copy's name. A database with sessions cannot be copied, so the
+// first one has none.
+func (s *server) copied(ctx context.Context) (string, error) {
+	name := fmt.Sprintf("t%d", s.next.Add(1))
+	_, err := s.admin.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE funnelwork STRATEGY FILE_COPY")
+	return name, err
 }
 
 // Read returns the aged database of that size and state that the tests of this binary share. They must not change it.
@@ -79,20 +91,22 @@ func Read(t testing.TB, size Size, state State) *Database {
 	if err != nil {
 		testkit.Unavailable(t, err)
 	}
-	return open(t, s, s.url)
+	name, err := s.read()
+	if err != nil {
+		t.Fatalf("aged: %v", err)
+	}
+	return open(t, s, name)
 }
 
-// Write returns a copy of the aged database, dropped when the test ends.
+// Write returns a copy of the aged database, dropped when the test ends. The statistics are copied, too.
 func Write(t testing.TB, size Size, state State) *Database {
 	t.Helper()
 	s, err := serverOf(size, state)
 	if err != nil {
 		testkit.Unavailable(t, err)
 	}
-	name := fmt.Sprintf("t%d", s.next.Add(1))
-	// A database with sessions cannot be copied, so the shared one stays as it is: the copy is of its template.
-	if _, err := s.admin.Exec(t.Context(),
-		"CREATE DATABASE "+name+" TEMPLATE funnelwork STRATEGY FILE_COPY"); err != nil {
+	name, err := s.copied(t.Context())
+	if err != nil {
 		t.Fatalf("aged: %v", err)
 	}
 	t.Cleanup(func() {
@@ -100,13 +114,20 @@ func Write(t testing.TB, size Size, state State) *Database {
 			t.Errorf("aged: %v", err)
 		}
 	})
-	return open(t, s, strings.Replace(s.url, "/funnelwork?", "/"+name+"?", 1))
+	return open(t, s, name)
 }
 
-func open(t testing.TB, s *server, url string) *Database {
+func open(t testing.TB, s *server, name string) *Database {
 	t.Helper()
-	d := &Database{World: s.world}
-	d.URL = url
-	d.App, d.System = testkit.Open(t, url, postgres.App), testkit.Open(t, url, postgres.System)
+	d := &Database{World: s.world, Sent: &Sent{first: map[string]Statement{}}}
+	d.URL = strings.Replace(s.url, "/funnelwork?", "/"+name+"?", 1)
+	var err error
+	if d.App, err = postgres.Open(t.Context(), postgres.Options{
+		URL: d.URL, Role: postgres.App, MaxConns: 8, Name: "test", Tracer: d.Sent,
+	}); err != nil {
+		t.Fatalf("aged: %v", err)
+	}
+	t.Cleanup(d.App.Close)
+	d.System = testkit.Open(t, d.URL, postgres.System)
 	return d
 }

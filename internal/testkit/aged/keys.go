@@ -2,6 +2,7 @@ package aged
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 
@@ -83,6 +84,9 @@ func addKeys(ctx context.Context, conn *pgx.Conn, url string) error {
 			tx.Queue(`INSERT INTO api_key (org_id, id, name, role, hint, hash, created_by)
 				VALUES ($1, $2, 'aged', 'owner', 'aged', $3, $4)`, o.ID, id.New(), hash, o.User)
 			tx.Queue(`DELETE FROM org_key WHERE org_id = $1`, o.ID)
+			if err := sealSecrets(ctx, tx, box); err != nil {
+				return err
+			}
 			_, err := orgkey.Of(ctx, tx, box)
 			return err
 		}); err != nil {
@@ -91,6 +95,29 @@ func addKeys(ctx context.Context, conn *pgx.Conn, url string) error {
 	}
 	return nil
 }
+
+// sealSecrets gives the org's endpoints a secret that webhooks can open.
+func sealSecrets(ctx context.Context, tx *postgres.Tx, box *secret.Sealer) error {
+	rows, err := tx.Query(ctx, `SELECT id FROM webhook_endpoint WHERE org_id = $1`, tx.Org())
+	if err != nil {
+		return err
+	}
+	endpoints, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		return err
+	}
+	for _, e := range endpoints {
+		sealed, err := box.Seal([]byte(hookSecret), "webhook_endpoint/"+tx.Org().String()+"/"+e.String())
+		if err != nil {
+			return err
+		}
+		tx.Queue(`UPDATE webhook_endpoint SET secret = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), e, sealed)
+	}
+	return nil
+}
+
+// hookSecret signs the deliveries to all endpoints.
+var hookSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("of all endpoints in aged databases"))
 
 // orgsOf reads the first org of each class.
 func orgsOf(ctx context.Context, conn *pgx.Conn) (*World, error) {

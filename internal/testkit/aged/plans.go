@@ -89,8 +89,8 @@ func (n *Node) each(visit func(*Node)) {
 // Plan is a statement as it was executed.
 type Plan struct {
 	Session string // its application_name
-	SQL  string `json:"Query Text"`
-	Root Node   `json:"Plan"`
+	SQL     string `json:"Query Text"`
+	Root    Node   `json:"Plan"`
 }
 
 // Recorder has the plans of the statements that a server executes.

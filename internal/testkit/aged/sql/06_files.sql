@@ -31,10 +31,11 @@ INSERT INTO broadcast (org_id, id, name, mailbox_id, segment, mail, send_at, sta
     updated_at, completed_at)
 SELECT id, aged.id(at + interval '1 day', 'broadcast ' || n || ' ' || k), 'Broadcast ' || k, aged.id(at, 'mailbox ' || n || ' 0'),
     aged.id(at, 'segment ' || n || ' 0'), '{"subject": "Hello", "html": "", "text": "Hi", "template_id": null, "variants": []}', made,
-    CASE k WHEN 0 THEN 'sending' WHEN 1 THEN 'draft' ELSE 'sent' END, NULL, made, 100, 90, made, made,
+    CASE k WHEN 0 THEN 'sending' WHEN 1 THEN 'draft' ELSE 'sent' END, CASE WHEN k <> 1 THEN
+        '{"blocks": null, "subject": "Hello", "html": "", "text": "Hi", "thread": "new", "variants": [], "auto": false}'::json END, made, 100, 90, made, made,
     CASE WHEN k > 1 THEN made END FROM aged.file;
 INSERT INTO enrolment_batch (org_id, id, sequence_id, request, status, done, total, enrolled, created_at, completed_at)
-SELECT id, aged.id(at + interval '1 day', 'batch ' || n || ' ' || k), aged.id(at, 'sequence ' || n || ' 0'), '{"dry_run": false}',
+SELECT id, aged.id(at + interval '1 day', 'batch ' || n || ' ' || k), aged.id(at, 'sequence ' || n || ' 0'), json_build_object('dry_run', false, 'segment', aged.id(at, 'segment ' || n || ' 0')),
     CASE WHEN k = 0 THEN 'running' ELSE 'completed' END, 100, 100, 90, made, CASE WHEN k > 0 THEN made END FROM aged.file;
 INSERT INTO enrolment_result (org_id, batch_id, contact_id, reason, created_at)
 SELECT f.id, aged.id(f.at + interval '1 day', 'batch ' || f.n || ' ' || k), s.id, 'suppressed', made
