@@ -31,10 +31,19 @@ func Page(rows int) int { return 200 + 20*rows }
 // much of today has passed, varies from build to build.
 const tolerated = 25
 
-func (c Cost) over() bool { return c.Buffers*100 > c.Bound*(100+tolerated) }
+func (c Cost) over(varies bool) bool {
+	if varies {
+		return c.Buffers > 2*c.Bound
+	}
+	return c.Buffers*100 > c.Bound*(100+tolerated)
+}
 
 // Exceptions is a list of what may cost more than its bound, in a file with a line for each: state, name, buffers, reason.
 type Exceptions struct {
+	// Varies is set where what happens varies from run to run: then an exception may be needless, and what is not in the
+	// list may cost twice its bound.
+	Varies bool
+
 	file  string
 	lines map[[2]string]exception
 }
@@ -81,15 +90,15 @@ func (e *Exceptions) Check(t testing.TB, state State, costs Costs) {
 		switch {
 		case listed && cost.Buffers > x.bound:
 			t.Errorf("%s: %s: %d buffers, and even the exception allows only %d", state, name, cost.Buffers, x.bound)
-		case listed && cost.Buffers <= cost.Bound:
+		case listed && cost.Buffers <= cost.Bound && !e.Varies:
 			t.Errorf("%s: %s: %d buffers, of %d allowed: take the exception off %s", state, name, cost.Buffers, cost.Bound,
 				e.file)
-		case !listed && cost.over():
+		case !listed && cost.over(e.Varies):
 			t.Errorf("%s: %s: %d buffers, of %d allowed", state, name, cost.Buffers, cost.Bound)
 		}
 	}
 	for key := range e.lines {
-		if _, ok := costs[key[1]]; key[0] == string(state) && !ok {
+		if _, ok := costs[key[1]]; key[0] == string(state) && !ok && !e.Varies {
 			t.Errorf("%s: %s is not there any more: take the exception off %s", state, key[1], e.file)
 		}
 	}
@@ -99,20 +108,23 @@ func (e *Exceptions) Check(t testing.TB, state State, costs Costs) {
 func (e *Exceptions) Update(t testing.TB, state State, costs Costs) {
 	t.Helper()
 	for key := range e.lines {
-		if c, ok := costs[key[1]]; key[0] == string(state) && (!ok || c.Buffers <= c.Bound) {
+		if c, ok := costs[key[1]]; key[0] == string(state) && (!ok || c.Buffers <= c.Bound) && !e.Varies {
 			delete(e.lines, key)
 		}
 	}
 	for name, c := range costs {
 		key := [2]string{string(state), name}
 		x, listed := e.lines[key]
-		if !listed && !c.over() {
+		if !listed && !c.over(e.Varies) || listed && e.Varies && c.Buffers <= x.bound {
 			continue
 		}
 		if !listed {
 			x.reason = "to be mended"
 		}
 		x.bound = rounded(c.Buffers * 3 / 2)
+		if e.Varies {
+			x.bound = rounded(c.Buffers * 4)
+		}
 		e.lines[key] = x
 	}
 	var out strings.Builder

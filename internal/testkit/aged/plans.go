@@ -59,6 +59,20 @@ type Node struct {
 // Buffers is the number of pages that the node and those below it have read.
 func (n *Node) Buffers() int { return n.Hit + n.Read }
 
+// Given is the number of rows that the statement returns, changes or is given in arrays, whichever is most.
+func (n *Node) Given() int {
+	most := n.Rows
+	n.each(func(m *Node) {
+		if m.Type == "Function Scan" {
+			most = max(most, m.Rows*m.Loops)
+		}
+		if m.Type == "ModifyTable" && len(m.Plans) > 0 {
+			most = max(most, m.Plans[0].Rows*m.Plans[0].Loops)
+		}
+	})
+	return int(most)
+}
+
 // Worst names the scan that has read most.
 func (n *Node) Worst() string {
 	worst, at := 0, n
