@@ -170,12 +170,13 @@ const trees = 40
 // addLocks adds the locks that the plans of all statements take.
 func addLocks(t *testing.T, d *aged.Database, sources *aged.Sources, costs aged.Costs) {
 	t.Helper()
+	conn := testkit.Pgx(t, d.URL)
 	all, failed, most := d.Sent.All(), 0, 0
 	defer func() {
 		t.Logf("%d statements, of which %d cannot be planned alone; most locks of one: %d", len(all), failed, most)
 	}()
 	for _, s := range all {
-		p, err := d.Plan(t.Context(), d.World.Org(aged.Huge).ID, s)
+		p, err := aged.Plan(t.Context(), conn, d.World.Org(aged.Huge).ID, s)
 		if err != nil {
 			failed++
 			continue // it needs what a statement before it has done

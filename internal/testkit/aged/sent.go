@@ -85,28 +85,39 @@ type Planning struct {
 	Took  time.Duration
 }
 
-// Plan has the statement planned as the app role in an org. Nothing is executed.
-func (d *Database) Plan(ctx context.Context, org id.ID, s Statement) (p Planning, err error) {
+// Plan has the statement planned three times as the app role in an org, in transactions of conn that end with a
+// rollback. Nothing is executed.
+func Plan(ctx context.Context, conn *pgx.Conn, org id.ID, s Statement) (p Planning, err error) {
 	p.Took = time.Hour
 	for range 3 {
-		err := d.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
-			var raw string
-			if err := tx.QueryRow(ctx, "EXPLAIN (SUMMARY, FORMAT JSON) "+s.SQL, s.Args, &raw); err != nil {
-				return err
-			}
-			var plan []struct {
-				Time float64 `json:"Planning Time"` // milliseconds
-			}
-			if err := json.Unmarshal([]byte(raw), &plan); err != nil || len(plan) == 0 {
-				return fmt.Errorf("read plan: %w", err)
-			}
-			p.Took = min(p.Took, time.Duration(plan[0].Time*float64(time.Millisecond)))
-			return tx.QueryRow(ctx, `SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation'
-				AND relation >= 16384`, nil, &p.Locks)
-		})
-		if err != nil {
+		if err := p.again(ctx, conn, org, s); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
+}
+
+func (p *Planning) again(ctx context.Context, conn *pgx.Conn, org id.ID, s Statement) error {
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	if _, err := tx.Exec(ctx, `SELECT set_config('role', $1, true), set_config('app.org_id', $2, true),
+		set_config('jit', 'off', true)`, postgres.App, org.String()); err != nil {
+		return err
+	}
+	var raw string
+	if err := tx.QueryRow(ctx, "EXPLAIN (SUMMARY, FORMAT JSON) "+s.SQL, s.Args...).Scan(&raw); err != nil {
+		return err
+	}
+	var plan []struct {
+		Time float64 `json:"Planning Time"` // milliseconds
+	}
+	if err := json.Unmarshal([]byte(raw), &plan); err != nil || len(plan) == 0 {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	p.Took = min(p.Took, time.Duration(plan[0].Time*float64(time.Millisecond)))
+	return tx.QueryRow(ctx, `SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation'
+		AND relation >= 16384`).Scan(&p.Locks)
 }
