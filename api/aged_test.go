@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/internal/auth"
@@ -18,11 +19,10 @@ import (
 )
 
 var (
-	agedStates   = flag.String("aged.states", "grew", "states of the aged database's statistics, separated by commas")
-	agedUpdate   = flag.Bool("aged.update", false, "write the list of reads that cost too much")
-	agedPlanning = flag.Bool("aged.planning", false, "the time of plans is held against its bound, too")
-	agedYear     = flag.Bool("aged.year", false, "there are day partitions of a year")
-	agedTable    = flag.String("aged.table", "", "file for a table of all reads, the costliest first")
+	agedStates = flag.String("aged.states", "grew", "states of the aged database's statistics, separated by commas")
+	agedUpdate = flag.Bool("aged.update", false, "write the list of reads that cost too much")
+	agedYear   = flag.Bool("aged.year", false, "there are day partitions of a year")
+	agedTable  = flag.String("aged.table", "", "file for a table of all reads, the costliest first")
 )
 
 // agedClasses are the orgs that read.
@@ -176,7 +176,7 @@ func addLocks(t *testing.T, d *aged.Database, sources *aged.Sources, costs aged.
 		t.Logf("%d statements, of which %d cannot be planned alone; most locks of one: %d", len(all), failed, most)
 	}()
 	for _, s := range all {
-		p, err := aged.Plan(t.Context(), conn, d.World.Org(aged.Huge).ID, s)
+		p, err := aged.PlanOf(t.Context(), conn, d.World.Org(aged.Huge).ID, s)
 		if err != nil {
 			failed++
 			continue // it needs what a statement before it has done
@@ -185,14 +185,14 @@ func addLocks(t *testing.T, d *aged.Database, sources *aged.Sources, costs aged.
 		where, _, _ := strings.Cut(sources.Find(s.SQL), ":")
 		name := fmt.Sprintf("%s: %.80s", where, strings.Join(strings.Fields(s.SQL), " "))
 		costs.Add("locks of "+name, p.Locks, mostLocks)
-		if *agedPlanning {
-			costs.Add("planning, in us, of "+name, int(p.Took.Microseconds()), mostPlanning)
+		if p.Took > mostPlanning { // time decides nothing here: on a busy machine each plan takes long
+			t.Logf("planned in %s: %s", p.Took, name)
 		}
 	}
 }
 
-// The most relations that a plan locks, and the most microseconds that it takes.
+// The most relations that a plan locks, and the longest time that it takes.
 const (
 	mostLocks    = 60
-	mostPlanning = 5000
+	mostPlanning = 5 * time.Millisecond
 )

@@ -85,9 +85,9 @@ type Planning struct {
 	Took  time.Duration
 }
 
-// Plan has the statement planned three times as the app role in an org, in transactions of conn that end with a
+// PlanOf has the statement planned three times as the app role in an org, in transactions of conn that end with a
 // rollback. Nothing is executed.
-func Plan(ctx context.Context, conn *pgx.Conn, org id.ID, s Statement) (p Planning, err error) {
+func PlanOf(ctx context.Context, conn *pgx.Conn, org id.ID, s Statement) (p Planning, err error) {
 	p.Took = time.Hour
 	for range 3 {
 		if err := p.again(ctx, conn, org, s); err != nil {
