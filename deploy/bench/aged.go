@@ -128,12 +128,12 @@ func agedReads(ctx context.Context, out io.Writer, base string, org aged.Org, re
 			}
 		}
 	}
-	fmt.Fprintf(out, "\n%s org, %d contacts, %d reads\n  %8s %8s %8s  operation, slowest variant\n", org.Class, org.Contacts,
-		len(reads), "p50", "p99", "longest")
-	print := func(name string, times []time.Duration, slow string) {
+	fmt.Fprintf(out, "\n%s org, %d contacts, %d reads\n  %8s %8s %8s  operation, slowest variant\n", org.Class,
+		org.Contacts, len(reads), "p50", "p99", "longest")
+	line := func(name string, times []time.Duration, slow string) {
 		slices.Sort(times)
-		fmt.Fprintf(out, "  %8s %8s %8s  %s%s\n", ms(quantile(times, 0.5)), ms(quantile(times, 0.99)), ms(times[len(times)-1]),
-			name, slow)
+		fmt.Fprintf(out, "  %8s %8s %8s  %s%s\n", ms(quantile(times, 0.5)), ms(quantile(times, 0.99)),
+			ms(times[len(times)-1]), name, slow)
 	}
 	operations := []string{}
 	for name := range took {
@@ -141,9 +141,9 @@ func agedReads(ctx context.Context, out io.Writer, base string, org aged.Org, re
 	}
 	slices.SortFunc(operations, func(a, b string) int { return int(most[b] - most[a]) })
 	for _, name := range operations {
-		print(name, took[name], strings.TrimPrefix(slowest[name].Name, name))
+		line(name, took[name], strings.TrimPrefix(slowest[name].Name, name))
 	}
-	print("all", all, "")
+	line("all", all, "")
 	return nil
 }
 

@@ -89,7 +89,8 @@ func TestNoStatementOfTheJobsOfAnAgedDatabaseCostsMoreThanItsRows(t *testing.T) 
 	if *agedTable != "" {
 		var out strings.Builder
 		for _, p := range worst {
-			fmt.Fprintf(&out, "%d\t%d\t%s\t%s\t%.200s\n", p.Root.Buffers(), p.Root.Given(), sources.Find(p.SQL), p.Root.Worst(), p.SQL)
+			fmt.Fprintf(&out, "%d\t%d\t%s\t%s\t%.200s\n", p.Root.Buffers(), p.Root.Given(), sources.Find(p.SQL),
+				p.Root.Worst(), p.SQL)
 		}
 		if err := os.WriteFile(*agedTable, []byte(out.String()), 0o600); err != nil {
 			t.Fatal(err)

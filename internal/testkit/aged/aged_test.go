@@ -39,7 +39,8 @@ var empty = map[string]string{
 func TestAnAgedDatabaseHasRowsInEveryTable(t *testing.T) {
 	t.Parallel()
 	sql := testkit.Pgx(t, aged.Read(t, aged.Test, aged.Grew).URL)
-	rows, _ := sql.Query(t.Context(), `SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
+	rows, _ := sql.Query(t.Context(), `SELECT relname::text FROM pg_class
+		WHERE relkind IN ('r', 'p') AND NOT relispartition
 		AND relnamespace = 'public'::regnamespace AND relname <> 'goose_db_version' ORDER BY 1`)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
@@ -71,7 +72,8 @@ func estimate(t *testing.T, d *aged.Database, o aged.Org) float64 {
 	t.Helper()
 	var raw string
 	if err := d.App.ReadTx(t.Context(), o.ID, func(tx *postgres.Tx) error {
-		return tx.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) SELECT FROM contact WHERE org_id = '"+o.ID.String()+"'", nil, &raw)
+		return tx.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) SELECT FROM contact WHERE org_id = '"+o.ID.String()+"'",
+			nil, &raw)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,8 @@ func TestACopyOfAnAgedDatabaseKeepsItsStatisticsAndToldNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left bool
-	if err := testkit.Pgx(t, shared.URL).QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM note)`).Scan(&left); err != nil || !left {
+	err := testkit.Pgx(t, shared.URL).QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM note)`).Scan(&left)
+	if err != nil || !left {
 		t.Errorf("a change of the copy is in the shared database: %v", err)
 	}
 }
@@ -139,7 +142,8 @@ func TestACopyOfAnAgedDatabaseKeepsItsStatisticsAndToldNobody(t *testing.T) {
 func TestEachClassHasAnOrgOfItsSize(t *testing.T) {
 	t.Parallel()
 	w := aged.Read(t, aged.Test, aged.Grew).World
-	sizes := fmt.Sprint(w.Org(aged.Huge).Contacts, w.Org(aged.Middle).Contacts, w.Org(aged.Grown).Contacts, w.Org(aged.Small).Contacts)
+	sizes := fmt.Sprint(w.Org(aged.Huge).Contacts, w.Org(aged.Middle).Contacts, w.Org(aged.Grown).Contacts,
+		w.Org(aged.Small).Contacts)
 	if want := fmt.Sprint(aged.Test.Huge, aged.Test.Middle, aged.Test.Grown, aged.Test.Small); sizes != want {
 		t.Errorf("contacts %s, want %s", sizes, want)
 	}

@@ -38,7 +38,8 @@ func (c Cost) over(varies bool) bool {
 	return c.Buffers*100 > c.Bound*(100+tolerated)
 }
 
-// Exceptions is a list of what may cost more than its bound, in a file with a line for each: state, name, buffers, reason.
+// Exceptions is a list of what may cost more than its bound, in a file with a line for each: state, name, most buffers,
+// reason.
 type Exceptions struct {
 	// Varies is set where what happens varies from run to run: then an exception may be needless, and what is not in the
 	// list may cost twice its bound.
@@ -89,12 +90,12 @@ func (e *Exceptions) Check(t testing.TB, state State, costs Costs) {
 		x, listed := e.lines[[2]string{string(state), name}]
 		switch {
 		case listed && cost.Buffers > x.bound:
-			t.Errorf("%s: %s: %d buffers, and even the exception allows only %d", state, name, cost.Buffers, x.bound)
+			t.Errorf("%s: %s: %d, and even the exception allows only %d", state, name, cost.Buffers, x.bound)
 		case listed && cost.Buffers <= cost.Bound && !e.Varies:
-			t.Errorf("%s: %s: %d buffers, of %d allowed: take the exception off %s", state, name, cost.Buffers, cost.Bound,
-				e.file)
+			t.Errorf("%s: %s: %d, of %d allowed: take the exception off %s", state, name, cost.Buffers,
+				cost.Bound, e.file)
 		case !listed && cost.over(e.Varies):
-			t.Errorf("%s: %s: %d buffers, of %d allowed", state, name, cost.Buffers, cost.Bound)
+			t.Errorf("%s: %s: %d, of %d allowed", state, name, cost.Buffers, cost.Bound)
 		}
 	}
 	for key := range e.lines {
@@ -128,7 +129,7 @@ func (e *Exceptions) Update(t testing.TB, state State, costs Costs) {
 		e.lines[key] = x
 	}
 	var out strings.Builder
-	out.WriteString("# What costs more buffers than 200 and 20 for each row: state of the statistics, name, most buffers, reason.\n")
+	out.WriteString("# What costs more than it may: state of the statistics, name, most buffers or locks, reason.\n")
 	keys := slices.SortedFunc(maps.Keys(e.lines), func(a, b [2]string) int {
 		if c := strings.Compare(a[0], b[0]); c != 0 {
 			return c

@@ -1,6 +1,6 @@
 package aged
 
-// rowOf names, by the beginning of a path, the SQL that finds the value of a path's placeholders in an org: a common row
+// rowOf names, by the beginning of a path, the SQL that finds the value of the placeholder behind it in an org: a row
 // from the middle of the table.
 var rowOf = map[string]string{
 	"/api/v1/ads/accounts/":            `SELECT id FROM social_account WHERE org_id = $1 AND kind = 'ads'`,
