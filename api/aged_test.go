@@ -31,8 +31,8 @@ var agedClasses = []aged.Class{aged.Huge, aged.Grown, aged.Middle, aged.Small}
 // agedExceptions is the list of reads that may cost more than their page.
 const agedExceptions = "testdata/aged.txt"
 
-// TestNoReadOfAnAgedDatabaseCostsMoreThanItsPage sends every GET operation with every filter in every order, for orgs of
-// each size, in a database of many orgs with a history. None reads more than 200 buffers and 20 for each row of its
+// TestNoReadOfAnAgedDatabaseCostsMoreThanItsPage sends every GET operation with every filter in every order, for orgs
+// of each size, in a database of many orgs with a history. None reads more than 200 buffers and 20 for each row of its
 // page, 1.5 times as many in the huge org as in one of a tenth, or locks more than 60 relations.
 func TestNoReadOfAnAgedDatabaseCostsMoreThanItsPage(t *testing.T) {
 	for state := range strings.SplitSeq(*agedStates, ",") {

@@ -117,7 +117,8 @@ func addAgedJobs(t *testing.T, d *aged.Database) {
 		for _, j := range agedJobs {
 			if _, err := conn.Exec(t.Context(), `WITH x (args) AS (`+j[1]+`)
 				INSERT INTO job (org_id, id, kind, args, lane, max_attempts, due)
-				SELECT $1, uuidv7_at(now()), '`+j[0]+`', args, 'bulk', 3, true FROM x WHERE $1::uuid IS NOT NULL LIMIT 1`,
+				SELECT $1, uuidv7_at(now()), '`+j[0]+`', args, 'bulk', 3, true FROM x
+				WHERE $1::uuid IS NOT NULL LIMIT 1`,
 				d.World.Org(class).ID); err != nil {
 				t.Errorf("%s: %v", j[0], err)
 			}

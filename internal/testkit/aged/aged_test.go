@@ -110,14 +110,16 @@ func TestTodaysPartitionsAreNotAnalyzed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var day string
-		if err := sql.QueryRow(t.Context(), `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')`).Scan(&day); err != nil {
+		if err := sql.QueryRow(t.Context(), `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')`).
+			Scan(&day); err != nil {
 			t.Fatal(err)
 		}
 		if err := sql.QueryRow(t.Context(), count+day).Scan(&rows); err != nil {
 			t.Fatal(err)
 		}
 		if today || !before || rows == 0 {
-			t.Errorf("%s: today's partition is analyzed: %t, yesterday's: %t; rows of today: %d", table, today, before, rows)
+			t.Errorf("%s: today's partition is analyzed: %t, yesterday's: %t; rows of today: %d", table, today, before,
+				rows)
 		}
 	}
 }

@@ -110,7 +110,8 @@ func Write(t testing.TB, size Size, state State) *Database {
 		t.Fatalf("aged: %v", err)
 	}
 	t.Cleanup(func() {
-		if _, err := s.admin.Exec(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if _, err := s.admin.Exec(context.WithoutCancel(t.Context()),
+			"DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("aged: %v", err)
 		}
 	})

@@ -38,11 +38,11 @@ func (c Cost) over(varies bool) bool {
 	return c.Buffers*100 > c.Bound*(100+tolerated)
 }
 
-// Exceptions is a list of what may cost more than its bound, in a file with a line for each: state, name, most buffers,
-// reason.
+// Exceptions is a list of what may cost more than its bound, in a file with a line for each: state, name, most
+// buffers, reason.
 type Exceptions struct {
-	// Varies is set where what happens varies from run to run: then an exception may be needless, and what is not in the
-	// list may cost twice its bound.
+	// Varies is set where what happens varies from run to run: then an exception may be needless, and what is not in
+	// the list may cost twice its bound.
 	Varies bool
 
 	file  string
@@ -60,7 +60,7 @@ const separator = " | "
 func ReadExceptions(t testing.TB, file string) *Exceptions {
 	t.Helper()
 	e := &Exceptions{file: file, lines: map[[2]string]exception{}}
-	text, err := os.ReadFile(file) //nolint:gosec // a file of the test's package
+	text, err := os.ReadFile(file)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
@@ -105,7 +105,8 @@ func (e *Exceptions) Check(t testing.TB, state State, costs Costs) {
 	}
 }
 
-// Update makes the lines of a state those that the costs need, with the reasons that they have had, and writes the file.
+// Update makes the lines of a state those that the costs need, with the reasons that they have had, and writes the
+// file.
 func (e *Exceptions) Update(t testing.TB, state State, costs Costs) {
 	t.Helper()
 	for key := range e.lines {

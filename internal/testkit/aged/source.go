@@ -47,7 +47,8 @@ func ReadSources(root string) (*Sources, error) {
 			if text = squeezed(text); err == nil && len(text) >= shortest {
 				at := set.Position(l.Pos())
 				name, _ := filepath.Rel(root, at.Filename)
-				s.texts = append(s.texts, sourceText{at: fmt.Sprintf("%s:%d", filepath.ToSlash(name), at.Line), text: text})
+				where := fmt.Sprintf("%s:%d", filepath.ToSlash(name), at.Line)
+				s.texts = append(s.texts, sourceText{at: where, text: text})
 			}
 			return true
 		})

@@ -36,7 +36,7 @@ var rowOf = map[string]string{
 	"/api/v1/suppressions/imports/":    `SELECT id FROM suppression_import WHERE org_id = $1`,
 	"/api/v1/templates/":               `SELECT id FROM template WHERE org_id = $1 AND archived_at IS NULL`,
 	"/api/v1/webhook-deliveries/":      `SELECT id FROM webhook_delivery WHERE org_id = $1`,
-	"/api/v1/webhooks/{id}/replays/":   `SELECT id FROM webhook_replay WHERE org_id = $1 ORDER BY endpoint_id, id LIMIT 1`,
+	"/api/v1/webhooks/{id}/replays/":   `SELECT id FROM webhook_replay WHERE org_id = $1 ORDER BY endpoint_id LIMIT 1`,
 	"/api/v1/webhooks/":                `SELECT id FROM webhook_endpoint WHERE org_id = $1 ORDER BY id LIMIT 1`,
 	"/billing/changes/":                `SELECT id FROM plan_change WHERE org_id = $1`,
 }
@@ -53,7 +53,7 @@ var valuesOf = map[string][]string{
 	"broadcast_id":   {`SELECT broadcast_id FROM email WHERE org_id = $1 AND broadcast_id IS NOT NULL`},
 	"closed_after":   {"-20 days"},
 	"closed_before":  {"-200 days"},
-	"company_id":     {`SELECT company_id FROM contact WHERE org_id = $1 AND company_id IS NOT NULL ORDER BY email_folded`},
+	"company_id":     {`SELECT company_id FROM contact WHERE org_id = $1 AND company_id IS NOT NULL`},
 	"contact_id":     {`SELECT contact_id FROM email WHERE org_id = $1 AND enrolment_id IS NOT NULL`},
 	"created_after":  {"-2 days", "-390 days"},
 	"created_before": {"-2 days", "-390 days"},

@@ -45,7 +45,8 @@ SELECT c.org_id, c.id, a.key, archived_at IS NOT NULL,
 FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id, jsonb_each(c.attributes) AS a;
 INSERT INTO contact_word (org_id, word, contact_id)
 SELECT c.org_id, w, c.id
-FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id, regexp_split_to_table(ltrim(c.words), ' ') AS w;
+FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id, regexp_split_to_table(ltrim(c.words), ' ') AS w
+ON CONFLICT DO NOTHING;
 
 -- Scores follow the stages: few leads are above most customers.
 INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, archived, segments,
