@@ -123,11 +123,18 @@ func startWith(t testing.TB, build func(api.Deps) *api.App, change ...func(*api.
 
 func startOn(t testing.TB, build func(api.Deps) *api.App, log *slog.Logger, change ...func(*api.Deps)) *service {
 	t.Helper()
+	return startIn(t, testkit.DB(t), testkit.Box(t), build, log, change...)
+}
+
+// startIn is startOn in a database whose secrets are sealed with box.
+func startIn(t testing.TB, db *testkit.Database, box *secret.Sealer, build func(api.Deps) *api.App, log *slog.Logger,
+	change ...func(*api.Deps),
+) *service {
+	t.Helper()
 	s := &service{TB: t}
 	// The testing package keeps the functions of Cleanup until the process ends, and they keep s.
 	t.Cleanup(func() { *s = service{} })
-	s.DB, s.seen = testkit.DB(t), &tally{bodies: map[string]int{}}
-	box := testkit.Box(t)
+	s.DB, s.seen = db, &tally{bodies: map[string]int{}}
 	client, err := redisx.Open(testkit.Redis(t), redisx.Request)
 	if err != nil {
 		t.Fatal(err)

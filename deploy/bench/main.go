@@ -28,6 +28,8 @@
 //	                 million contacts: sequences=kills or any of kills, enrol, due, fair, closed alone;
 //	                 sequences=due,contacts:20000 is a small trial
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
+//	aged             every GET operation with its filters and orders, in small to huge orgs of a database with 2,006 orgs,
+//	                 a year of history and statistics of yesterday; aged=test is a small trial
 //	traces           what tracing costs a contact's way: off, 1 % of the traces, all
 //	idle             what all roles cost while nothing happens, with the statements that cost most, and how soon the
 //	                 roles pick up a job then; idle=100000 has that many orgs, idle=20000,60 is 60 idle seconds long
@@ -84,7 +86,7 @@ const toBuild = time.Hour
 
 // commandLine is printed for -h and as the error of a wrong command line.
 const commandLine = "usage: go run -C deploy/bench . " +
-	"archive[=events]|ask|broadcast[=contacts]|console[=contacts]|" +
+	"aged[=bench|test|year]|archive[=events]|ask|broadcast[=contacts]|console[=contacts]|" +
 	"crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
 	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs[,seconds]]|inbound|mail|oauth|queue|" +
 	"scorer -data FILE|sequences[=sections]|sizes|steady[=minutes]|traces|tracking|way|webhooks|" +
@@ -143,6 +145,10 @@ func run(ctx context.Context, args []string) error {
 			limit = toBuild
 			benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return b.run(ctx, log, n) }
 		}
+	}
+	if size, ok := agedArgs(args[0]); ok {
+		limit = toBuild
+		benches[args[0]] = func(ctx context.Context, log *slog.Logger) error { return agedBench(ctx, log, size) }
 	}
 	if orgs, length, ok := idleArgs(args[0]); ok {
 		limit = toBuild

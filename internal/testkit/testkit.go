@@ -230,3 +230,9 @@ func (w *testLog) end() {
 	defer w.mu.Unlock()
 	w.ended = true
 }
+
+// Unavailable skips the test because of a missing server, or fails it if CI=true.
+func Unavailable(t testing.TB, err error) {
+	t.Helper()
+	unavailable(t, err)
+}
