@@ -31,8 +31,8 @@ func (a *admits) role() auth.Role {
 	return auth.Viewer
 }
 
-// TestTheDocumentSaysWhoMayCallEachOperation calls each operation as each kind of caller. The unknown parameter has every
-// admitted call refused before it has an effect.
+// TestTheDocumentSaysWhoMayCallEachOperation calls each operation as each kind of caller. The unknown parameter has
+// every admitted call refused before it has an effect.
 func TestTheDocumentSaysWhoMayCallEachOperation(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
