@@ -205,8 +205,8 @@ func (o *orgsAPI) override(r *http.Request) (int, any, error) {
 		err = readJSON(r, &in)
 	}
 	if err == nil {
-		err = o.orgs.Override(r.Context(), tenants.By{Actor: o.actor, Reason: string(in.Reason)}, org, r.PathValue("feature"),
-			in.Value, in.Until)
+		by := tenants.By{Actor: o.actor, Reason: string(in.Reason)}
+		err = o.orgs.Override(r.Context(), by, org, r.PathValue("feature"), in.Value, in.Until)
 	}
 	if err != nil {
 		return 0, nil, err
