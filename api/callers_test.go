@@ -31,8 +31,8 @@ func (a *admits) role() auth.Role {
 	return auth.Viewer
 }
 
-// TestTheDocumentSaysWhoMayCallEachOperation calls each operation as each kind of caller. The unknown parameter has every
-// admitted call refused before it has an effect.
+// TestTheDocumentSaysWhoMayCallEachOperation calls each operation as each kind of caller. The unknown parameter has
+// every admitted call refused before it has an effect.
 func TestTheDocumentSaysWhoMayCallEachOperation(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)
@@ -80,8 +80,8 @@ func TestTheDocumentSaysWhoMayCallEachOperation(t *testing.T) {
 				at := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "018f0000-0000-7000-8000-000000000000")
 				got := c.do(strings.ToUpper(method), at+"?unknown_parameter=1", nil)
 				if refused := got.Status == 401 || got.Status == 403; refused == may || got.Status < 400 {
-					t.Errorf("%s as %s (key: %t, staff: %t): %d %s; the document says %t", a.ID, c.role, c.isKey, c.isStaff,
-						got.Status, got.code(), may)
+					t.Errorf("%s as %s (key: %t, staff: %t): %d %s; the document says %t", a.ID, c.role, c.isKey,
+						c.isStaff, got.Status, got.code(), may)
 				}
 			}
 			if got := s.stranger().do(strings.ToUpper(method), strings.Split(path, "{")[0], nil); got.Status == 200 {

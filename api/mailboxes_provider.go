@@ -184,8 +184,8 @@ func (a *App) receiveEvents(ctx context.Context, in *providerEvents) (*eventsRec
 }
 
 // providerFault returns the problem of a request that was not accepted. Only one that may be accepted later is 503, so
-// that a provider does not repeat the others. The others count as unverified: some providers sign what only a request in
-// their form has.
+// that a provider does not repeat the others. The others count as unverified: the signature of some providers is a part
+// of their form.
 func providerFault(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, provider.ErrNotGenuine), errors.Is(err, inbound.ErrReplayed):

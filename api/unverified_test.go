@@ -208,14 +208,17 @@ func (m *correspondence) signedStripe(all map[string]signing) {
 	}
 	link, cookie := seller.onboarding("Origin", "http://api.test")
 	refresh, back := m.addresses(link)
-	for op, address := range map[string]string{"connect.finish_onboarding": back, "connect.refresh_onboarding": refresh} {
+	for op, address := range map[string]string{
+		"connect.finish_onboarding": back, "connect.refresh_onboarding": refresh,
+	} {
 		to, err := url.Parse(address)
 		if err != nil {
 			m.Fatal(err)
 		}
 		get := hit{method: "GET", path: to.RequestURI(), header: []string{"Cookie", cookie}}
 		all[op] = signing{always(get), 5, []hit{
-			get.with(to.Path + "?state=" + forged(to.Query().Get("state"))), get.with(to.Path), get.with(to.Path + "?state=x"),
+			get.with(to.Path + "?state=" + forged(to.Query().Get("state"))), get.with(to.Path),
+			get.with(to.Path + "?state=x"),
 			get.with(to.Path + "?state=" + strings.Repeat("a", 3000)),
 		}}
 	}
@@ -230,7 +233,8 @@ func (m *correspondence) signedOAuth(all map[string]signing) {
 	}
 	callback := hit{method: "GET"}
 	all["oauth.callback"] = signing{returned, 5, []hit{
-		callback.with("/oauth/x/callback?code=c&state=fo_" + strings.Repeat("A", 64)), callback.with("/oauth/x/callback"),
+		callback.with("/oauth/x/callback?code=c&state=fo_" + strings.Repeat("A", 64)),
+		callback.with("/oauth/x/callback"),
 		callback.with("/oauth/nobody/callback?code=c&state=x"),
 		callback.with("/oauth/x/callback?state=" + strings.Repeat("a", 300)),
 	}}
@@ -263,8 +267,8 @@ func (m *correspondence) signedOAuth(all map[string]signing) {
 // limitedAsAWhole lists the public operations whose requests all count against their address: logins and passwords,
 // whose checks are expensive, and what has neither a token nor a signature.
 var limitedAsAWhole = []string{
-	"auth.accept_invitation", "auth.forgot_password", "auth.list_public_keys", "auth.login", "auth.logout", "auth.refresh",
-	"auth.reset_password", "auth.signup", "auth.verify_email", "console.login", "console.logout", "console.refresh",
+	"auth.accept_invitation", "auth.forgot_password", "auth.list_public_keys", "auth.login", "auth.logout",
+	"auth.refresh", "auth.reset_password", "auth.signup", "auth.verify_email", "console.login", "console.logout", "console.refresh",
 	"console.switch_org", "white_label.get_public_brand", "white_label.get_public_logo",
 }
 
@@ -328,8 +332,8 @@ func (s *service) floods(t *testing.T, network string, e *signing) {
 	}
 	for n, h := range e.invalid {
 		status, header, body := s.hits(from(), h)
-		if status != 429 || header.Get("Retry-After") == "" || header.Get("Content-Type") != "application/problem+json" ||
-			!strings.Contains(body, `"rate_limited"`) {
+		if status != 429 || header.Get("Retry-After") == "" ||
+			header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `"rate_limited"`) {
 			t.Errorf("the invalid request %d over the limit: %d %v %s", n, status, header, body)
 		}
 	}

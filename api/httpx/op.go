@@ -51,8 +51,8 @@ type Op struct {
 	Part    Part   // required part, else 503 not_configured
 	Feature string // required plan feature, else 402 feature_not_in_plan
 	ByRow   bool   // the handler validates the body, not huma
-	// Signed marks a public operation whose requests have a token or a signature. Only requests whose token or signature
-	// is invalid count against their address; the handler reports them with Unverified.
+	// Signed marks a public operation whose requests have a token or a signature. Only requests with an invalid one
+	// count against their address; the handler reports them with Unverified.
 	Signed  bool
 	Console bool         // public, honours the console's cookie, only for pages of the host that is asked
 	Takes   []string     // media types of a body that is not JSON

@@ -32,7 +32,7 @@ func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, erro
 		r := RequestOf(ctx)
 		r.handled = true
 		out, err := handle(ctx, in)
-		if refused := s.countUnverified(r); refused != nil {
+		if refused := s.countUnverified(ctx, r); refused != nil {
 			err = refused
 		}
 		if err != nil {

@@ -21,11 +21,11 @@ func Unverified(ctx context.Context) { RequestOf(ctx).unverified = true }
 
 // countUnverified counts the request against its address if it is unverified. It returns a fault if the address has
 // exceeded its limit.
-func (s *Server) countUnverified(r *Request) error {
+func (s *Server) countUnverified(ctx context.Context, r *Request) error {
 	if !r.unverified || !r.Op.Signed || s.Limits == nil {
 		return nil
 	}
-	d := s.Limits.Take(context.Background(), "unverified "+r.Op.Path+" "+AddressBlock(r.IP), unverifiedRule)
+	d := s.Limits.Take(ctx, "unverified "+r.Op.Path+" "+AddressBlock(r.IP), unverifiedRule)
 	if d.Allowed {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (s *Server) countUnverified(r *Request) error {
 func (s *Server) failUnverified(c *fiber.Ctx, r *Request, err error) {
 	if f := fault.Of(err); f != nil && f.Code.Status() < http.StatusInternalServerError {
 		r.unverified = true
-		if refused := s.countUnverified(r); refused != nil {
+		if refused := s.countUnverified(c.UserContext(), r); refused != nil {
 			err = refused
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Server) countInvalid(c *fiber.Ctx, r *Request) {
 		return
 	}
 	r.unverified = true
-	if refused := s.countUnverified(r); refused != nil {
+	if refused := s.countUnverified(c.UserContext(), r); refused != nil {
 		s.fail(c, refused)
 	}
 }

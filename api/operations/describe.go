@@ -32,10 +32,10 @@ func caller(o httpx.Op) string {
 		return "Needs no credential."
 	}
 	role := "the role `" + string(o.Need.Role) + "` or a higher one"
-	switch o.Need.Role {
-	case auth.Owner:
+	if o.Need.Role == auth.Owner {
 		role = "the role `owner`"
-	case auth.Viewer:
+	}
+	if o.Need.Role == auth.Viewer {
 		role = "any role"
 	}
 	switch {

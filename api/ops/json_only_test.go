@@ -52,7 +52,8 @@ func TestEveryChangeOfOperatorsIsTakenAsJSONAlone(t *testing.T) {
 	const plan = `{"plan":"agency_scale","reason":"pilot"}`
 	for _, c := range changes {
 		for _, media := range []string{
-			"application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain", "text/plain;application/json",
+			"application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain",
+			"text/plain;application/json",
 			"application/json-patch+json", "application", "",
 		} {
 			if got := b.as(media, c[0], c[1], plan); got != 415 {

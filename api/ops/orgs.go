@@ -205,8 +205,8 @@ func (o *orgsAPI) override(r *http.Request) (int, any, error) {
 		err = readJSON(r, &in)
 	}
 	if err == nil {
-		err = o.orgs.Override(r.Context(), tenants.By{Actor: o.actor, Reason: string(in.Reason)}, org, r.PathValue("feature"),
-			in.Value, in.Until)
+		by := tenants.By{Actor: o.actor, Reason: string(in.Reason)}
+		err = o.orgs.Override(r.Context(), by, org, r.PathValue("feature"), in.Value, in.Until)
 	}
 	if err != nil {
 		return 0, nil, err
@@ -231,8 +231,8 @@ func (o *orgsAPI) addOn(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	addon, err := o.orgs.Add(r.Context(), tenants.By{Actor: o.actor, Reason: string(in.Reason)}, org, in.Feature, in.Amount,
-		in.Endless)
+	by := tenants.By{Actor: o.actor, Reason: string(in.Reason)}
+	addon, err := o.orgs.Add(r.Context(), by, org, in.Feature, in.Amount, in.Endless)
 	return http.StatusCreated, added{addon}, err
 }
 
