@@ -57,7 +57,7 @@ export function InboxCard({ one, isAdmin }: { one: Mailbox; isAdmin: boolean }) 
             <Facts
               facts={[
                 [t('readAt'), sync.last_at === null ? t('never') : <Time at={sync.last_at} />],
-                [t('readNext'), sync.next_at === null ? '–' : <Time at={sync.next_at} />],
+                [t('readNext'), one.next_sync_at === null ? '–' : <Time at={one.next_sync_at} />],
                 [t('skipped'), formatNumber(sync.skipped)],
               ]}
             />

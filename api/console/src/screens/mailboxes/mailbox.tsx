@@ -105,7 +105,7 @@ function Loaded({ answer, before }: { answer: Answer<Mailbox>; before: ReactNode
       </PageHead>
       <div className={styles.cards}>
         {why !== undefined && (
-          <Callout tone={state.tone} title={state.word} {...(isAdmin && { action: act })}>
+          <Callout tone={one.status === 'active' ? 'warn' : state.tone} title={state.word} {...(isAdmin && { action: act })}>
             <p>{why}</p>
           </Callout>
         )}

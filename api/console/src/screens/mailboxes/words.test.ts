@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 import { limits, rateText, rateTone, reasonText, stateText } from './words';
 
 test('a mailbox that does not send says why', () => {
-  expect(stateText({ status: 'active', status_reason: null })).toBeUndefined();
-  expect(stateText({ status: 'unverified', status_reason: null })).toMatch(/test mail/);
-  expect(stateText({ status: 'disabled', status_reason: 'bounce_rate' })).toMatch(/came back/);
+  const none = { status_reason: null, status_detail: null, status_action: null };
+  expect(stateText({ status: 'active', ...none })).toBeUndefined();
+  expect(stateText({ status: 'unverified', ...none })).toMatch(/test mail/);
+  expect(stateText({ status: 'disabled', ...none, status_reason: 'bounce_rate' })).toMatch(/came back/);
+  const silent = { status_reason: 'server_silent', status_detail: 'It is silent.', status_action: 'Check it.' };
+  expect(stateText({ status: 'active', ...silent })).toBe('It is silent. Check it.');
   expect(reasonText('some_new_reason')).toBe('some new reason');
 });
 

@@ -19,6 +19,8 @@ const m = messages({
   complaint_rate: 'Too many recipients reported spam. Look at what was sent before you resume it.',
   reauthorization_required: 'The connected account needs a new login.',
   held_by_user: 'A person put it on hold.',
+  server_silent: 'A mail server of the mailbox does not respond. It is tried again, less and less often.',
+  daily_cap: 'It has sent as many mails in 24 hours as it may. The others wait.',
   unverifiedText: 'Send a test mail to begin. Until one was accepted, nothing else is sent.',
   not_allowed: 'The server may not be reached from here.',
   server_error: 'The server refused a command.',
@@ -54,6 +56,8 @@ const reasons = [
   'complaint_rate',
   'reauthorization_required',
   'held_by_user',
+  'server_silent',
+  'daily_cap',
   'not_allowed',
   'server_error',
   'mail_unreadable',
@@ -65,9 +69,14 @@ export function reasonText(reason: string): string {
   return known === undefined ? reason.replaceAll('_', ' ') : m(known);
 }
 
-/** stateText says why a mailbox does not send; undefined if it does. */
-export function stateText(one: Pick<Mailbox, 'status' | 'status_reason'>): string | undefined {
-  if (one.status_reason !== null && one.status !== 'active') return reasonText(one.status_reason);
+/** stateText says what a mailbox waits for and what to do about it; undefined if it waits for nothing. */
+export function stateText(
+  one: Pick<Mailbox, 'status' | 'status_reason' | 'status_detail' | 'status_action'>,
+): string | undefined {
+  if (one.status_reason === 'server_silent' && one.status_detail !== null) {
+    return [one.status_detail, one.status_action].filter((part) => part !== null).join(' ');
+  }
+  if (one.status_reason !== null) return reasonText(one.status_reason);
   return one.status === 'unverified' ? m('unverifiedText') : undefined;
 }
 
