@@ -20,6 +20,7 @@ import (
 
 var (
 	agedStates = flag.String("aged.states", "grew", "states of the aged database's statistics, separated by commas")
+	agedWalk   = flag.Bool("aged.walk", false, "compare the statements of an aged database with the list")
 	agedUpdate = flag.Bool("aged.update", false, "write the list of reads that cost too much")
 	agedYear   = flag.Bool("aged.year", false, "there are day partitions of a year")
 	agedTable  = flag.String("aged.table", "", "file for a table of all reads, the costliest first")
@@ -35,6 +36,9 @@ const agedExceptions = "testdata/aged.txt"
 // of each size, in a database of many orgs with a history. None reads more than 200 buffers and 20 for each row of its
 // page, 1.5 times as many in the huge org as in one of a tenth, or locks more than 60 relations.
 func TestNoReadOfAnAgedDatabaseCostsMoreThanItsPage(t *testing.T) {
+	if !*agedWalk {
+		t.Skip("a walk of some minutes: give -aged.walk, as .ci/full does")
+	}
 	for state := range strings.SplitSeq(*agedStates, ",") {
 		costs, table := agedCosts(t, aged.State(state))
 		list := aged.ReadExceptions(t, agedExceptions)

@@ -99,7 +99,9 @@ func delivered(org id.ID, ids []id.ID) []any {
 		}
 	}
 	return []any{
-		org, []id.ID{org}, time.Now(), ids, ids, repeat(1), repeat("{}"), repeat(200), repeat([]byte{}), repeat(false),
+		org,
+		[]id.ID{org},
+		time.Now(), ids, ids, repeat(1), repeat("{}"), repeat(200), repeat([]byte{}), repeat(false),
 		repeat(1), repeat(1), repeat(1), repeat(1), repeat(1), repeat(""), repeat(nil), ids[0], ids[len(ids)-1],
 	}
 }
