@@ -74,7 +74,7 @@ func openStreet(t *testing.T) *street {
 			return nil
 		}))
 	}
-	s.work(worker.Options{Grace: 100 * time.Millisecond}, handlers...)
+	s.work(worker.Options{Concurrency: 64, Grace: 100 * time.Millisecond}, handlers...)
 	s.db.App = s.pushing() // for what the test adds: as the API does
 	return s
 }

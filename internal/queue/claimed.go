@@ -25,7 +25,7 @@ type Claimed struct {
 	effects     []func(context.Context, *postgres.Tx) error
 	items       []EffectItem
 	unhooked    bool // see SkipHook
-	beginCall   func(host string) bool
+	beginCall   func(host string) time.Duration
 }
 
 // EffectItem is one item of a run that its Writer writes together with the items of other runs.
