@@ -154,13 +154,15 @@ func (s *street) ownJobs(n int) (took []time.Duration) {
 	return took
 }
 
-func p99(sorted []time.Duration) time.Duration { return sorted[len(sorted)*99/100] }
+// p99 is the shortest time that 99 % of all took at most; of few, all but one. A push that a busy machine loses costs
+// its job three seconds, whoever the neighbours are.
+func p99(sorted []time.Duration) time.Duration { return sorted[len(sorted)-1-max(1, len(sorted)/100)] }
 
 func TestAnOrgWhoseServersMisbehaveDelaysNoOther(t *testing.T) {
 	kinds := []string{"imap sync", "smtp send", "webhook", "oauth refresh", "ai", "custom domain"}
 	hows, n := []string{"silent", "slow", "refusing", "huge"}, 100
 	if !*neighbours {
-		kinds, hows, n = kinds[:2], hows[:1], 10
+		kinds, hows, n = kinds[:2], hows[:1], 20
 	}
 	for _, kind := range kinds {
 		for _, how := range hows {

@@ -167,3 +167,27 @@ func TestAServerThatRefusesConnectionsIsSilentAndOneThatRefusesTheSignInIsNot(t 
 		t.Errorf("shown: %s", reason(&m))
 	}
 }
+
+func TestAnEnrolmentWaitsForASilentServerAfterAQuarterOfAnHour(t *testing.T) {
+	t.Parallel()
+	silent := mute(t)
+	p := open(t)
+	p.syncer.Dialer = &imap.Dialer{AllowPrivate: true, Timeout: 200 * time.Millisecond}
+	p.moved(silent.IP.String(), silent.Port)
+	p.read()
+	wait := func() (w mailboxes.Wait) {
+		t.Helper()
+		p.tx(func(tx *postgres.Tx) (err error) {
+			w, err = mailboxes.WaitOf(t.Context(), tx, p.mailbox)
+			return err
+		})
+		return w
+	}
+	if w := wait(); w.Reason != nil {
+		t.Errorf("it waits at once: %s", *w.Reason)
+	}
+	p.exec(`UPDATE mailbox_silence SET since = now() - interval '16 minutes'`)
+	if w := wait(); w.Reason == nil || *w.Reason != mailboxes.ServerSilent || w.Detail == nil || w.Action == nil {
+		t.Errorf("it waits for %v", w)
+	}
+}

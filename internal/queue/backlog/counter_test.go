@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/backlog"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -58,7 +59,7 @@ func TestTheGaugesFollowTheTable(t *testing.T) {
 			}
 		},
 	}
-	if before := ages(t, reg); len(before) != 4 || before["bulk"] != 0 {
+	if before := ages(t, reg); len(before) != len(queue.Lanes()) || before["bulk"] != 0 {
 		t.Fatalf("before the first count: %v", before)
 	}
 	done := make(chan error, 1)
