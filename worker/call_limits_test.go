@@ -45,7 +45,7 @@ func TestCallsOfOneOrgAndOfOneHostLeaveSlotsForOthers(t *testing.T) {
 			t.Error("long calls of an org to a server hold up another server, or another org")
 		}
 		for range 3 { // orgs whose servers do not respond either
-			c.begins(id.New(), func(n int) string { return strconv.Itoa(n) })
+			c.begins(id.New(), strconv.Itoa)
 		}
 		if c.all > 48 {
 			t.Errorf("%d of 64 slots are held by calls", c.all)

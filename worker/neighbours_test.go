@@ -88,8 +88,8 @@ func (s *street) boxes(bad *badServer) (all []id.ID) {
 		address := fmt.Sprintf("box%d@bad.example", i)
 		s.exec(`INSERT INTO mailbox (org_id, id, name, kind, from_email, from_folded, from_domain, smtp_host, smtp_port,
 			smtp_tls, imap_host, imap_port, imap_tls, imap_username, status, created_at, updated_at)
-			VALUES ($1, $2, 'Box', 'smtp', $3, $3, 'bad.example', $4, $5, 'none', $4, $5, 'none', 'ada', 'active', now(),
-			now())`, s.neighbour.org, box, address, bad.host, bad.port)
+			VALUES ($1, $2, 'Box', 'smtp', $3, $3, 'bad.example', $4, $5, 'none', $4, $5, 'none', 'ada', 'active',
+			now(), now())`, s.neighbour.org, box, address, bad.host, bad.port)
 		s.exec(`INSERT INTO mailbox_folder (org_id, mailbox_id, folder, next_sync_at)
 			VALUES ($1, $2, 'INBOX', now() + interval '1 minute')`, s.neighbour.org, box)
 	}
@@ -104,7 +104,9 @@ func (s *street) disturb(kind string, bad *badServer) {
 	switch kind {
 	case "imap sync":
 		for _, box := range s.boxes(bad) {
-			adds = append(adds, func(ctx context.Context, tx *postgres.Tx) error { return mailboxsync.Add(ctx, tx, box) })
+			adds = append(adds, func(ctx context.Context, tx *postgres.Tx) error {
+				return mailboxsync.Add(ctx, tx, box)
+			})
 		}
 	case "smtp send":
 		for i, box := range s.boxes(bad) {
@@ -133,7 +135,8 @@ func (s *street) ownMails(n int) (took []time.Duration) {
 		before := len(s.server.Accepted())
 		start := time.Now()
 		s.send(fmt.Sprintf("own%d-", before), 1)
-		s.until(3*time.Minute, "a mail of another org is sent", func() bool { return len(s.server.Accepted()) > before })
+		sent := func() bool { return len(s.server.Accepted()) > before }
+		s.until(3*time.Minute, "a mail of another org is sent", sent)
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)

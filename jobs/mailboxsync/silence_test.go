@@ -129,7 +129,8 @@ func TestATestByHandBeginsTheSilenceOfAMailboxAnew(t *testing.T) {
 	p.syncer.Dialer = &imap.Dialer{AllowPrivate: true, Timeout: 200 * time.Millisecond}
 	p.moved(silent.IP.String(), silent.Port)
 	p.read()
-	p.exec(`UPDATE mailbox_silence SET since = now() - interval '3 hours', next_at = now() - interval '1 s', failures = 9`)
+	p.exec(`UPDATE mailbox_silence SET since = now() - interval '3 hours', next_at = now() - interval '1 s',
+		failures = 9`)
 	p.read()
 	var shown mailboxes.Versioned
 	p.tx(func(tx *postgres.Tx) (err error) {
@@ -158,7 +159,8 @@ func TestAServerThatRefusesConnectionsIsSilentAndOneThatRefusesTheSignInIsNot(t 
 	gone := closed.Addr().(*net.TCPAddr)
 	_ = closed.Close()
 	p.moved(gone.IP.String(), gone.Port)
-	if m := p.read(); reason(&m) != mailboxes.ServerSilent || !strings.Contains(*m.StatusDetail, "refused the connection") {
+	if m := p.read(); reason(&m) != mailboxes.ServerSilent ||
+		!strings.Contains(*m.StatusDetail, "refused the connection") {
 		t.Errorf("shown: %s, %v", reason(&m), m.StatusDetail)
 	}
 	p.moved(p.server.Host, p.server.Port)
