@@ -7,7 +7,9 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
+	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences"
 )
@@ -61,7 +63,10 @@ type EnrolmentID struct {
 // EnrolmentState is an enrolment with its history.
 type EnrolmentState struct {
 	enrolments.Enrolment
-	History []enrolments.Transition `json:"history" nullable:"false" doc:"Every change of its state, oldest first"`
+	StatusReason *string                 `json:"status_reason" doc:"What its mailbox waits for; null: nothing"`
+	StatusDetail *string                 `json:"status_detail" doc:"What it waits for, in words; null: nothing"`
+	StatusAction *string                 `json:"status_action" doc:"What to do about it, in words; null: nothing"`
+	History      []enrolments.Transition `json:"history" nullable:"false" doc:"Every change of its state, oldest first"`
 }
 
 type enrolmentOut struct {
@@ -74,7 +79,15 @@ func showEnrolment(ctx context.Context, tx *postgres.Tx, e *enrolments.Enrolment
 	if err != nil {
 		return nil, err
 	}
-	return &enrolmentOut{Tagged: httpx.ETag(e.Edit, len(history)), Body: EnrolmentState{*e, history}}, nil
+	body := EnrolmentState{Enrolment: *e, History: history}
+	if states.IsOpen(e.State) {
+		w, err := mailboxes.WaitOf(ctx, tx, e.MailboxID)
+		if err != nil {
+			return nil, err
+		}
+		body.StatusReason, body.StatusDetail, body.StatusAction = w.Reason, w.Detail, w.Action
+	}
+	return &enrolmentOut{Tagged: httpx.ETag(e.Edit, len(history)), Body: body}, nil
 }
 
 func (a *App) getEnrolment(ctx context.Context, in *EnrolmentID) (*enrolmentOut, error) {

@@ -12,6 +12,13 @@ import (
 // by the number of calls to them.
 const longCall = time.Second
 
+// Delays of a run that may not call its server yet. The shorter one is for an org whose calls end in time: it merely
+// makes many at once.
+const (
+	callSoon  = 250 * time.Millisecond
+	callLater = 5 * time.Second
+)
+
 // callLimits is how many calls of servers that customers name may have slots of a pool at the same time. 0: no limit.
 type callLimits struct {
 	all         int // of all orgs
@@ -27,14 +34,17 @@ func callLimitsOf(n int) map[string]callLimits {
 	shared, remote := sizes[general]+sizes[reserved], sizes[remotePool]
 	return map[string]callLimits{
 		general: {
-			all: share(shared*3, 4), org: share(shared, 4), longOrgHost: share(shared, 16), longHost: share(shared, 4),
+			all: share(shared*3, 4), org: orgShare(shared), longOrgHost: share(shared, 16), longHost: share(shared, 4),
 		},
-		remotePool:  {org: share(remote, 4), longOrgHost: share(remote, 16), longHost: share(remote, 4)},
+		remotePool:  {org: orgShare(remote), longOrgHost: share(remote, 16), longHost: share(remote, 4)},
 		webhookPool: {longHost: share(sizes[webhookPool], 2)},
 	}
 }
 
 func share(n, of int) int { return max(1, n/of) }
+
+// orgShare is a quarter, but in a small pool four slots, as long as one is left for another org.
+func orgShare(n int) int { return max(1, n/4, min(4, n-1)) }
 
 // calls is the calls of servers that have slots of a pool. A call keeps its slot until its run ends, so a server that
 // does not respond must not get many: the limits leave slots for other orgs and for other servers.
@@ -63,25 +73,30 @@ func (c *calls) resize(limits callLimits) {
 	c.limits = limits
 }
 
-// begin counts a call, or returns nil if it may not begin now. end must be called with a call that begin returned.
-func (c *calls) begin(org id.ID, host string) *outsideCall {
+// begin counts a call, or returns nil and when to ask again. end must be called with a call that begin returned.
+func (c *calls) begin(org id.ID, host string) (one *outsideCall, again time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
 	ofOrg, ofAll := c.long(org, host, now)
 	l := c.limits
-	if reached(c.all, l.all) || reached(c.orgs[org], l.org) || reached(ofOrg, l.longOrgHost) ||
-		reached(ofAll, l.longHost) {
-		return nil
+	switch {
+	case reached(ofOrg, l.longOrgHost), reached(ofAll, l.longHost):
+		return nil, callLater
+	case reached(c.all, l.all), reached(c.orgs[org], l.org):
+		if 2*c.longOf(org, now) >= c.orgs[org] && c.orgs[org] > 0 {
+			return nil, callLater
+		}
+		return nil, callSoon
 	}
-	one := &outsideCall{org, host, now}
+	one = &outsideCall{org, host, now}
 	c.all++
 	c.orgs[org]++
 	if c.hosts[host] == nil {
 		c.hosts[host] = map[*outsideCall]struct{}{}
 	}
 	c.hosts[host][one] = struct{}{}
-	return one
+	return one, 0
 }
 
 func reached(n, limit int) bool { return limit > 0 && n >= limit }
@@ -100,6 +115,18 @@ func (c *calls) long(org id.ID, host string, now time.Time) (ofOrg, ofAll int) {
 	return ofOrg, ofAll
 }
 
+// longOf returns how many calls of an org take long.
+func (c *calls) longOf(org id.ID, now time.Time) (n int) {
+	for _, calls := range c.hosts {
+		for one := range calls {
+			if one.org == org && now.Sub(one.began) >= longCall {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func (c *calls) end(one *outsideCall) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,11 +143,11 @@ func (c *calls) end(one *outsideCall) {
 // server that it calls: what it calls later has the same slot.
 func (c *calls) limit(run *queue.Claimed) (end func()) {
 	var first *outsideCall
-	run.LimitCalls(func(host string) bool {
+	run.LimitCalls(func(host string) (again time.Duration) {
 		if first == nil {
-			first = c.begin(run.Org, host)
+			first, again = c.begin(run.Org, host)
 		}
-		return first != nil
+		return again
 	})
 	return func() {
 		if first != nil {

@@ -12,7 +12,7 @@ import (
 // begins begins calls until one is refused, at most 1000, and returns them.
 func (c *calls) begins(org id.ID, host func(n int) string) (all []*outsideCall) {
 	for n := range 1000 {
-		one := c.begin(org, host(n))
+		one, _ := c.begin(org, host(n))
 		if one == nil {
 			return all
 		}
@@ -40,16 +40,43 @@ func TestCallsOfOneOrgAndOfOneHostLeaveSlotsForOthers(t *testing.T) {
 		if more := c.begins(first, only); len(more) != 0 {
 			t.Errorf("beside 4 long calls an org gets %d more to the same server", len(more))
 		}
-		if c.begin(first, "b.example:25") == nil || c.begin(second, "a.example:25") == nil {
+		one, _ := c.begin(first, "b.example:25")
+		if other, _ := c.begin(second, "a.example:25"); one == nil || other == nil {
 			t.Error("long calls of an org to a server hold up another server, or another org")
 		}
 		for range 3 { // orgs whose servers do not respond either
-			c.begins(id.New(), func(n int) string { return strconv.Itoa(n) })
+			c.begins(id.New(), strconv.Itoa)
 		}
 		if c.all > 48 {
 			t.Errorf("%d of 64 slots are held by calls", c.all)
 		}
 	})
+}
+
+func TestAnOrgWithManyShortCallsWaitsForAMomentOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls()
+		c.resize(callLimitsOf(64)[general])
+		org := id.New()
+		c.begins(org, strconv.Itoa)
+		if _, again := c.begin(org, "another"); again != callSoon {
+			t.Errorf("beside short calls asked again in %s", again)
+		}
+		time.Sleep(longCall) //nolint:forbidigo // the bubble's clock
+		if _, again := c.begin(org, "another"); again != callLater {
+			t.Errorf("beside long calls asked again in %s", again)
+		}
+	})
+}
+
+func TestAWorkerWithFewSlotsLeavesOneForAnotherOrg(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{1: 1, 2: 1, 4: 3, 10: 4, 64: 16, 100: 25} {
+		if got := callLimitsOf(n)[general].org; got != want {
+			t.Errorf("of %d slots an org may have %d, want %d", n, got, want)
+		}
+	}
 }
 
 func TestCallsThatEndInTimeAreNotLimitedByHost(t *testing.T) {

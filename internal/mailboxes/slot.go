@@ -100,8 +100,8 @@ type gate struct {
 }
 
 func readGate(ctx context.Context, tx *postgres.Tx, mailbox id.ID, lock string) (g gate, err error) {
-	err = tx.QueryRow(ctx, takeSQL+lock, []any{tx.Org(), mailbox, silentHold}, &g.status, &g.heldUntil, &g.cap, &g.gapMin,
-		&g.gapMax, &g.nextSlot, &g.ramped, &g.allowed, &g.now, &g.silent)
+	err = tx.QueryRow(ctx, takeSQL+lock, []any{tx.Org(), mailbox, silentHold}, &g.status, &g.heldUntil, &g.cap,
+		&g.gapMin, &g.gapMax, &g.nextSlot, &g.ramped, &g.allowed, &g.now, &g.silent)
 	return g, err
 }
 

@@ -27,7 +27,7 @@ type Claimed struct {
 	unhooked    bool // see SkipHook
 	dropped     bool // see DropEffects
 	ends        []func(written bool)
-	beginCall   func(host string) bool
+	beginCall   func(host string) time.Duration
 }
 
 // EffectItem is one item of a run that its Writer writes together with the items of other runs.

@@ -129,7 +129,8 @@ func TestATestByHandBeginsTheSilenceOfAMailboxAnew(t *testing.T) {
 	p.syncer.Dialer = &imap.Dialer{AllowPrivate: true, Timeout: 200 * time.Millisecond}
 	p.moved(silent.IP.String(), silent.Port)
 	p.read()
-	p.exec(`UPDATE mailbox_silence SET since = now() - interval '3 hours', next_at = now() - interval '1 s', failures = 9`)
+	p.exec(`UPDATE mailbox_silence SET since = now() - interval '3 hours', next_at = now() - interval '1 s',
+		failures = 9`)
 	p.read()
 	var shown mailboxes.Versioned
 	p.tx(func(tx *postgres.Tx) (err error) {
@@ -158,12 +159,37 @@ func TestAServerThatRefusesConnectionsIsSilentAndOneThatRefusesTheSignInIsNot(t 
 	gone := closed.Addr().(*net.TCPAddr)
 	_ = closed.Close()
 	p.moved(gone.IP.String(), gone.Port)
-	if m := p.read(); reason(&m) != mailboxes.ServerSilent || !strings.Contains(*m.StatusDetail, "refused the connection") {
+	if m := p.read(); reason(&m) != mailboxes.ServerSilent ||
+		!strings.Contains(*m.StatusDetail, "refused the connection") {
 		t.Errorf("shown: %s, %v", reason(&m), m.StatusDetail)
 	}
 	p.moved(p.server.Host, p.server.Port)
 	p.exec(`UPDATE mailbox SET imap_username = 'somebody'`)
 	if m := p.read(); reason(&m) != mailboxes.AuthRefused || m.StatusDetail == nil || p.count(`mailbox_silence`) != 0 {
 		t.Errorf("shown: %s", reason(&m))
+	}
+}
+
+func TestAnEnrolmentWaitsForASilentServerAfterAQuarterOfAnHour(t *testing.T) {
+	t.Parallel()
+	silent := mute(t)
+	p := open(t)
+	p.syncer.Dialer = &imap.Dialer{AllowPrivate: true, Timeout: 200 * time.Millisecond}
+	p.moved(silent.IP.String(), silent.Port)
+	p.read()
+	wait := func() (w mailboxes.Wait) {
+		t.Helper()
+		p.tx(func(tx *postgres.Tx) (err error) {
+			w, err = mailboxes.WaitOf(t.Context(), tx, p.mailbox)
+			return err
+		})
+		return w
+	}
+	if w := wait(); w.Reason != nil {
+		t.Errorf("it waits at once: %s", *w.Reason)
+	}
+	p.exec(`UPDATE mailbox_silence SET since = now() - interval '16 minutes'`)
+	if w := wait(); w.Reason == nil || *w.Reason != mailboxes.ServerSilent || w.Detail == nil || w.Action == nil {
+		t.Errorf("it waits for %v", w)
 	}
 }
