@@ -36,7 +36,7 @@ func TestAnAutoscalerReadsTheAgeOfTheOldestJobThatMayRun(t *testing.T) {
 	near("the maximum of all lanes", got.Oldest, 700)
 	near("bulk", got.Lanes["bulk"].Oldest, 700)
 	near("default", got.Lanes["default"].Oldest, 90)
-	if len(got.Lanes) != 4 || got.Lanes["default"].Waiting != 1 || got.Lanes["webhooks"].Delayed != 1 ||
+	if len(got.Lanes) != 5 || got.Lanes["default"].Waiting != 1 || got.Lanes["webhooks"].Delayed != 1 ||
 		got.Lanes["webhooks"].Oldest != 0 || got.Lanes["critical"].Dead != 1 || got.Lanes["critical"].Oldest != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -390,7 +390,7 @@ func TestTheDashboardListsEveryQueueAfterRedisLostEverything(t *testing.T) {
 		slices.Sort(names)
 		return names
 	}
-	want := []string{"bulk", "critical", "default", "webhooks"}
+	want := []string{"bulk", "critical", "default", "remote", "webhooks"}
 	b.task(b.job(pushed), "pending")
 	for _, what := range []string{"at first", "after FLUSHALL"} {
 		if diff := cmp.Diff(want, queues()); diff != "" {
