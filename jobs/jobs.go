@@ -129,7 +129,7 @@ func All(d Deps) []queue.Handler {
 		imports.Handler(),
 		contactimportundo.Job{Import: imports}.Handler(),
 		contactindex.Job{Pace: wordindex.Usual()}.Handler(),
-		contactindexsweep.Job{System: d.System, Pace: wordindex.Usual(), Large: wordindex.Large}.Handler(),
+		contactindexsweep.Job{System: d.System, App: d.App, Pace: wordindex.Usual(), Large: wordindex.Large}.Handler(),
 		domainsweep.Job{Domains: d.Domains}.Handler(),
 		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handler(),
 		entitlementsync.Job{Plans: d.Plans}.Handler(),

@@ -26,6 +26,3 @@ $$;
 -- +goose StatementEnd
 CREATE TRIGGER score_stage AFTER UPDATE OF stage ON contact FOR EACH ROW
     WHEN (OLD.stage IS DISTINCT FROM NEW.stage) EXECUTE FUNCTION score_stage_follows();
-
-GRANT SELECT (org_id, id, stage) ON contact TO funnelwork_system;
-GRANT UPDATE (stage) ON contact_score TO funnelwork_system;

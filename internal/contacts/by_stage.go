@@ -74,33 +74,43 @@ func byStages(org id.ID, f *Filter, s Sort, after *Position, limit int, stages [
 	return q, q.late(s, strings.Join(pages, "\nUNION ALL\n"), "true", limit), nil
 }
 
-// fillStages fills at most n score rows of any orgs that have no stage, and returns how many it filled.
-func fillStages(ctx context.Context, system *postgres.DB, n int) (filled int64, err error) {
-	err = system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
-		tx.Queue(byKeys)
-		filled, err = tx.Exec(ctx, `
-			WITH unfilled AS (
-				SELECT org_id, contact_id FROM contact_score WHERE stage IS NULL LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
-			)
-			UPDATE contact_score s SET stage = c.stage
-			FROM unfilled x CROSS JOIN LATERAL (SELECT stage FROM contact WHERE org_id = x.org_id AND id = x.contact_id LIMIT 1) c
-			WHERE s.org_id = x.org_id AND s.contact_id = x.contact_id`, n)
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("fill stages of scores: %w", err)
-	}
-	return filled, nil
+// fillStages fills at most n score rows of tx's org that have no stage, and returns how many it filled.
+func fillStages(ctx context.Context, tx *postgres.Tx, n int) (int64, error) {
+	tx.Queue(byKeys)
+	return tx.Exec(ctx, `
+		WITH unfilled AS (
+			SELECT contact_id FROM contact_score WHERE org_id = $1 AND stage IS NULL LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+		)
+		UPDATE contact_score s SET stage = c.stage
+		FROM unfilled u CROSS JOIN LATERAL (SELECT stage FROM contact WHERE org_id = $1 AND id = u.contact_id LIMIT 1) c
+		WHERE s.org_id = $1 AND s.contact_id = u.contact_id`, tx.Org(), n)
 }
 
 // FillStages fills the score rows that were written before they had a stage, in steps that lock few of them, until none
-// is left or ctx ends.
-func FillStages(ctx context.Context, system *postgres.DB) error {
+// is left or ctx ends. The system role finds the orgs, and sees no contact.
+func FillStages(ctx context.Context, system, app *postgres.DB) error {
 	const step = 2000
 	for ctx.Err() == nil {
-		filled, err := fillStages(ctx, system, step)
-		if err != nil || filled == 0 {
-			return err
+		var org id.ID
+		err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+			tx.Queue(byKeys)
+			return tx.QueryRow(ctx, `SELECT org_id FROM contact_score WHERE stage IS NULL LIMIT 1`, nil, &org)
+		})
+		if postgres.None(err) {
+			return nil
+		}
+		filled := int64(0)
+		if err == nil {
+			err = app.Tx(ctx, org, func(tx *postgres.Tx) (err error) {
+				filled, err = fillStages(ctx, tx, step)
+				return err
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("fill stages of scores: %w", err)
+		}
+		if filled == 0 { // others hold the rows: the next sweep takes them
+			return nil
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func TestAListOfStagesByScoreIsTheSameBeforeAndAfterTheirScoresHaveThem(t *testi
 	if diff := cmp.Diff(withStages, take()); diff != "" {
 		t.Errorf("without stages (-with +without):\n%s", diff)
 	}
-	if err := contacts.FillStages(t.Context(), s.System); err != nil {
+	if err := contacts.FillStages(t.Context(), s.System, s.App); err != nil {
 		t.Fatal(err)
 	}
 	var wrong int

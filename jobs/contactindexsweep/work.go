@@ -12,6 +12,7 @@ import (
 // Job has the dependencies and limits of the work.
 type Job struct {
 	System *postgres.DB
+	App    *postgres.DB // one org at a time
 	Pace   wordindex.Pace
 	Large  int // contacts from which an org gets an index
 }
@@ -24,7 +25,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err := wordindex.SweepMarks(ctx, j.System, j.Pace.Marks); err != nil || !run.Args.Orgs {
 		return err
 	}
-	if err := contacts.FillStages(ctx, j.System); err != nil {
+	if err := contacts.FillStages(ctx, j.System, j.App); err != nil {
 		return err
 	}
 	return wordindex.SweepOrgs(ctx, j.System, j.Large)
