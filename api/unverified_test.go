@@ -268,7 +268,8 @@ func (m *correspondence) signedOAuth(all map[string]signing) {
 // whose checks are expensive, and what has neither a token nor a signature.
 var limitedAsAWhole = []string{
 	"auth.accept_invitation", "auth.forgot_password", "auth.list_public_keys", "auth.login", "auth.logout",
-	"auth.refresh", "auth.reset_password", "auth.signup", "auth.verify_email", "console.login", "console.logout", "console.refresh",
+	"auth.refresh", "auth.reset_password", "auth.signup", "auth.verify_email", "console.login",
+	"console.logout", "console.refresh",
 	"console.switch_org", "white_label.get_public_brand", "white_label.get_public_logo",
 }
 

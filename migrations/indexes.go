@@ -14,10 +14,10 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// An index on a table with many rows is made while the table is read and written. Its migration is a file NUMBER_name.indexes
-// of statements CREATE [UNIQUE] INDEX name ON table ...; which name neither CONCURRENTLY nor a partition. A migration that
-// was killed is run again from its start: an index that is complete is kept, and one that is not is dropped and made
-// anew.
+// An index on a table with many rows is made while the table is read and written. Its migration is a file
+// NUMBER_name.indexes of statements CREATE [UNIQUE] INDEX name ON table ...; which name neither CONCURRENTLY nor a
+// partition. A migration that was killed is run again from its start: an index that is complete is kept, and one that
+// is not is dropped and made anew.
 
 // indexStatement matches a statement of such a file: UNIQUE, the index, the table, and the rest.
 var indexStatement = regexp.MustCompile(`^CREATE (UNIQUE )?INDEX (\w+) ON (\w+) ([^;]+)$`)
@@ -28,8 +28,8 @@ type index struct {
 	name, table, rest string
 }
 
-// createSQL returns the statement that makes the index. how precedes its name, as CONCURRENTLY does, and on is the table,
-// which ONLY may precede.
+// createSQL returns the statement that makes the index. how precedes its name, as CONCURRENTLY does, and on is the
+// table, which ONLY may precede.
 func (i *index) createSQL(how, name, on string) string {
 	create := "CREATE INDEX "
 	if i.unique {
@@ -79,9 +79,8 @@ func indexMigrations() (all []*goose.Migration, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		all = append(all, goose.NewGoMigration(version, &goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error {
-			return makeIndexes(ctx, db, indexes)
-		}}, nil))
+		up := func(ctx context.Context, db *sql.DB) error { return makeIndexes(ctx, db, indexes) }
+		all = append(all, goose.NewGoMigration(version, &goose.GoFunc{RunDB: up}, nil))
 	}
 	return all, nil
 }
@@ -107,7 +106,8 @@ func makeIndexes(ctx context.Context, db *sql.DB, indexes []index) error {
 // makeIndex makes an index of a table that has no partitions.
 func makeIndex(ctx context.Context, db *sql.DB, i *index, name, table string) error {
 	var valid bool
-	err := db.QueryRowContext(ctx, `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)`, name).Scan(&valid)
+	err := db.QueryRowContext(ctx, `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)`, name).
+		Scan(&valid)
 	switch {
 	case err == nil && valid:
 		return nil
@@ -122,8 +122,8 @@ func makeIndex(ctx context.Context, db *sql.DB, i *index, name, table string) er
 	return err
 }
 
-// makePartitionedIndex makes the index of each partition, and attaches it to the index of the parent, which is valid when
-// all are attached. A partition that is made meanwhile gets the index with its table.
+// makePartitionedIndex makes the index of each partition, and attaches it to the index of the parent, which is valid
+// when all are attached. A partition that is made meanwhile gets the index with its table.
 func makePartitionedIndex(ctx context.Context, db *sql.DB, i *index, name, table string) error {
 	if err := soon(ctx, db, i.createSQL("IF NOT EXISTS", name, "ONLY "+table)); err != nil {
 		return err

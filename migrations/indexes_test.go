@@ -56,7 +56,8 @@ func TestAMigrationOfIndexesThatIsKilledAnywhereIsCompletedByTheNext(t *testing.
 	if n := incomplete(t, conn); n < 5 {
 		t.Fatalf("%d are incomplete before", n)
 	}
-	// An open transaction on each table in turn holds the process there, and it dies holding an index that is not valid.
+	// An open transaction on each table in turn holds the process there, and it dies holding an index that is not
+	// valid.
 	for _, table := range []string{"thread", "event_default"} {
 		holder := connect(t, db.URL)
 		tx, err := holder.Begin(t.Context())
@@ -73,9 +74,11 @@ func TestAMigrationOfIndexesThatIsKilledAnywhereIsCompletedByTheNext(t *testing.
 		_ = process.Wait()
 		// The server's session goes on until it finds its client gone.
 		exec(t, conn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-			WHERE datname = current_database() AND query LIKE 'CREATE %INDEX%CONCURRENTLY%' AND pid <> pg_backend_pid()`)
+			WHERE datname = current_database() AND query LIKE 'CREATE %INDEX%CONCURRENTLY%'
+			AND pid <> pg_backend_pid()`)
 		waitFor(t, conn, "the session is gone", `SELECT NOT EXISTS (SELECT FROM pg_stat_activity
-			WHERE datname = current_database() AND query LIKE 'CREATE %INDEX%CONCURRENTLY%' AND pid <> pg_backend_pid())`)
+			WHERE datname = current_database() AND query LIKE 'CREATE %INDEX%CONCURRENTLY%'
+			AND pid <> pg_backend_pid())`)
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,8 @@ func (a *attacked) sendGarbage(ctx context.Context, addr string) {
 	lines := []string{
 		"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /api/v1/crm/contacts HTTP/1.1\r\nHost: x\r\n", "EHLO x\r\n",
 		"Content-Length: 99999999999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nffffffff\r\n", "\x16\x03\x01\x02\x00",
-		"Authorization: Bearer " + a.token + "\r\n", "MAIL FROM:<a@b>\r\nRCPT TO:<x@in.example.com>\r\nDATA\r\n", "\x00\x00",
+		"Authorization: Bearer " + a.token + "\r\n", "\x00\x00",
+		"MAIL FROM:<a@b>\r\nRCPT TO:<x@in.example.com>\r\nDATA\r\n",
 		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET /t/u/" + strings.Repeat("a", 3000) + " HTTP/1.1\r\n",
 	}
 	for ctx.Err() == nil {
@@ -138,14 +139,17 @@ func (a *attacked) sendEndlessLines(ctx context.Context) {
 // sendEndlessBodies uploads bodies that are larger than allowed.
 func (a *attacked) sendEndlessBodies(ctx context.Context) {
 	block := strings.Repeat("x", 64<<10)
-	paths := []string{"/api/v1/crm/contacts", "/api/v1/crm/contacts/batch", "/billing/stripe/webhook", "/inbound/email/x"}
+	paths := []string{
+		"/api/v1/crm/contacts", "/api/v1/crm/contacts/batch", "/billing/stripe/webhook", "/inbound/email/x",
+	}
 	for ctx.Err() == nil {
 		c, ok := a.dial(ctx, a.api)
 		if !ok {
 			continue
 		}
-		_, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-			"Transfer-Encoding: chunked\r\n\r\n", paths[rand.IntN(len(paths))], a.token)
+		_, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+			"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+			paths[rand.IntN(len(paths))], a.token)
 		for range 1000 {
 			if err != nil || ctx.Err() != nil {
 				break

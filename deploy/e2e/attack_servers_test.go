@@ -41,8 +41,8 @@ func (a *attacked) nameServersOfCustomers() {
 	}
 }
 
-// endlessServer accepts connections, sends first, and then more without an end; with neither it says nothing. It returns
-// its address.
+// endlessServer accepts connections, sends first, and then more without an end; with neither it says nothing. It
+// returns its address.
 func endlessServer(t *testing.T, first, more string) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

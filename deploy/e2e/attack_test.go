@@ -32,8 +32,9 @@ type attacked struct {
 	served  atomic.Int64
 }
 
-// All listeners are attacked at once: by fuzz, floods of connections, requests that never end, and the silent and endless
-// servers of customers. Each role is back to its memory afterwards, and ordinary requests are answered meanwhile.
+// All listeners are attacked at once: by fuzz, floods of connections, requests that never end, and the silent and
+// endless servers of customers. Each role is back to its memory afterwards, and ordinary requests are answered
+// meanwhile.
 func TestAnAttackOnAllListenersLeavesEachRoleItsMemory(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

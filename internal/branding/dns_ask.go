@@ -119,7 +119,8 @@ const (
 	maxDatagram = 4096
 	// maxForeign bounds the datagrams that are not the response to a query.
 	maxForeign = 64
-	// maxAnswers bounds the records of a response. In memory, each has about 600 bytes, whose name may have 2 on the wire.
+	// maxAnswers bounds the records of a response. In memory, each has about 600 bytes, whose name may have 2 on the
+	// wire.
 	maxAnswers = 256
 )
 

@@ -65,8 +65,8 @@ func helpTexts() map[string]string {
 			"without one by HTTP alone.",
 		"inbound-domain": "Domain of which all mail reaches that listener. Emails of mailboxes whose reply_to is " +
 			"there get addresses of their own for answers.",
-		"inbound-trusted": "Addresses and networks of the mail servers in front of that listener, separated by commas; " +
-			"others have limits of connections and commands.",
+		"inbound-trusted": "Addresses and networks of the mail servers in front of that listener, separated by " +
+			"commas; others have limits of connections and commands.",
 		"mail-allow-private": "Mailboxes may use servers with private addresses, any port, and no TLS.",
 		"mail-resolve-after": "How long after its transmission a person may settle an email whose fate is unknown.",
 		"smtp-url": "Server for the platform's mails, smtp:// or smtps://; without one none is sent; with the " +

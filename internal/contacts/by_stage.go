@@ -79,7 +79,8 @@ func fillStages(ctx context.Context, tx *postgres.Tx, n int) (int64, error) {
 	tx.Queue(byKeys)
 	return tx.Exec(ctx, `
 		WITH unfilled AS (
-			SELECT contact_id FROM contact_score WHERE org_id = $1 AND stage IS NULL LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+			SELECT contact_id FROM contact_score WHERE org_id = $1 AND stage IS NULL LIMIT $2
+			FOR NO KEY UPDATE SKIP LOCKED
 		)
 		UPDATE contact_score s SET stage = c.stage
 		FROM unfilled u CROSS JOIN LATERAL (SELECT stage FROM contact WHERE org_id = $1 AND id = u.contact_id LIMIT 1) c

@@ -83,7 +83,8 @@ func TestAListOfStagesByScoreIsTheSameBeforeAndAfterTheirScoresHaveThem(t *testi
 	}
 	var wrong int
 	if err := super.QueryRow(t.Context(), `SELECT count(*) FROM contact c JOIN contact_score s
-		ON s.org_id = c.org_id AND s.contact_id = c.id WHERE s.stage IS DISTINCT FROM c.stage`).Scan(&wrong); err != nil {
+		ON s.org_id = c.org_id AND s.contact_id = c.id WHERE s.stage IS DISTINCT FROM c.stage`).
+		Scan(&wrong); err != nil {
 		t.Fatal(err)
 	}
 	if wrong > 0 {

@@ -52,7 +52,8 @@ func (i ID) String() string {
 	return string(b[:])
 }
 
-// Compare returns -1, 0 or 1 as a was created before b, is b, or was created after it. Postgres orders ids the same way.
+// Compare returns -1, 0 or 1 as a was created before b, is b, or was created after it. Postgres orders ids the same
+// way.
 func Compare(a, b ID) int { return bytes.Compare(a[:], b[:]) }
 
 // IsZero reports whether i is the zero ID, the id of the platform itself.

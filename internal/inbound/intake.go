@@ -129,8 +129,8 @@ func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ra
 	return message, true, nil
 }
 
-// identityOfMail returns the hash by which a second copy of a mail is known. Mails that differ in what a limit leaves out
-// would have one identity, so a mail with such a header is known by all its bytes.
+// identityOfMail returns the hash by which a second copy of a mail is known. Mails that differ in what a limit leaves
+// out would have one identity, so a mail with such a header is known by all its bytes.
 func identityOfMail(raw []byte) []byte {
 	messageID, whole := parse.MessageID(raw)
 	switch {

@@ -21,16 +21,16 @@
 //
 // # How a look-up by key finds its key
 //
-// Nearly every index starts with org_id. Where the planner believes that an org has one row, each of them costs as little
-// as the primary key, and a look-up by key may read the whole org. Four rules prevent that:
-//   - The statistics expect many rows of an org: migration 0126 sets n_distinct of org_id in each table, which also holds
-//     for an org that has grown since the last ANALYZE.
+// Nearly every index starts with org_id. Where the planner believes that an org has one row, each of them costs as
+// little as the primary key, and a look-up by key may read the whole org. Four rules prevent that:
+//   - The statistics expect many rows of an org: migration 0126 sets n_distinct of org_id in each table, which also
+//     holds for an org that has grown since the last ANALYZE.
 //   - A look-up of many keys joins unnest with a LATERAL subquery that ends in LIMIT 1, which the planner cannot turn
 //     into a join with the org's rows.
 //   - A join repeats $1, not another table's org_id: for an outer join the planner multiplies both conditions and
 //     expects one row.
-//   - A table with a partition for each day is planned for the actual ids (plan_cache_mode = force_custom_plan), between
-//     the first and the last id, so that a plan names and locks the days of these ids alone.
+//   - A table with a partition for each day is planned for the actual ids (plan_cache_mode = force_custom_plan),
+//     between the first and the last id, so that a plan names and locks the days of these ids alone.
 //
 // # The commit
 //

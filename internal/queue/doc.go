@@ -21,10 +21,11 @@
 //
 // A job that is in Redis or running holds a slot. Slots are counted from rows. In each lane an org has MaxInFlight
 // slots, times its weight, for jobs without a concurrency key. Each concurrency key, such as a webhook endpoint, has up
-// to Slots slots. All keys of an org together have Lines slots (RemoteLines in the lane Remote), times the org's weight.
-// A key may take one more slot while it holds fewer than the org's keys leave free, so busy keys never take all slots: nine keys hold ten each, a
-// tenth key gets five, and a further key still gets one. A slow endpoint therefore does not delay the others. Jobs with
-// a key do not count towards MaxInFlight, and jobs without a key do not count towards Lines.
+// to Slots slots. All keys of an org together have Lines slots (RemoteLines in the lane Remote), times the org's
+// weight. A key may take one more slot while it holds fewer than the org's keys leave free, so busy keys never take all
+// slots: nine keys hold ten each, a tenth key gets five, and a further key still gets one. A slow endpoint therefore
+// does not delay the others. Jobs with a key do not count towards MaxInFlight, and jobs without a key do not count
+// towards Lines.
 //
 // T1 assigns a slot at once if one is free, nothing is paused, the circuit is closed, the lane is not full in Redis,
 // and no job of the same key (or of the org's jobs without a key) is already waiting. The feeder (package feed) assigns

@@ -84,8 +84,8 @@ func (k Keys) Guard(tx *postgres.Tx) {
 }
 
 // Blocked returns an SQL condition that is true if a suppression refuses a mail. The arguments are SQL: the org, the
-// hashes of Keys as bytea[], and a boolean that is true for mail with the purpose marketing. They must not name columns,
-// so that each list is looked up once.
+// hashes of Keys as bytea[], and a boolean that is true for mail with the purpose marketing. They must not name
+// columns, so that each list is looked up once.
 func Blocked(org, own, platform, marketing string) string {
 	return "(" + listed(org, own, marketing) + " OR " +
 		listed("'00000000-0000-0000-0000-000000000000'::uuid", platform, marketing) + ")"

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// PostgresWithClock starts a PostgresServer and returns a function that sets how far its clock is ahead of the machine's.
-// It needs libfaketime, without which the test is skipped, or fails if CI=true.
+// PostgresWithClock starts a PostgresServer and returns a function that sets how far its clock is ahead of the
+// machine's. It needs libfaketime, without which the test is skipped, or fails if CI=true.
 func PostgresWithClock(t testing.TB) (p *PostgresServer, set func(ahead time.Duration)) {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")

@@ -14,11 +14,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// byDay precedes statements on tables that have a partition for each day. A plan for the actual ids names the partitions
-// of those ids alone, so its cost does not depend on how many days are kept. A plan for any ids names and locks all.
+// byDay precedes statements on tables that have a partition for each day. A plan for the actual ids names the
+// partitions of those ids alone, so its cost does not depend on how many days are kept. A plan for any ids names and
+// locks all.
 const byDay = `SET LOCAL plan_cache_mode = force_custom_plan`
 
-// byKey also forces index look-ups for the join. A plan for few rows would otherwise scan a table that it believes small.
+// byKey also forces index look-ups for the join. A plan for few rows would otherwise scan a table that it believes
+// small.
 const byKey = `SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true),
 	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
 	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
@@ -86,7 +88,8 @@ func (l *loaded) columns() []any {
 	return append(all, &l.Held, &l.Lost)
 }
 
-// Load reads a delivery with its endpoint and its event. The error satisfies postgres.None if there is no such delivery.
+// Load reads a delivery with its endpoint and its event. The error satisfies postgres.None if there is no such
+// delivery.
 func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*DeliveryRequest, error) {
 	one := Load{Org: tx.Org(), Delivery: delivery}
 	if err := s.loadAll(ctx, tx, []*Load{&one}); err != nil {

@@ -66,7 +66,8 @@ func TestADeliveryIsReadAndWrittenByItsKeyWhateverTheStatisticsSayOfItsOrg(t *te
 			for _, count := range []int{1, 40} {
 				ids := slices.Clone(all[len(all)-count:])
 				first, last := ids[0], ids[count-1]
-				least, most := id.Floor(first.Time().Add(-webhooks.EventSlack)), id.Floor(last.Time().Add(webhooks.EventSlack))
+				least := id.Floor(first.Time().Add(-webhooks.EventSlack))
+				most := id.Floor(last.Time().Add(webhooks.EventSlack))
 				for statement, args := range map[string][]any{
 					webhooks.LoadAllSQL:   {org, ids, first, last, least, most},
 					webhooks.EventsSQL:    {org, ids, first, last},

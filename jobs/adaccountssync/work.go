@@ -21,7 +21,7 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work syncs the accounts of one login. It leaves ended logins and refusals by the provider to the token refresh.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	if platform, err := j.Refresher.Platform(ctx, run.Org, run.Args.Grant); err == nil { // SyncAccounts returns its error
+	if platform, err := j.Refresher.Platform(ctx, run.Org, run.Args.Grant); err == nil { // else SyncAccounts fails
 		if err := run.BeginCall(platform); err != nil {
 			return err
 		}

@@ -20,7 +20,8 @@ type Job struct {
 // Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work makes indexes due, creates missing ones, and fills columns of indexes that rows of before lack. A repeated sweep changes nothing.
+// Work makes indexes due, creates missing ones, and fills columns of indexes that rows of before lack. A repeated sweep
+// changes nothing.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err := wordindex.SweepMarks(ctx, j.System, j.Pace.Marks); err != nil || !run.Args.Orgs {
 		return err

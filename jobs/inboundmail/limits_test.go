@@ -108,7 +108,9 @@ func (c *client) say(line string) string {
 // send delivers a mail and returns the last answer.
 func (f *front) send(c *client, mail string) string {
 	f.Helper()
-	for _, line := range []string{"EHLO client.example", "MAIL FROM:<a@example.com>", "RCPT TO:<" + f.token + "@in.example>", "DATA"} {
+	for _, line := range []string{
+		"EHLO client.example", "MAIL FROM:<a@example.com>", "RCPT TO:<" + f.token + "@in.example>", "DATA",
+	} {
 		if a := c.say(line); a[0] != '2' && a[0] != '3' {
 			return a
 		}
@@ -197,14 +199,18 @@ func TestASessionEndsWithAnAnswer(t *testing.T) {
 		n     int
 		last  string
 	}{
-		"commands without a mail":             {"NOOP\r\n", 200, "421 4.7.0 Too many commands"},
-		"unknown verbs and mails without end": {"MAIL FROM:<a@example.com>\r\nRSET\r\n", 100, "421 4.7.0 Too many commands"},
+		"commands without a mail": {"NOOP\r\n", 200, "421 4.7.0 Too many commands"},
+		"unknown verbs and mails without end": {
+			"MAIL FROM:<a@example.com>\r\nRSET\r\n", 100, "421 4.7.0 Too many commands",
+		},
 		"unknown recipients": {
 			"MAIL FROM:<a@example.com>\r\n" + strings.Repeat("RCPT TO:<nobody@in.example>\r\n", 40) + "RSET\r\n", 2,
 			"421 4.7.0 Too many unknown recipients",
 		},
 		"a line without an end": {strings.Repeat("x", 64<<10), 4, "500 5.5.2 The line is too long"},
-		"a long command":        {"EHLO " + strings.Repeat("x", 9<<10) + "\r\nNOOP\r\n", 1, "500 5.5.2 The line is too long"},
+		"a long command": {
+			"EHLO " + strings.Repeat("x", 9<<10) + "\r\nNOOP\r\n", 1, "500 5.5.2 The line is too long",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, _ := f.connect("127.2.0." + fmt.Sprint(1+len(name)))
@@ -247,7 +253,8 @@ func TestAMailStartsTheCountOfCommandsAnewAndMayHaveLongLines(t *testing.T) {
 	if a := c.say("RCPT TO:<" + strings.ToUpper(f.token) + "@IN.EXAMPLE>"); !strings.HasPrefix(a, "250") {
 		t.Fatalf("a token in capitals: %s", a)
 	}
-	if a := c.say(fmt.Sprintf("BDAT %d LAST\r\n%s", len(chunk), strings.TrimSuffix(chunk, "\r\n"))); !strings.HasPrefix(a, "250") {
+	last := fmt.Sprintf("BDAT %d LAST\r\n%s", len(chunk), strings.TrimSuffix(chunk, "\r\n"))
+	if a := c.say(last); !strings.HasPrefix(a, "250") {
 		t.Fatalf("a chunk: %s", a)
 	}
 	if a := c.say("NOOP"); !strings.HasPrefix(a, "250") {

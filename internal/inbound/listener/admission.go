@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Limits of connections at once. A connection above one is answered with 421 and closed at once, so that the connections
-// of one network never keep others away.
+// Limits of connections at once. A connection above one is answered with 421 and closed at once, so that the
+// connections of one network never keep others away.
 const (
 	maxPerAddress = 20  // of an IPv4 address, or an IPv6 /64
 	maxPerNetwork = 60  // of an IPv4 /24, or an IPv6 /48
@@ -116,7 +116,8 @@ func (a *admission) release(limited bool, networks []netip.Prefix) {
 	}
 }
 
-// refuse answers a connection that is not admitted. The answer fits the socket's buffer, so nothing waits for the client.
+// refuse answers a connection that is not admitted. The answer fits the socket's buffer, so nothing waits for the
+// client.
 func refuse(c net.Conn) {
 	_ = c.SetWriteDeadline(time.Now().Add(refusalTime))
 	_, _ = c.Write([]byte("421 4.7.0 Too many connections, try again later\r\n"))

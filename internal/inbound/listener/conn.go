@@ -15,8 +15,8 @@ const (
 	maxLine     = 8 << 10 // bytes of a command
 )
 
-// conn is a connection of a session. It ends a session that breaks a limit with an answer: of the server's library, only
-// the bytes that it reads are seen.
+// conn is a connection of a session. It ends a session that breaks a limit with an answer: of the server's library,
+// only the bytes that it reads are seen.
 type conn struct {
 	net.Conn
 	end     time.Time // of the session; zero: never
@@ -71,8 +71,8 @@ func (c *conn) ended() bool {
 	return c.over
 }
 
-// count counts the commands in bytes that are no mail's, and returns how many of the bytes the library may read. c.mu is
-// held.
+// count counts the commands in bytes that are no mail's, and returns how many of the bytes the library may read. c.mu
+// is held.
 func (c *conn) count(b []byte) int {
 	most := len(b)
 	if c.limited {
@@ -90,7 +90,8 @@ func (c *conn) count(b []byte) int {
 	return n
 }
 
-// finish ends the session with an answer. The library's own answers to what it has read by then are dropped. c.mu is held.
+// finish ends the session with an answer. The library's own answers to what it has read by then are dropped. c.mu is
+// held.
 func (c *conn) finish(reason, reply string) {
 	if c.over {
 		return

@@ -161,9 +161,9 @@ func (c *Conn) Header(uid uint32, fields ...string) ([]byte, error) {
 	})
 }
 
-// Mail returns a mail as it was received. The connection holds its share of the Dialer's Memory until the next command or
-// Close, so the mail must not be used after that. The error wraps ErrBusy if there is no memory, wraps ErrNoMail if it is gone, and ErrTooLarge if it has more than
-// limit bytes; the connection is of no use then.
+// Mail returns a mail as it was received. The connection holds its share of the Dialer's Memory until the next command
+// or Close, so the mail must not be used after that. The error wraps ErrBusy if there is no memory, wraps ErrNoMail if
+// it is gone, and ErrTooLarge if it has more than limit bytes; the connection is of no use then.
 func (c *Conn) Mail(uid uint32, limit int64) ([]byte, error) {
 	return c.section(uid, limit, &goimap.FetchItemBodySection{Peek: true})
 }

@@ -2,8 +2,8 @@ package imap
 
 import "errors"
 
-// scanner finds literals in the text that a server sends (RFC 9051 section 4.3). A line that ends like one with a literal
-// is taken for one, although the client reads the text of a status as text.
+// scanner finds literals in the text that a server sends (RFC 9051 section 4.3). A line that ends like one with a
+// literal is taken for one, although the client reads the text of a status as text.
 type scanner struct {
 	literal int64 // bytes left of a literal
 

@@ -20,8 +20,8 @@ var (
 // plainLines bounds the text before STARTTLS.
 var plainLines = outbound.LineBounds{Bytes: 16 << 10, Lines: 64, Length: 8 << 10}
 
-// secure returns the connection with TLS as the server's settings have it. Bounds of what the server sends are set above
-// TLS as well, so go-imap, which has no place for them, does not change to TLS itself.
+// secure returns the connection with TLS as the server's settings have it. Bounds of what the server sends are set
+// above TLS as well, so go-imap, which has no place for them, does not change to TLS itself.
 func (d *Dialer) secure(raw *outbound.Conn, s Server) (net.Conn, error) {
 	if s.TLS != transport.ImplicitTLS && s.TLS != transport.StartTLS {
 		return raw, nil

@@ -58,9 +58,9 @@ WITH RECURSIVE walk AS (
 	) AS n
 )` + headsSQL
 
-// headsSQL returns the groups of a walk and the limits of each group. The time of a job that is due has come, also if its
-// run_at lies ahead since the clock was set back. No interval between two slots of a key is longer than a minute, so a
-// next_at beyond it is of a clock ahead, too.
+// headsSQL returns the groups of a walk and the limits of each group. The time of a job that is due has come, also if
+// its run_at lies ahead since the clock was set back. No interval between two slots of a key is longer than a minute,
+// so a next_at beyond it is of a clock ahead, too.
 const headsSQL = `, heads AS MATERIALIZED (
 	SELECT * FROM walk LIMIT $2
 )
@@ -70,7 +70,8 @@ SELECT h.org_id, h.line, h.kind, extract(epoch FROM h.run_at)::float8,
 	coalesce(w.weight, 1),
 	CASE WHEN h.line = '00000000-0000-0000-0000-000000000000' THEN 1000000 WHEN l.held_until > now() THEN 0
 	WHEN l.probing THEN 1 ELSE coalesce(l.slots, $3) END,
-	l.rate, extract(epoch FROM CASE WHEN l.next_at < now() + interval '1 minute' THEN l.next_at ELSE now() END)::float8, extract(epoch FROM now())::float8
+	l.rate, extract(epoch FROM CASE WHEN l.next_at < now() + interval '1 minute' THEN l.next_at ELSE now() END)::float8,
+	extract(epoch FROM now())::float8
 FROM heads h
 LEFT JOIN job_weight w ON w.org_id = h.org_id
 LEFT JOIN LATERAL (SELECT * FROM job_line WHERE job_line.org_id = h.org_id AND job_line.id = h.line

@@ -14,7 +14,8 @@ import (
 // stampedAhead inserts a row of each kind as it is after the clock was set back by an hour.
 const stampedAhead = `
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, created_at, run_at, wake_at, owner, lease_until, due)
-SELECT $1, gen_random_uuid(), kind, '{}', 'default', 3, now() + made, now() + run, now() + wake, owner, now() + lease, due
+SELECT $1, gen_random_uuid(), kind, '{}', 'default', 3, now() + made, now() + run, now() + wake, owner,
+	now() + lease, due
 FROM (VALUES
 	('pushed',       interval '1h', interval '1h', interval '1h 3s',  NULL::uuid,        NULL::interval,   false),
 	('owned',        interval '-1s', interval '-1s', interval '1h 20s', gen_random_uuid(), interval '1h 20s', false),

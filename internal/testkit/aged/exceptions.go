@@ -116,7 +116,8 @@ func (e *Exceptions) Check(t testing.TB, state State, costs Costs) {
 func (e *Exceptions) Update(t testing.TB, state State, costs Costs) {
 	t.Helper()
 	for key := range e.lines {
-		if c, ok := costs[key[1]]; key[0] == string(state) && (!ok || c.Buffers <= c.Bound) && !e.lines[key].stays(e.Varies) {
+		c, ok := costs[key[1]]
+		if key[0] == string(state) && (!ok || c.Buffers <= c.Bound) && !e.lines[key].stays(e.Varies) {
 			delete(e.lines, key)
 		}
 	}
