@@ -18,10 +18,12 @@ type Args struct {
 
 // Kind reads the accounts of one login from its provider. It runs again a day later, so an unavailable provider costs
 // at most a day.
-var Kind = queue.Define[Args]("adaccounts.sync",
-	queue.Options{Lane: queue.Remote, MaxAttempts: 5, Timeout: 2 * time.Minute, Backoff: func(failed int) time.Duration {
+var Kind = queue.Define[Args]("adaccounts.sync", queue.Options{
+	Lane: queue.Remote, MaxAttempts: 5, Timeout: 2 * time.Minute,
+	Backoff: func(failed int) time.Duration {
 		return queue.Jitter(time.Duration(failed)*15*time.Minute, 0.3)
-	}})
+	},
+})
 
 // Ask enqueues, in tx, a sync of a grant's accounts now. It uses no dedupe key, because a waiting or running sync may
 // use an older token.
