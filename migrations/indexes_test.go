@@ -23,7 +23,7 @@ const (
 
 // A process of its own that makes the indexes, to be killed.
 func TestMain(m *testing.M) {
-	if url := os.Getenv(processURL); url != "" { //nolint:forbidigo // the setting of a test's process
+	if url := os.Getenv(processURL); url != "" {
 		if migrations.MakeIndexes(context.Background(), url, indexesText) != nil {
 			os.Exit(1)
 		}

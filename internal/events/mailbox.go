@@ -25,7 +25,7 @@ type Mailbox struct {
 	SignatureHTML   string          `json:"signature_html" doc:"Signature; may be empty"`
 	OwnerID         *id.ID          `json:"owner_id" format:"uuid" nullable:"true" doc:"User it belongs to, or null"`
 	Status          string          `json:"status" enum:"unverified,active,held,disabled" doc:"Whether it sends"`
-	StatusReason    *string         `json:"status_reason" doc:"Why it has the status, or waits; null: no special reason"`
+	StatusReason    *string         `json:"status_reason" doc:"Why it has the status, or waits; null: no reason"`
 	StatusDetail    *string         `json:"status_detail" doc:"What happened, in words; null: it waits for nothing"`
 	StatusAction    *string         `json:"status_action" doc:"What to do about it, in words; null: nothing"`
 	NextSyncAt      *wire.Time      `json:"next_sync_at" format:"date-time"`

@@ -15,7 +15,7 @@ func PostgresWithClock(t testing.TB) (p *PostgresServer, set func(ahead time.Dur
 	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
 	if len(found) == 0 {
 		const reason = "libfaketime is not installed (Debian package faketime), so no clock of Postgres can be set"
-		if os.Getenv("CI") == "true" { //nolint:forbidigo // as for the servers
+		if os.Getenv("CI") == "true" {
 			t.Fatal(reason)
 		}
 		t.Skip("SKIPPED: " + reason)

@@ -2,6 +2,7 @@ package listener
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/emersion/go-smtp"
@@ -28,7 +29,7 @@ func (s *Server) read(r io.Reader) (raw []byte, release func(), err error) {
 		}
 		n, err := io.CopyN(&out, r, chunk)
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return out.Bytes(), release, nil
 		case err != nil:
 			return nil, release, err
