@@ -73,8 +73,9 @@ func (c *calls) resize(limits callLimits) {
 	c.limits = limits
 }
 
-// begin counts a call, or returns nil and when to ask again. end must be called with a call that begin returned.
-func (c *calls) begin(org id.ID, host string) (one *outsideCall, again time.Duration) {
+// beginCall counts a call, or returns nil and when to ask again. endCall must be called with a call that
+// beginCall returned.
+func (c *calls) beginCall(org id.ID, host string) (one *outsideCall, again time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -127,7 +128,7 @@ func (c *calls) longOf(org id.ID, now time.Time) (n int) {
 	return n
 }
 
-func (c *calls) end(one *outsideCall) {
+func (c *calls) endCall(one *outsideCall) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all--
@@ -145,13 +146,13 @@ func (c *calls) limit(run *queue.Claimed) (end func()) {
 	var first *outsideCall
 	run.LimitCalls(func(host string) (again time.Duration) {
 		if first == nil {
-			first, again = c.begin(run.Org, host)
+			first, again = c.beginCall(run.Org, host)
 		}
 		return again
 	})
 	return func() {
 		if first != nil {
-			c.end(first)
+			c.endCall(first)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // begins begins calls until one is refused, at most 1000, and returns them.
 func (c *calls) begins(org id.ID, host func(n int) string) (all []*outsideCall) {
 	for n := range 1000 {
-		one, _ := c.begin(org, host(n))
+		one, _ := c.beginCall(org, host(n))
 		if one == nil {
 			return all
 		}
@@ -34,14 +34,14 @@ func TestCallsOfOneOrgAndOfOneHostLeaveSlotsForOthers(t *testing.T) {
 			t.Errorf("one org has %d of 64 slots, want 16", len(held))
 		}
 		for _, one := range held[4:] {
-			c.end(one)
+			c.endCall(one)
 		}
 		time.Sleep(longCall) //nolint:forbidigo // the bubble's clock
 		if more := c.begins(first, only); len(more) != 0 {
 			t.Errorf("beside 4 long calls an org gets %d more to the same server", len(more))
 		}
-		one, _ := c.begin(first, "b.example:25")
-		if other, _ := c.begin(second, "a.example:25"); one == nil || other == nil {
+		one, _ := c.beginCall(first, "b.example:25")
+		if other, _ := c.beginCall(second, "a.example:25"); one == nil || other == nil {
 			t.Error("long calls of an org to a server hold up another server, or another org")
 		}
 		for range 3 { // orgs whose servers do not respond either
@@ -60,11 +60,11 @@ func TestAnOrgWithManyShortCallsWaitsForAMomentOnly(t *testing.T) {
 		c.resize(callLimitsOf(64)[general])
 		org := id.New()
 		c.begins(org, strconv.Itoa)
-		if _, again := c.begin(org, "another"); again != callSoon {
+		if _, again := c.beginCall(org, "another"); again != callSoon {
 			t.Errorf("beside short calls asked again in %s", again)
 		}
 		time.Sleep(longCall) //nolint:forbidigo // the bubble's clock
-		if _, again := c.begin(org, "another"); again != callLater {
+		if _, again := c.beginCall(org, "another"); again != callLater {
 			t.Errorf("beside long calls asked again in %s", again)
 		}
 	})
@@ -86,7 +86,7 @@ func TestCallsThatEndInTimeAreNotLimitedByHost(t *testing.T) {
 	org := id.New()
 	for range 1000 {
 		for _, one := range c.begins(org, only) {
-			c.end(one)
+			c.endCall(one)
 		}
 	}
 	if c.all != 0 || len(c.orgs) != 0 || len(c.hosts) != 0 {

@@ -187,7 +187,7 @@ func (o *outage) done(want string) {
 	}
 }
 
-func taken(string) smtpd.Fault { return smtpd.Fault{} }
+func takesEach(string) smtpd.Fault { return smtpd.Fault{} }
 
 // TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack takes Postgres away between the final dots of 95
 // mails and their replies, for longer than the runs keep trying. Postgres that hangs executes later what it was sent.
@@ -241,7 +241,7 @@ func repliesDuring(t *testing.T, leave, back func(*outage)) {
 func TestTheFinalRepliesOfAKilledWorkerAreWrittenByTheNextOne(t *testing.T) {
 	t.Parallel()
 	const mails = 95
-	o := openOutage(t, taken)
+	o := openOutage(t, takesEach)
 	o.write(mails)
 	first := o.process(keeping)
 	o.marked(mails)
@@ -262,7 +262,7 @@ func TestTheFinalRepliesOfAKilledWorkerAreWrittenByTheNextOne(t *testing.T) {
 func TestEnrolmentsGoOnByFinalRepliesThatCameWhilePostgresWasAway(t *testing.T) {
 	t.Parallel()
 	const mails = 8
-	o := openOutage(t, taken)
+	o := openOutage(t, takesEach)
 	o.exec(`UPDATE mailbox SET daily_cap = NULL, gap_min = 0, gap_max = 0`)
 	o.enrolAll(o.sequence(walkSteps()), mails)
 	replies := o.replies()

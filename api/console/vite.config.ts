@@ -38,5 +38,10 @@ export default defineConfig({
   server: {
     proxy: Object.fromEntries(['/api', '/app/frame', '/billing', '/white-label', '/oauth'].map((path) => [path, api])),
   },
-  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
+  test: {
+    environment: 'happy-dom',
+    include: ['src/**/*.test.{ts,tsx}'],
+    isolate: false, // an environment of its own for each file takes ten times as long as all tests
+    testTimeout: 60_000, // CI runs them beside tests that use the whole machine
+  },
 });

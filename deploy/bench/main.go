@@ -28,8 +28,8 @@
 //	                 million contacts: sequences=kills or any of kills, enrol, due, fair, closed alone;
 //	                 sequences=due,contacts:20000 is a small trial
 //	way              a contact's whole way, from its POST to its webhook's delivery, beside bare SQL and a bare client
-//	aged             every GET operation with its filters and orders, in small to huge orgs of a database with 2,006 orgs,
-//	                 a year of history and statistics of yesterday; aged=test is a small trial
+//	aged             every GET operation with its filters and orders, in small to huge orgs of a database with
+//	                 2,006 orgs, a year of history and statistics of yesterday; aged=test is a small trial
 //	traces           what tracing costs a contact's way: off, 1 % of the traces, all
 //	idle             what all roles cost while nothing happens, with the statements that cost most, and how soon the
 //	                 roles pick up a job then; idle=100000 has that many orgs, idle=20000,60 is 60 idle seconds long

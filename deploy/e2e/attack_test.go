@@ -93,7 +93,8 @@ func newAttacked(t *testing.T) *attacked {
 		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_SANDBOXES=stripe,oauth,ai,mail", "FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_MAIL_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=error",
 		"FUNNELWORK_DRAIN_DELAY=0s")
-	inbound := append(slices.Clone(env), "FUNNELWORK_INBOUND_ADDR="+a.inbound, "FUNNELWORK_INBOUND_DOMAIN=in.example.com")
+	inbound := append(slices.Clone(env),
+		"FUNNELWORK_INBOUND_ADDR="+a.inbound, "FUNNELWORK_INBOUND_DOMAIN=in.example.com")
 	a.roles["api"] = role(t, inbound, "api", ports[0], ports[1])
 	a.roles["worker"] = role(t, env, "worker", ports[0], ports[2])
 	a.roles["scheduler"] = role(t, env, "scheduler", ports[0], ports[3])

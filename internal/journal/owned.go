@@ -73,15 +73,15 @@ func (d *Dir) Adopt(prefix, suffix string) ([]*Owned, error) {
 	}
 	var out []*Owned
 	for _, path := range files {
-		if f := take(path); f != nil {
+		if f := lockFile(path); f != nil {
 			out = append(out, &Owned{dir: d, name: filepath.Base(path), locked: f})
 		}
 	}
 	return out, nil
 }
 
-// take opens and locks a file. It returns nil if the file belongs to a process, or is not there any more.
-func take(path string) *os.File {
+// lockFile opens and locks a file. It returns nil if the file belongs to a process, or is not there any more.
+func lockFile(path string) *os.File {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil

@@ -25,11 +25,13 @@ type Lines struct {
 // BoundLines returns the connection with bounds of its text. The first exchange begins now.
 func BoundLines(c net.Conn, b LineBounds) *Lines {
 	l := &Lines{Conn: c, bounds: b}
-	l.begin()
+	l.resetBounds()
 	return l
 }
 
-func (l *Lines) begin() { l.bytes, l.lines, l.length = l.bounds.Bytes, l.bounds.Lines, l.bounds.Length }
+func (l *Lines) resetBounds() {
+	l.bytes, l.lines, l.length = l.bounds.Bytes, l.bounds.Lines, l.bounds.Length
+}
 
 // Read implements net.Conn. The error is ErrTooMuch in place of text beyond the bounds.
 func (l *Lines) Read(p []byte) (int, error) {
@@ -51,7 +53,7 @@ func (l *Lines) Read(p []byte) (int, error) {
 // SetDeadline implements net.Conn.
 func (l *Lines) SetDeadline(t time.Time) error {
 	if !t.IsZero() {
-		l.begin()
+		l.resetBounds()
 	}
 	return l.Conn.SetDeadline(t)
 }

@@ -17,8 +17,8 @@ func scanInto(dst any) func(pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error { return row.Scan(dst) }
 }
 
-// refuse makes every write to a table fail with a SQLSTATE.
-func refuse(t *testing.T, url, table, state string) {
+// refuseWrites makes every write to a table fail with a SQLSTATE.
+func refuseWrites(t *testing.T, url, table, state string) {
 	t.Helper()
 	sql := fmt.Sprintf(`CREATE OR REPLACE FUNCTION refuse_%[1]s() RETURNS trigger LANGUAGE plpgsql AS
 		$$BEGIN RAISE 'refused' USING ERRCODE = '%[2]s'; END$$;
@@ -29,8 +29,8 @@ func refuse(t *testing.T, url, table, state string) {
 	}
 }
 
-// terminate ends all sessions of the test's pools, and returns their number when they have ended.
-func terminate(t *testing.T, url string) (n int) {
+// terminateSessions ends all sessions of the test's pools, and returns their number when they have ended.
+func terminateSessions(t *testing.T, url string) (n int) {
 	t.Helper()
 	const sql = `SELECT count(*) FROM (SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
 		WHERE application_name LIKE 'funnelwork %' AND datname = current_database()) AS ended`
@@ -97,7 +97,7 @@ func TestATransactionOnSessionsThatEndedInThePoolIsSentAgain(t *testing.T) {
 			if err := kindsOf["read by key"](); err != nil {
 				t.Error(err)
 			}
-			if n := terminate(t, kit.URL); n < 2 {
+			if n := terminateSessions(t, kit.URL); n < 2 {
 				t.Fatalf("%d sessions were terminated", n)
 			}
 			if err := run(); err != nil {
@@ -121,7 +121,7 @@ func TestASessionThatEndsInItsTransactionIsNotReplaced(t *testing.T) {
 		if _, err := tx.Exec(t.Context(), insert, org, id.New(), "a"); err != nil {
 			return err
 		}
-		terminate(t, kit.URL)
+		terminateSessions(t, kit.URL)
 		_, err := tx.Exec(t.Context(), insert, org, id.New(), "b")
 		return err
 	})
@@ -162,7 +162,7 @@ func TestATransactionThatTheServerEndedWhileItWasIdleMayBeRepeated(t *testing.T)
 	if got := kinds(t, db, org); len(got) != 0 {
 		t.Errorf("half of the transaction is there: %v", got)
 	}
-	if err := write(t.Context(), db); err != nil {
+	if err := writeRow(t.Context(), db); err != nil {
 		t.Errorf("the next transaction: %v", err)
 	}
 }

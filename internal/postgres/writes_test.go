@@ -31,7 +31,7 @@ func setReadOnly(t *testing.T, server *testkit.PostgresServer, on string) {
 	}
 }
 
-func write(ctx context.Context, db *postgres.DB) error {
+func writeRow(ctx context.Context, db *postgres.DB) error {
 	return db.Tx(ctx, id.New(), func(tx *postgres.Tx) error {
 		tx.Queue(insert, tx.Org(), id.New(), "a")
 		return nil
@@ -42,7 +42,7 @@ func TestAServerThatTurnsReadOnlyFailsWritesAndServesReads(t *testing.T) {
 	t.Parallel()
 	server := testkit.RealPostgres(t)
 	db, _ := open(t, server.URL, postgres.App, false)
-	if err := write(t.Context(), db); err != nil {
+	if err := writeRow(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := db.Writes().Check(t.Context()); !ok || err != nil {
@@ -50,7 +50,7 @@ func TestAServerThatTurnsReadOnlyFailsWritesAndServesReads(t *testing.T) {
 	}
 	setReadOnly(t, server, "on")
 	become(t, "a refused write", func() bool {
-		err := write(t.Context(), db)
+		err := writeRow(t.Context(), db)
 		if err != nil && (!postgres.Away(err) || !postgres.Lost(err)) {
 			t.Fatalf("the refusal %v is not taken for an outage", err)
 		}
@@ -65,7 +65,7 @@ func TestAServerThatTurnsReadOnlyFailsWritesAndServesReads(t *testing.T) {
 		t.Errorf("%d sessions were opened for 50 reads while writes fail", n)
 	}
 	setReadOnly(t, server, "off")
-	become(t, "writable", func() bool { return write(t.Context(), db) == nil })
+	become(t, "writable", func() bool { return writeRow(t.Context(), db) == nil })
 	become(t, "not failing", func() bool { return !db.Writes().Failing() })
 }
 
@@ -93,7 +93,7 @@ func TestSessionsOfADemotedServerGoToTheServerThatTakesWrites(t *testing.T) {
 	first := testkit.RealPostgres(t)
 	second := first.Standby()
 	db, _ := open(t, testkit.AnyOf(t, first, second), postgres.App, false)
-	if err := write(t.Context(), db); err != nil {
+	if err := writeRow(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	byKey := func() bool {
@@ -110,14 +110,14 @@ func TestSessionsOfADemotedServerGoToTheServerThatTakesWrites(t *testing.T) {
 	}
 	// The old primary keeps its sessions, which serve reads until another server takes writes.
 	setReadOnly(t, first, "on")
-	become(t, "failing", func() bool { return write(t.Context(), db) != nil && db.Writes().Failing() })
+	become(t, "failing", func() bool { return writeRow(t.Context(), db) != nil && db.Writes().Failing() })
 	kinds(t, db, id.New())
 	byKey()
 	if err := db.Ping(t.Context()); err != nil {
 		t.Errorf("a session while no server takes writes: %v", err)
 	}
 	second.Promote()
-	become(t, "writable", func() bool { return write(t.Context(), db) == nil })
+	become(t, "writable", func() bool { return writeRow(t.Context(), db) == nil })
 	become(t, "not failing", func() bool { return !db.Writes().Failing() })
 	if byKey() {
 		t.Error("reads by key still go to the old primary")
@@ -164,13 +164,13 @@ func TestCommitsThatWaitForAStandbyThatIsAwayAreFailingWrites(t *testing.T) {
 	become(t, "a write without an answer", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		return write(ctx, db) != nil
+		return writeRow(ctx, db) != nil
 	})
 	become(t, "failing", db.Writes().Failing)
 	kinds(t, db, id.New())
 	demand("")
 	become(t, "not failing", func() bool { return !db.Writes().Failing() })
-	if err := write(t.Context(), db); err != nil {
+	if err := writeRow(t.Context(), db); err != nil {
 		t.Error(err)
 	}
 }
@@ -179,8 +179,8 @@ func TestATriggerThatRefusesOneTablesWritesIsNoOutage(t *testing.T) {
 	t.Parallel()
 	kit := testkit.DB(t)
 	db, _ := open(t, kit.URL, postgres.App, false)
-	refuse(t, kit.URL, "job", "53100")
-	if err := write(t.Context(), db); !postgres.Away(err) {
+	refuseWrites(t, kit.URL, "job", "53100")
+	if err := writeRow(t.Context(), db); !postgres.Away(err) {
 		t.Fatalf("refused write: %v", err)
 	}
 	if ok, err := db.Writes().Check(t.Context()); !ok || err != nil {

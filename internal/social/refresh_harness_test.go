@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/journal"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -159,13 +160,14 @@ func (s *shore) refresher() *social.Refresher { return s.refresherOf(s.set) }
 
 func (s *shore) refresherOf(set *provider.Set) *social.Refresher {
 	s.t.Helper()
-	spool, err := social.OpenTokenJournal(s.places.Spool, s.secret)
+	dir, err := journal.Open(s.places.Spool)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	o := social.RefreshOptions{
-		Service: s.service(set), App: s.db.App, System: s.db.System, Spool: spool,
-		Log: slog.New(s.log), Lease: s.places.Lease,
+		Service: s.service(set), App: s.db.App, System: s.db.System,
+		Spool: social.NewTokenJournal(dir, s.secret),
+		Log:   slog.New(s.log), Lease: s.places.Lease,
 	}
 	if s.clock != nil {
 		o.Now = s.clock.Now

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/journal"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/secret"
@@ -62,7 +63,7 @@ func TestRefreshChild(t *testing.T) {
 		t: t, places: o.Places, secret: box, log: &logged{Handler: slog.DiscardHandler},
 		set: providers(o.Places.Providers, time.Now, ""),
 	}
-	spool, err := social.OpenTokenJournal(o.Places.Spool, box)
+	dir, err := journal.Open(o.Places.Spool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +76,9 @@ func TestRefreshChild(t *testing.T) {
 		return db
 	}
 	r := social.NewRefresher(social.RefreshOptions{
-		Service: s.service(s.set), App: open(postgres.App), System: open(postgres.System), Spool: spool,
-		Log: slog.New(s.log), Lease: o.Places.Lease,
+		Service: s.service(s.set), App: open(postgres.App), System: open(postgres.System),
+		Spool: social.NewTokenJournal(dir, box),
+		Log:   slog.New(s.log), Lease: o.Places.Lease,
 	})
 	say("ready")
 	in := bufio.NewReader(os.Stdin)

@@ -24,16 +24,6 @@ type TokenJournal struct {
 	box *secret.Sealer
 }
 
-// OpenTokenJournal opens the journal in dir. It creates the directory if needed, readable by its owner only, and checks
-// that it is writable.
-func OpenTokenJournal(dir string, box *secret.Sealer) (*TokenJournal, error) {
-	files, err := journal.Open(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open token journal: %w", err)
-	}
-	return NewTokenJournal(files, box), nil
-}
-
 // NewTokenJournal returns the journal in a directory, which it may share with other journals.
 func NewTokenJournal(dir *journal.Dir, box *secret.Sealer) *TokenJournal {
 	return &TokenJournal{dir: dir, box: box}

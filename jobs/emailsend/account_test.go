@@ -181,7 +181,7 @@ func TestTheSentFolderOfAConnectedAccountIsReadWithItsToken(t *testing.T) {
 	t.Parallel()
 	c := connectAccount(t, mailboxes.Google, "gmail", "google")
 	folder := imapd.Start(t, "Sent", true)
-	folder.Token = c.grant.Access
+	folder.RequireToken(c.grant.Access)
 	own := c.emails.Mailboxes.Own[mailboxes.Google]
 	own.IMAP = mailboxes.Address{Host: folder.Host, Port: folder.Port, TLS: mailboxes.NoTLS}
 	c.emails.Mailboxes.Own[mailboxes.Google] = own

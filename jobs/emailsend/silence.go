@@ -22,9 +22,9 @@ func SilenceOf(m *mailboxes.Sending, r *transport.Result) string {
 	return mailboxes.SilenceOf(mailboxes.Submission, m.Host, m.Port, r.Err)
 }
 
-// begin counts the call of the mailbox's server. If it may not begin, the mails of the mailbox wait as long as this
-// one, since each of them would only find the same.
-func begin(run *queue.Run[Args], m *mailboxes.Sending) error {
+// beginServerCall counts the call of the mailbox's server. If it may not begin, the mails of the mailbox wait as long
+// as this one, since each of them would only find the same.
+func beginServerCall(run *queue.Run[Args], m *mailboxes.Sending) error {
 	if m.Kind == mailboxes.Sandbox {
 		return nil
 	}

@@ -64,7 +64,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		}
 		return wait(run, o, &emails.RefusedError{Reason: m.Status, At: at, WholeMailbox: true})
 	}
-	if err := begin(run, o.Mailbox); err != nil {
+	if err := beginServerCall(run, o.Mailbox); err != nil {
 		return err
 	}
 	mime, err := o.MIME(ctx, j.DB)

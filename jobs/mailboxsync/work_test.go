@@ -221,7 +221,7 @@ func TestTheSameMailByAllWaysAtOnceIsOneMessage(t *testing.T) {
 func TestAMailboxOfAConnectedAccountIsReadWithItsToken(t *testing.T) {
 	t.Parallel()
 	p := open(t)
-	p.server.Token = "fresh"
+	p.server.RequireToken("fresh")
 	p.boxes.Own = map[string]mailboxes.OwnServers{
 		mailboxes.Google: {IMAP: mailboxes.Address{Host: p.server.Host, Port: p.server.Port, TLS: mailboxes.NoTLS}},
 	}

@@ -49,7 +49,7 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		j.Metrics.ended(string(webhooks.Discarded))
 		return nil
 	}
-	if err := begin(run, p); err != nil {
+	if err := beginEndpointCall(run, p); err != nil {
 		return err
 	}
 	probe := false
@@ -80,8 +80,9 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	return verdict(p, &o)
 }
 
-// begin counts the call of the receiver. If it may not begin, the endpoint's other deliveries wait as long as this one.
-func begin(run *queue.Run[Args], p *webhooks.DeliveryRequest) error {
+// beginEndpointCall counts the call of the receiver. If it may not begin, the endpoint's other deliveries wait as long
+// as this one.
+func beginEndpointCall(run *queue.Run[Args], p *webhooks.DeliveryRequest) error {
 	u, err := url.Parse(p.URL)
 	if err != nil {
 		return nil //nolint:nilerr // the client refuses the URL

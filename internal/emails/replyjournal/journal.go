@@ -82,7 +82,7 @@ func (j *Journal) Keep(ctx context.Context, run *queue.Claimed, f emails.FinalRe
 		return
 	}
 	if !j.add(&entry{reply: f, since: time.Now(), isRunning: true}) {
-		j.refuse(ctx)
+		j.refuseReply(ctx)
 		return
 	}
 	k := keyOf(&f)
@@ -101,8 +101,8 @@ func (j *Journal) add(e *entry) bool {
 	return true
 }
 
-// refuse reports a reply for which there is no room.
-func (j *Journal) refuse(ctx context.Context) {
+// refuseReply reports a reply for which there is no room.
+func (j *Journal) refuseReply(ctx context.Context) {
 	j.metrics.dropped.Inc()
 	j.mu.Lock()
 	first := !j.full

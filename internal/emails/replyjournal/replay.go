@@ -104,11 +104,11 @@ func (j *Journal) replay(ctx context.Context) bool {
 	var refused error
 	defer func() { j.report(ctx, counts, refused) }()
 	for _, k := range j.due(time.Now()) {
-		e := j.begin(k)
+		e := j.beginWriting(k)
 		if e == nil {
 			continue
 		}
-		result, err := j.write(ctx, &e.reply)
+		result, err := j.writeReply(ctx, &e.reply)
 		j.end(k, e, result, err)
 		switch {
 		case err == nil:
@@ -139,8 +139,8 @@ func (j *Journal) due(now time.Time) []key {
 	return out
 }
 
-// begin returns the reply if no run has taken it meanwhile.
-func (j *Journal) begin(k key) *entry {
+// beginWriting returns the reply if no run has taken it meanwhile.
+func (j *Journal) beginWriting(k key) *entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e := j.replies[k]
@@ -166,7 +166,7 @@ func (j *Journal) end(k key, e *entry, result emails.Replayed, err error) {
 	}
 }
 
-func (j *Journal) write(ctx context.Context, f *emails.FinalReply) (result emails.Replayed, err error) {
+func (j *Journal) writeReply(ctx context.Context, f *emails.FinalReply) (result emails.Replayed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statement)
 	defer cancel()
 	err = j.opt.DB.Tx(ctx, f.Org, func(tx *postgres.Tx) (err error) {

@@ -41,7 +41,7 @@ func (a *admission) Accept() (net.Conn, error) {
 		limited, networks := a.classify(c.RemoteAddr())
 		if reason := a.admit(limited, networks); reason != "" {
 			a.metrics.count(reason)
-			refuse(c)
+			refuseConnection(c)
 			continue
 		}
 		release := sync.OnceFunc(func() { a.release(limited, networks) })
@@ -116,9 +116,9 @@ func (a *admission) release(limited bool, networks []netip.Prefix) {
 	}
 }
 
-// refuse answers a connection that is not admitted. The answer fits the socket's buffer, so nothing waits for the
-// client.
-func refuse(c net.Conn) {
+// refuseConnection answers a connection that is not admitted. The answer fits the socket's buffer, so nothing waits for
+// the client.
+func refuseConnection(c net.Conn) {
 	_ = c.SetWriteDeadline(time.Now().Add(refusalTime))
 	_, _ = c.Write([]byte("421 4.7.0 Too many connections, try again later\r\n"))
 	_ = c.Close()

@@ -115,7 +115,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 func (s *session) Data(r io.Reader) error {
 	s.conn.startMail()
 	head := "Return-Path: <" + strings.Map(printable, s.from) + ">\r\n"
-	raw, release, err := s.server.read(io.MultiReader(strings.NewReader(head), r))
+	raw, release, err := s.server.readMail(io.MultiReader(strings.NewReader(head), r))
 	defer release()
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 4, 2}, Message: "The mail took too long"}

@@ -11,9 +11,9 @@ import (
 // chunk is how many bytes of a mail are counted at once.
 const chunk = 64 << 10
 
-// read reads a mail whole. The mails that are read at once take at most maxMemory; one above that is refused for now.
-// release must be called when the mail is no longer needed, also after an error.
-func (s *Server) read(r io.Reader) (raw []byte, release func(), err error) {
+// readMail reads a mail whole. The mails that are read at once take at most maxMemory; one above that is refused for
+// now. release must be called when the mail is no longer needed, also after an error.
+func (s *Server) readMail(r io.Reader) (raw []byte, release func(), err error) {
 	var (
 		out   bytes.Buffer
 		taken int64

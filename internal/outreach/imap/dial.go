@@ -109,12 +109,12 @@ func (d *Dialer) open(ctx context.Context, raw net.Conn, s Server) (*Conn, error
 	received := cmp.Or(d.MaxReceived, usualReceived)
 	_ = bounded.Renew(outbound.Bounds{Total: received, Answer: received, Life: time.Until(until)})
 	c := &Conn{limit: limit(ctx, conn, bounded, d.Memory)}
-	c.limit.begin(shortAnswer)
+	c.limit.beginAnswer(shortAnswer)
 	c.client = imapclient.New(c.limit, nil)
 	if err = c.client.WaitGreeting(); err != nil {
 		err = fmt.Errorf("greet IMAP server: %w", err)
 	} else {
-		c.limit.begin(shortAnswer)
+		c.limit.beginAnswer(shortAnswer)
 		err = signIn(c.client, s)
 	}
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *Conn) Failure() error { return c.limit.raw.Failure() }
 func (c *Conn) Close() error {
 	defer c.stop()
 	defer c.limit.release()
-	c.limit.begin(shortAnswer)
+	c.limit.beginAnswer(shortAnswer)
 	_ = c.client.Logout().Wait() // the server may have hung up
 	return c.client.Close()
 }

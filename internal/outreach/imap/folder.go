@@ -31,7 +31,7 @@ type Folder struct {
 
 // Examine opens a folder for reading. The other methods of this file are about the folder that was opened last.
 func (c *Conn) Examine(name string) (Folder, error) {
-	c.limit.begin(shortAnswer)
+	c.limit.beginAnswer(shortAnswer)
 	data, err := c.client.Select(name, &goimap.SelectOptions{ReadOnly: true}).Wait()
 	if err != nil {
 		return Folder{}, fmt.Errorf("examine folder: %w", c.limit.cause(err))
@@ -81,7 +81,7 @@ const maxFound = 1 << 20
 var errFound = errors.New("the server finds too many mails")
 
 func (c *Conn) search(criteria *goimap.SearchCriteria) ([]uint32, error) {
-	c.limit.begin(searchAnswer)
+	c.limit.beginAnswer(searchAnswer)
 	found, err := c.client.UIDSearch(criteria, nil).Wait()
 	if err != nil {
 		return nil, fmt.Errorf("search folder: %w", c.limit.cause(err))
@@ -120,11 +120,11 @@ func (c *Conn) Summaries(uids []uint32) ([]Summary, error) {
 	for _, uid := range uids {
 		set.AddNum(goimap.UID(uid))
 	}
-	c.limit.begin(fetchAnswer)
+	c.limit.beginAnswer(fetchAnswer)
 	cmd := c.client.Fetch(set, &goimap.FetchOptions{UID: true, Flags: true, RFC822Size: true, InternalDate: true})
 	found := map[uint32]Summary{}
 	for m := cmd.Next(); m != nil; m = cmd.Next() {
-		if s := summary(m); slices.Contains(uids, s.UID) {
+		if s := summaryOf(m); slices.Contains(uids, s.UID) {
 			found[s.UID] = s
 		}
 	}
@@ -134,8 +134,8 @@ func (c *Conn) Summaries(uids []uint32) ([]Summary, error) {
 	return slices.SortedFunc(maps.Values(found), func(a, b Summary) int { return cmp.Compare(a.UID, b.UID) }), nil
 }
 
-// summary reads the data of one mail. What was not asked for is passed over.
-func summary(m *imapclient.FetchMessageData) (s Summary) {
+// summaryOf reads the data of one mail. What was not asked for is passed over.
+func summaryOf(m *imapclient.FetchMessageData) (s Summary) {
 	for item := m.Next(); item != nil; item = m.Next() {
 		switch item := item.(type) {
 		case imapclient.FetchItemDataUID:
@@ -170,7 +170,7 @@ func (c *Conn) Mail(uid uint32, limit int64) ([]byte, error) {
 
 // section returns a part of one mail. It ends the connection rather than read what is beyond the limit.
 func (c *Conn) section(uid uint32, limit int64, part *goimap.FetchItemBodySection) ([]byte, error) {
-	c.limit.begin(answer{text: 64 << 10, line: 8 << 10, literal: limit + 1})
+	c.limit.beginAnswer(answer{text: 64 << 10, line: 8 << 10, literal: limit + 1})
 	cmd := c.client.Fetch(goimap.UIDSetNum(goimap.UID(uid)), &goimap.FetchOptions{
 		UID: true, BodySection: []*goimap.FetchItemBodySection{part},
 	})

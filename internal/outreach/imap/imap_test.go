@@ -83,7 +83,7 @@ func TestARefusedSignInDiffersFromAServerThatIsAway(t *testing.T) {
 func TestATokenSignsIn(t *testing.T) {
 	t.Parallel()
 	s := imapd.Start(t, "Sent", false)
-	s.Token = "fresh"
+	s.RequireToken("fresh")
 	at := serverOf(s)
 	at.AccessToken = "fresh"
 	conn, err := connect(t, at)

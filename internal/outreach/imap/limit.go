@@ -91,8 +91,8 @@ func limit(ctx context.Context, c net.Conn, raw *outbound.Conn, m *Memory) *limi
 	return l
 }
 
-// begin begins an exchange. What the last one has read is no longer used.
-func (l *limiter) begin(a answer) {
+// beginAnswer begins an exchange. What the last one has read is no longer used.
+func (l *limiter) beginAnswer(a answer) {
 	l.mu.Lock()
 	l.left, l.line, l.free = a, a.line, freeText
 	l.mu.Unlock()

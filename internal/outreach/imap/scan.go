@@ -39,7 +39,7 @@ func (s *scanner) next(b byte) (ended bool, err error) {
 	if b == '\n' {
 		return s.endLine()
 	}
-	s.begin(b)
+	s.beginByte(b)
 	if s.data && s.inString(b) {
 		s.state = inText
 		return false, nil
@@ -58,8 +58,8 @@ func (s *scanner) next(b byte) (ended bool, err error) {
 	return false, nil
 }
 
-// begin looks at the first bytes of a line.
-func (s *scanner) begin(b byte) {
+// beginByte looks at the first bytes of a line.
+func (s *scanner) beginByte(b byte) {
 	switch s.at {
 	case 0:
 		s.data = b == '*'

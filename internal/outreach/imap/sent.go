@@ -21,7 +21,7 @@ func (c *Conn) Sent() (string, error) {
 	if c.client.Caps().Has(goimap.CapSpecialUse) {
 		options = &goimap.ListOptions{ReturnSpecialUse: true}
 	}
-	c.limit.begin(listAnswer)
+	c.limit.beginAnswer(listAnswer)
 	cmd := c.client.List("", "*", options)
 	best, rank := "", len(sentNames)
 	for f := cmd.Next(); f != nil; f = cmd.Next() {
@@ -51,11 +51,11 @@ func (c *Conn) Sent() (string, error) {
 
 // Has reports whether a folder has a mail with the Message-ID, which is given without angle brackets.
 func (c *Conn) Has(folder, messageID string) (bool, error) {
-	c.limit.begin(shortAnswer)
+	c.limit.beginAnswer(shortAnswer)
 	if _, err := c.client.Select(folder, &goimap.SelectOptions{ReadOnly: true}).Wait(); err != nil {
 		return false, fmt.Errorf("examine folder: %w", c.limit.cause(err))
 	}
-	c.limit.begin(searchAnswer)
+	c.limit.beginAnswer(searchAnswer)
 	found, err := c.client.UIDSearch(&goimap.SearchCriteria{
 		Header: []goimap.SearchCriteriaHeaderField{{Key: "Message-ID", Value: messageID}},
 	}, nil).Wait()

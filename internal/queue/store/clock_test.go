@@ -25,8 +25,8 @@ FROM (VALUES
 	('running now',  interval '-1s', interval '-1s', interval '20s',  gen_random_uuid(), interval '20s',   false)
 ) AS j (kind, made, run, wake, owner, lease, due)`
 
-// times returns when Postgres looks at each job again, or starts it, in seconds rounded to ten.
-func times(t *testing.T, sql *pgx.Conn) map[string]int {
+// secondsToNextLook returns when Postgres looks at each job again, or starts it, in seconds rounded to ten.
+func secondsToNextLook(t *testing.T, sql *pgx.Conn) map[string]int {
 	t.Helper()
 	rows, err := sql.Query(t.Context(), `SELECT kind, round(extract(epoch FROM coalesce(
 		CASE WHEN owner IS NULL THEN wake_at ELSE lease_until END, run_at) - now()) / 10)::int * 10 FROM job`)
@@ -74,7 +74,7 @@ func TestJobsThatAClockAheadHasStampedAreDueForACheckAndPlannedJobsAreNot(t *tes
 	want := map[string]int{
 		"pushed": 0, "owned": 20, "planned": 25 * 3600, "planned soon": 600, "pushed now": 0, "running now": 20,
 	}
-	if diff := cmp.Diff(want, times(t, sql)); diff != "" {
+	if diff := cmp.Diff(want, secondsToNextLook(t, sql)); diff != "" {
 		t.Errorf("seconds until the next look (-want +got):\n%s", diff)
 	}
 	if isAhead() {

@@ -18,14 +18,16 @@ var files embed.FS
 // partFile is the file that runs once for each part of the contacts.
 const partFile = "sql/05_part.sql"
 
-// Build fills the migrated database at url, as a superuser. told, if not nil, is called with the time of each step.
-func Build(ctx context.Context, url string, size Size, state State, told func(step string, took time.Duration)) error {
+// Build fills the migrated database at url, as a superuser. onStep, if not nil, is called with the time of each step.
+func Build(
+	ctx context.Context, url string, size Size, state State, onStep func(step string, took time.Duration),
+) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	b := &build{conn: conn, size: size, state: state, now: time.Now().UTC().Truncate(time.Second), told: told}
+	b := &build{conn: conn, size: size, state: state, now: time.Now().UTC().Truncate(time.Second), onStep: onStep}
 	all, err := fs.Glob(files, "sql/*.sql")
 	if err != nil {
 		return err
@@ -53,11 +55,11 @@ func Build(ctx context.Context, url string, size Size, state State, told func(st
 
 // build is one run of Build.
 type build struct {
-	conn  *pgx.Conn
-	size  Size
-	state State
-	now   time.Time
-	told  func(step string, took time.Duration)
+	conn   *pgx.Conn
+	size   Size
+	state  State
+	now    time.Time
+	onStep func(step string, took time.Duration)
 }
 
 // parts runs the contacts' file for both parts. Unless the state is Analyzed, the statistics are made between them.
@@ -120,8 +122,8 @@ func (b *build) exec(ctx context.Context, step, sql string) error {
 	if _, err := b.conn.Exec(ctx, sql); err != nil {
 		return fmt.Errorf("build %s: %w", step, err)
 	}
-	if b.told != nil {
-		b.told(step, time.Since(began))
+	if b.onStep != nil {
+		b.onStep(step, time.Since(began))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,9 +29,6 @@ const (
 type Server struct {
 	Host string
 	Port int
-	// Token, if set before the first connection, is the access token that XOAUTH2 accepts. The password is not
-	// accepted then.
-	Token string
 	// Poisoned, if set, is called with the UID of each mail that is to be fetched with its body. Its error is the
 	// server's reply; ErrHangUp ends the connection instead.
 	Poisoned func(uid uint32) error
@@ -38,7 +36,11 @@ type Server struct {
 	user   *imapmemserver.User
 	server *imapserver.Server
 	sent   string
+	token  atomic.Pointer[string]
 }
+
+// RequireToken makes the server accept an access token by XOAUTH2, and the password no longer.
+func (s *Server) RequireToken(token string) { s.token.Store(&token) }
 
 // Start starts a server, which ends with the test. sent is the folder of sent mail; with marked, the server marks it as
 // such by an attribute.
@@ -61,7 +63,7 @@ func Start(t testing.TB, sent string, marked bool) *Server {
 		Caps: caps, InsecureAuth: true, Logger: log.New(io.Discard, "", 0),
 		NewSession: func(c *imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
 			inner := session{Session: memory.NewSession(), server: s, marked: marked, conn: c}
-			if s.Token != "" {
+			if s.token.Load() != nil {
 				return &tokenSession{inner}, nil, nil
 			}
 			return &inner, nil, nil
@@ -189,7 +191,7 @@ func (x *xoauth2) Next(response []byte) (challenge []byte, done bool, err error)
 	if response == nil {
 		return []byte{}, false, nil
 	}
-	if !strings.HasSuffix(string(response), "\x01auth=Bearer "+x.s.server.Token+"\x01\x01") {
+	if !strings.HasSuffix(string(response), "\x01auth=Bearer "+*x.s.server.token.Load()+"\x01\x01") {
 		return nil, false, errRefused
 	}
 	return nil, true, x.s.Login(User, Password)
