@@ -35,11 +35,11 @@ SELECT o.id, aged.id(o.at + k * interval '1 hour', 'mailbox ' || n || ' ' || k),
     aged.bytes('inbound ' || n || ' ' || k)
 FROM aged.org o, generate_series(0, o.mailboxes - 1) AS k;
 INSERT INTO mailbox_folder (org_id, mailbox_id, folder, uidvalidity, uidnext, next_sync_at, synced_at)
-SELECT org_id, id, f, 1, 100, @now + (hashint8(health_sent) & 255) * interval '1 second', @now
+SELECT org_id, id, f, 1, 100, @now + (hashtext(id::text) & 255) * interval '1 second', @now
 FROM mailbox, unnest('{INBOX,Sent}'::text[]) AS f WHERE kind = 'smtp';
 INSERT INTO mailbox_silence (org_id, mailbox_id, server, since, failures, detail, next_at)
 SELECT org_id, id, 'imap', @now - interval '5 minutes', 3, 'The server does not respond.', @now + interval '4 minutes'
-FROM mailbox WHERE kind = 'smtp' AND hashint8(health_sent) % 50 = 0;
+FROM mailbox WHERE kind = 'smtp' AND hashtext(id::text) % 50 = 0;
 INSERT INTO mailbox_provider (org_id, id, provider, key, created_at, updated_at)
 SELECT org_id, id, 'ses', aged.bytes('provider'), created_at, created_at FROM mailbox WHERE kind = 'smtp';
 INSERT INTO provider_event (org_id, mailbox_id, identity, received_at)
