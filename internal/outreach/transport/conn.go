@@ -12,11 +12,12 @@ import (
 
 // Conn is a connection that is signed in. It is not safe for concurrent use.
 type Conn struct {
-	raw    *outbound.Conn
-	client *smtp.Client
-	limit  time.Duration
-	mails  int // that were begun
-	broken bool
+	raw     *outbound.Conn
+	replies *outbound.Lines // above TLS
+	client  *smtp.Client
+	limit   time.Duration
+	mails   int // that were begun
+	broken  bool
 }
 
 // Envelope has the addresses of a mail's envelope.
@@ -35,7 +36,10 @@ const betweenMails = 5 * time.Second
 // endOfSession is the code of a server that closes the connection.
 const endOfSession = 421
 
-var errLate = errors.New("the final dot was not written: too much time has passed since the mark")
+var (
+	errCut  = errors.New("the reply to the final dot has no end")
+	errLate = errors.New("the final dot was not written: too much time has passed since the mark")
+)
 
 // Send sends one mail. It calls mark after the body and before the final dot; see the package's documentation. When ctx
 // ends, the connection is closed, and the outcome is Unknown if mark has returned nil.
@@ -110,6 +114,9 @@ func (c *Conn) dot(w *smtp.DataCommand, marked time.Time) Result {
 		return Result{Outcome: Unknown, Stage: Dot, Err: err}
 	}
 	answer, err := w.CloseWithResponse()
+	if c.replies.Cut() {
+		return Result{Outcome: Unknown, Stage: Dot, Err: errCut}
+	}
 	if err == nil {
 		return Result{Outcome: Sent, Stage: Dot, Reply: Reply{Code: 250, Text: clean(answer.StatusText)}}
 	}

@@ -121,7 +121,8 @@ func (d *Dialer) open(raw net.Conn, s Server) (_ *Conn, stage Stage, err error) 
 			return nil, Connect, errors.New("a connection without TLS is not allowed")
 		}
 	}
-	client := smtp.NewClient(outbound.BoundLines(conn, lines))
+	replies := outbound.BoundLines(conn, lines)
+	client := smtp.NewClient(replies)
 	client.CommandTimeout = limit
 	client.SubmissionTimeout = orDefault(d.DotTimeout, 10*time.Minute)
 	if err := client.Hello(d.name()); err != nil {
@@ -132,7 +133,7 @@ func (d *Dialer) open(raw net.Conn, s Server) (_ *Conn, stage Stage, err error) 
 			return nil, Auth, err
 		}
 	}
-	return &Conn{raw: bounded, client: client, limit: limit}, "", nil
+	return &Conn{raw: bounded, replies: replies, client: client, limit: limit}, "", nil
 }
 
 func (d *Dialer) name() string {
