@@ -12,17 +12,18 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/testkit/strangers"
 )
 
 // datagrams makes the server of a table row answer by UDP, too, at the same port. answer gets a query, and sends what it
 // likes. What the client does not read is dropped, so it is not counted.
-func datagrams(s *server, answer func(query []byte, send func([]byte) bool)) error {
-	l, err := net.ListenPacket("udp", s.address) //nolint:noctx // a local listener
+func datagrams(s *strangers.Server, answer func(query []byte, send func([]byte) bool)) error {
+	l, err := net.ListenPacket("udp", s.Address) //nolint:noctx // a local listener
 	if err != nil {
 		return err
 	}
 	go func() {
-		<-s.quit
+		<-s.Stopped()
 		_ = l.Close()
 	}()
 	go func() {
@@ -73,59 +74,53 @@ func response(query []byte, truncated bool, n int) []byte {
 type nameServer struct {
 	name string
 	udp  func(query []byte, send func([]byte) bool)
-	tcp  attack
+	tcp  strangers.Attack
 }
 
 // truncated makes the client ask again by TCP.
 func truncated(query []byte, send func([]byte) bool) { send(response(query, true, 0)) }
 
+// respond answers a query by TCP with n records.
+func respond(truncated bool, n int) strangers.Attack {
+	return strangers.Attack{Send: func(c *strangers.Conn) {
+		head := make([]byte, 2)
+		if _, err := io.ReadFull(c, head); err != nil {
+			return
+		}
+		query := make([]byte, binary.BigEndian.Uint16(head))
+		if _, err := io.ReadFull(c, query); err != nil {
+			return
+		}
+		raw := response(query, truncated, n)
+		_, _ = c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(raw))), raw...))
+	}}
+}
+
 func nameServers() []nameServer {
 	nothing := func([]byte, func([]byte) bool) {}
 	return []nameServer{
-		{"silence", nothing, silent("", "")},
+		{"silence", nothing, strangers.Silent("", "")},
 		{"foreign datagrams without end", func(query []byte, send func([]byte) bool) {
 			for range 100_000 {
 				if !send(append([]byte{query[0] + 1}, query[1:]...)) {
 					return
 				}
 			}
-		}, silent("", "")},
+		}, strangers.Silent("", "")},
 		{"datagrams of junk", func(_ []byte, send func([]byte) bool) {
 			for range 1000 {
 				send(make([]byte, 60_000))
 			}
-		}, silent("", "")},
+		}, strangers.Silent("", "")},
 		{"a datagram with too many records", func(query []byte, send func([]byte) bool) {
 			send(response(query, false, 1000))
-		}, silent("", "")},
-		{"silence by TCP", truncated, silent("", "")},
-		{"a dripping message", truncated, dripping("", "\xff\xff", "x")},
-		{"a message that is too long", truncated, endless("", "\xff\xff", "x")},
-		{"messages without end", truncated, endless("", "", "\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")},
-		{"a huge message", truncated, attack{"", func(c *conn) {
-			head := make([]byte, 2)
-			if _, err := io.ReadFull(c, head); err != nil {
-				return
-			}
-			query := make([]byte, binary.BigEndian.Uint16(head))
-			if _, err := io.ReadFull(c, query); err != nil {
-				return
-			}
-			raw := response(query, false, 4000)
-			_, _ = c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(raw))), raw...))
-		}}},
-		{"truncation also by TCP", truncated, attack{"", func(c *conn) {
-			head := make([]byte, 2)
-			if _, err := io.ReadFull(c, head); err != nil {
-				return
-			}
-			query := make([]byte, binary.BigEndian.Uint16(head))
-			if _, err := io.ReadFull(c, query); err != nil {
-				return
-			}
-			raw := response(query, true, 0)
-			_, _ = c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(raw))), raw...))
-		}}},
+		}, strangers.Silent("", "")},
+		{"silence by TCP", truncated, strangers.Silent("", "")},
+		{"a dripping message", truncated, strangers.Dripping("", "\xff\xff", "x")},
+		{"a message that is too long", truncated, strangers.Endless("", "\xff\xff", "x")},
+		{"messages without end", truncated, strangers.Endless("", "", "\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")},
+		{"a huge message", truncated, respond(false, 4000)},
+		{"truncation also by TCP", truncated, respond(true, 0)},
 	}
 }
 
@@ -135,15 +130,15 @@ func TestNoNameServerIsReadWithoutEnd(t *testing.T) {
 	for _, n := range nameServers() {
 		all.add(hostile{
 			name: n.name, bound: 1 << 20, within: 10 * time.Second,
-			talk: func(c *conn) {
+			talk: func(c *strangers.Conn) {
 				defer func() { _ = c.Close() }()
-				n.tcp.send(c)
+				n.tcp.Send(c)
 			},
-			call: func(ctx context.Context, s *server) error {
+			call: func(ctx context.Context, s *strangers.Server) error {
 				if err := datagrams(s, n.udp); err != nil {
 					return errors.Join(errOutcome, err)
 				}
-				_, err := branding.NameServers{Servers: []string{s.address}}.Ask(ctx, "a.example.", dnsmessage.TypeTXT)
+				_, err := branding.NameServers{Servers: []string{s.Address}}.Ask(ctx, "a.example.", dnsmessage.TypeTXT)
 				return err
 			},
 		})

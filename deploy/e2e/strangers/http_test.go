@@ -21,12 +21,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
 	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
+	"github.com/funnelwork/funnelwork/internal/testkit/strangers"
 )
 
 // httpClient is a client of the product, and one of its calls.
 type httpClient struct {
 	name   string
-	call   func(context.Context, *server) error
+	call   func(context.Context, *strangers.Server) error
 	bound  int64         // of the bytes of one call, with its repetitions
 	within time.Duration // of one call, with its repetitions
 	// end, if set, ends the context of the call, as callers of a client do whose own time limit is minutes.
@@ -61,7 +62,9 @@ func httpClients() []httpClient {
 			}
 			all = append(all, httpClient{
 				name: platform.Platform + " " + op, bound: 4 << 20, within: 40 * time.Second,
-				call: func(ctx context.Context, s *server) error { return callPlatform(ctx, s, platform.Platform, op) },
+				call: func(ctx context.Context, s *strangers.Server) error {
+					return callPlatform(ctx, s, platform.Platform, op)
+				},
 				// A provider may revoke by its status alone.
 				ignoresBody: op == "revoke", brief: i > 0,
 			})
@@ -70,9 +73,9 @@ func httpClients() []httpClient {
 	return all
 }
 
-func postWebhook(ctx context.Context, s *server) error {
+func postWebhook(ctx context.Context, s *strangers.Server) error {
 	c := outbound.New(outbound.Options{Policy: outbound.Policy{AllowPrivate: true}})
-	a := c.Post(ctx, "http://"+s.address+"/", http.Header{}, []byte("{}"))
+	a := c.Post(ctx, "http://"+s.Address+"/", http.Header{}, []byte("{}"))
 	if len(a.Body) > outbound.MaxAnswer {
 		return fmt.Errorf("%w: %d bytes of the body", errOutcome, len(a.Body))
 	}
@@ -82,15 +85,15 @@ func postWebhook(ctx context.Context, s *server) error {
 	return a.Err
 }
 
-func completeText(ctx context.Context, s *server) error {
-	_, err := ai.Open(ai.Options{URL: "http://" + s.address, Model: "x"}).Complete(ctx, ai.Call{Name: "x"})
+func completeText(ctx context.Context, s *strangers.Server) error {
+	_, err := ai.Open(ai.Options{URL: "http://" + s.Address, Model: "x"}).Complete(ctx, ai.Call{Name: "x"})
 	return err
 }
 
-func readStripe(_ context.Context, s *server) error {
+func readStripe(_ context.Context, s *strangers.Server) error {
 	c := client.New("sk_test_x", &stripe.Backends{
 		API: stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
-			HTTPClient: billing.NewHTTP(), MaxNetworkRetries: stripe.Int64(1), URL: stripe.String("http://" + s.address),
+			HTTPClient: billing.NewHTTP(), MaxNetworkRetries: stripe.Int64(1), URL: stripe.String("http://" + s.Address),
 			LeveledLogger: &stripe.LeveledLogger{}, EnableTelemetry: stripe.Bool(false),
 		}),
 	})
@@ -98,11 +101,11 @@ func readStripe(_ context.Context, s *server) error {
 	return err
 }
 
-func bucketAt(s *server) (*archive.Bucket, error) {
-	return archive.OpenBucket("s3://bucket?endpoint=http://"+s.address, "key", "secret")
+func bucketAt(s *strangers.Server) (*archive.Bucket, error) {
+	return archive.OpenBucket("s3://bucket?endpoint=http://"+s.Address, "key", "secret")
 }
 
-func putObject(ctx context.Context, s *server) error {
+func putObject(ctx context.Context, s *strangers.Server) error {
 	b, err := bucketAt(s)
 	if err != nil {
 		return errors.Join(errOutcome, err)
@@ -110,7 +113,7 @@ func putObject(ctx context.Context, s *server) error {
 	return b.Put(ctx, "x", []byte("x"))
 }
 
-func openObject(ctx context.Context, s *server) error {
+func openObject(ctx context.Context, s *strangers.Server) error {
 	b, err := bucketAt(s)
 	if err != nil {
 		return errors.Join(errOutcome, err)
@@ -124,17 +127,17 @@ func openObject(ctx context.Context, s *server) error {
 	return err
 }
 
-func exportSpans(ctx context.Context, s *server) error {
-	e := spans.NewOTLP("http://"+s.address+"/v1/traces", nil)
+func exportSpans(ctx context.Context, s *strangers.Server) error {
+	e := spans.NewOTLP("http://"+s.Address+"/v1/traces", nil)
 	defer func() { _ = e.Shutdown(context.WithoutCancel(ctx)) }()
 	return e.ExportSpans(ctx, tracetest.SpanStubs{{Name: "x"}}.Snapshots())
 }
 
-func callPlatform(ctx context.Context, s *server, platform, op string) error {
+func callPlatform(ctx context.Context, s *strangers.Server, platform, op string) error {
 	apps := map[string]provider.App{}
 	for _, spec := range provider.Catalogue() {
 		apps[spec.Family] = provider.App{
-			ClientID: "x", ClientSecret: "x", DeveloperToken: "x", Base: "http://" + s.address,
+			ClientID: "x", ClientSecret: "x", DeveloperToken: "x", Base: "http://" + s.Address,
 		}
 	}
 	p, err := provider.New(provider.Options{Apps: apps}).Get(platform)
@@ -161,13 +164,13 @@ func TestNoHTTPServerIsReadWithoutEnd(t *testing.T) {
 	for _, c := range httpClients() {
 		for _, status := range []int{200, 400, 401, 503} {
 			for _, a := range httpAttacks(status) {
-				if c.brief && (status != 200 || !strings.HasSuffix(a.name, " body")) {
+				if c.brief && (status != 200 || !strings.HasSuffix(a.Name, " body")) {
 					continue
 				}
 				all.add(hostile{
-					name: fmt.Sprintf("%s, status %d: %s", c.name, status, a.name), talk: talkHTTP(a),
+					name: fmt.Sprintf("%s, status %d: %s", c.name, status, a.Name), talk: strangers.HTTP(a),
 					bound: c.bound, within: c.within, maySucceed: c.ignoresBody && status == 200 || c.takesAny,
-					call: func(ctx context.Context, s *server) error {
+					call: func(ctx context.Context, s *strangers.Server) error {
 						if c.end > 0 {
 							var cancel context.CancelFunc
 							ctx, cancel = context.WithTimeout(ctx, c.end)
@@ -192,7 +195,7 @@ func TestNoRedirectIsFollowedWithoutEnd(t *testing.T) {
 			all.add(hostile{
 				name: fmt.Sprintf("%s, status %d", c.name, status), bound: 1 << 20, within: c.within,
 				maySucceed: c.ignoresBody,
-				talk:       talkHTTP(attack{"", func(c *conn) { _, _ = io.WriteString(c, raw) }}),
+				talk:       strangers.HTTP(strangers.Attack{Send: func(c *strangers.Conn) { _, _ = io.WriteString(c, raw) }}),
 				call:       c.call,
 			})
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/funnelwork/funnelwork/internal/testkit/strangers"
 )
 
 // inFlight is what the buffers of the loopback interface may hold of a connection, in bytes.
@@ -22,11 +24,11 @@ var errOutcome = errors.New("a wrong result")
 // hostile is one server that attacks, and the call of the product that meets it.
 type hostile struct {
 	name       string
-	talk       func(*conn)
+	talk       func(*strangers.Conn)
 	bound      int64 // of the bytes that the server may send
 	within     time.Duration
 	maySucceed bool // the call needs nothing of what the attack spoils
-	call       func(context.Context, *server) error
+	call       func(context.Context, *strangers.Server) error
 }
 
 // table is a list of hostile servers. They mostly wait, so many of them run at once.
@@ -67,14 +69,15 @@ func (a *table) run() {
 // than the bytes.
 func (h *hostile) meet(t *testing.T) error {
 	t.Helper()
-	s, stop, err := serve(h.talk)
+	s, stop, err := strangers.Serve(h.talk)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	began := time.Now()
 	err = h.call(t.Context(), s)
-	took, sent, dials := time.Since(began), s.sent.Load(), s.dials.Load()
+	took := time.Since(began)
+	sent, dials := s.Sent()
 	switch {
 	case dials > maxDials:
 		return fmt.Errorf("the client has connected %d times: %w", dials, err)

@@ -1,6 +1,5 @@
-// Package strangers_test walks every client of the product that calls a server which somebody else names, and shows that
-// such a server can make it read neither without end nor for long.
-package strangers_test
+// Package strangers has servers, for tests, that send answers which a client must not read to their end.
+package strangers
 
 import (
 	"crypto/tls"
@@ -13,39 +12,39 @@ import (
 	"testing"
 )
 
-// server is a server on a free port of the loopback interface. It counts its connections, and the bytes
+// Server is a server on a free port of the loopback interface. It counts its connections, and the bytes
 // that the network has taken from it.
-type server struct {
-	host    string
-	port    int
-	address string
+type Server struct {
+	Host    string
+	Port    int
+	Address string
 	sent    atomic.Int64
 	dials   atomic.Int64
 	quit    chan struct{}
 }
 
-// conn is a connection to a server.
-type conn struct {
+// Conn is a connection to a server.
+type Conn struct {
 	net.Conn
-	server *server
+	server *Server
 }
 
 // Write implements io.Writer.
-func (c *conn) Write(p []byte) (int, error) {
+func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.server.sent.Add(int64(n))
 	return n, err
 }
 
-// serve starts a server. stop ends it and its connections.
-func serve(talk func(c *conn)) (_ *server, stop func(), err error) {
+// Serve starts a server. stop ends it and its connections.
+func Serve(talk func(c *Conn)) (_ *Server, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a local listener
 	if err != nil {
 		return nil, nil, err
 	}
 	at, _ := l.Addr().(*net.TCPAddr)
-	s := &server{host: "127.0.0.1", port: at.Port, quit: make(chan struct{})}
-	s.address = net.JoinHostPort(s.host, strconv.Itoa(s.port))
+	s := &Server{Host: "127.0.0.1", Port: at.Port, quit: make(chan struct{})}
+	s.Address = net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -64,7 +63,7 @@ func serve(talk func(c *conn)) (_ *server, stop func(), err error) {
 					_ = raw.Close()
 				})
 				defer close(stop)
-				talk(&conn{raw, s})
+				talk(&Conn{raw, s})
 			})
 		}
 	})
@@ -76,8 +75,8 @@ func serve(talk func(c *conn)) (_ *server, stop func(), err error) {
 	return s, stop, nil
 }
 
-// certificates returns a configuration for servers on 127.0.0.1, and one for their clients.
-func certificates(t testing.TB) (ofServer, ofClient *tls.Config) {
+// Certificates returns a configuration for servers on 127.0.0.1, and one for their clients.
+func Certificates(t testing.TB) (ofServer, ofClient *tls.Config) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)
 	t.Cleanup(s.Close)
@@ -86,3 +85,9 @@ func certificates(t testing.TB) (ofServer, ofClient *tls.Config) {
 	ofServer = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: s.TLS.Certificates}
 	return ofServer, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
 }
+
+// Sent returns how many bytes the network has taken from the server, and in how many connections.
+func (s *Server) Sent() (bytes, dials int64) { return s.sent.Load(), s.dials.Load() }
+
+// Stopped is closed when the server stops.
+func (s *Server) Stopped() <-chan struct{} { return s.quit }

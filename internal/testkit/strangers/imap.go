@@ -1,0 +1,56 @@
+package strangers
+
+import (
+	"bufio"
+	"crypto/tls"
+	"strings"
+)
+
+// IMAPPhases are the commands whose answers a server attacks with. BODY is FETCH of a whole mail.
+var IMAPPhases = []string{
+	"greeting", "STARTTLS", "CAPABILITY", "AUTHENTICATE", "EXAMINE", "LIST", "SEARCH", "FETCH", "BODY",
+}
+
+// IMAP is SMTP for a server whose inbox has three mails.
+func IMAP(phase, way string, secure *tls.Config, a Attack) func(*Conn) {
+	return func(c *Conn) {
+		if way == TLS {
+			c = &Conn{tls.Server(c.Conn, secure), c.server}
+		}
+		defer func() { _ = c.Close() }()
+		if phase == "greeting" {
+			a.Send(c)
+			return
+		}
+		say(c, "* OK ready")
+		for lines := bufio.NewReader(c); ; {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			tag, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+			word := strings.TrimPrefix(rest, "UID ")
+			word, _, _ = strings.Cut(word, " ")
+			if word == "FETCH" && strings.Contains(rest, "BODY.PEEK") {
+				word = "BODY"
+			}
+			if word == phase {
+				a.Send(c)
+				return
+			}
+			switch word {
+			case "CAPABILITY":
+				say(c, "* CAPABILITY IMAP4rev1 STARTTLS AUTH=PLAIN SASL-IR")
+			case "EXAMINE":
+				say(c, "* 3 EXISTS", "* OK [UIDVALIDITY 1] x", "* OK [UIDNEXT 9] x")
+			case "SEARCH":
+				say(c, "* SEARCH 5 6 7")
+			}
+			say(c, tag+" OK done")
+			if word == "STARTTLS" {
+				c = &Conn{tls.Server(c.Conn, secure), c.server}
+				lines = bufio.NewReader(c)
+			}
+		}
+	}
+}
