@@ -3,6 +3,7 @@ package worker_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,6 +28,9 @@ import (
 
 // keeping is the role of a worker that sends emails and keeps final replies in the directory SPOOL.
 const keeping = "worker that keeps replies"
+
+// finalReplies is how many mails wait for their final reply when Postgres goes away.
+var finalReplies = flag.Int("final-replies", 24, "mails that wait for their final reply when Postgres goes away")
 
 // manyMails is more than the mails that are on their way at once.
 const manyMails = 160
@@ -120,7 +124,7 @@ func (o *outage) replies() *replyjournal.Journal {
 // marked waits until n emails wait for the reply to their dot.
 func (o *outage) marked(n int) {
 	o.t.Helper()
-	o.until(time.Minute, "all dots are written", func() bool {
+	o.until(3*time.Minute, "all dots are written", func() bool {
 		return len(o.server.Accepted()) == n &&
 			o.number(`SELECT count(*) FROM email WHERE status = 'transmitting'`) == n
 	})
@@ -136,7 +140,7 @@ func (o *outage) back() {
 // eventually waits without Postgres.
 func (o *outage) eventually(what string, is func() bool) {
 	o.t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); <-time.After(10 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !is(); <-time.After(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			o.t.Fatal(what)
 		}
@@ -169,7 +173,7 @@ func (o *outage) stored() (n int) {
 // done waits until all emails have their outcome, and checks that each has been announced once.
 func (o *outage) done(want string) {
 	o.t.Helper()
-	o.until(time.Minute, "all emails have their outcome", func() bool {
+	o.until(3*time.Minute, "all emails have their outcome", func() bool {
 		o.retryNow()
 		return o.number(`SELECT count(*) FROM job WHERE kind LIKE 'email.send%'`) == 0 && o.stored() == 0
 	})
@@ -189,7 +193,7 @@ func (o *outage) done(want string) {
 
 func takesEach(string) smtpd.Fault { return smtpd.Fault{} }
 
-// TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack takes Postgres away between the final dots of 95
+// TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack takes Postgres away between the final dots of
 // mails and their replies, for longer than the runs keep trying. Postgres that hangs executes later what it was sent.
 func TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack(t *testing.T) {
 	t.Parallel()
@@ -206,7 +210,7 @@ func TestTheFinalRepliesThatComeWhilePostgresIsAwayAreWrittenWhenItIsBack(t *tes
 
 func repliesDuring(t *testing.T, leave, back func(*outage)) {
 	t.Helper()
-	const mails = 95
+	mails := *finalReplies
 	var puttingOff atomic.Bool
 	puttingOff.Store(true)
 	o := openOutage(t, func(to string) smtpd.Fault {
@@ -229,7 +233,7 @@ func repliesDuring(t *testing.T, leave, back func(*outage)) {
 	})
 	puttingOff.Store(false)
 	back(o)
-	o.done("failed 1, sent 94")
+	o.done(fmt.Sprintf("failed 1, sent %d", mails-1))
 	if n := o.number(`SELECT count(*) FROM email WHERE smtp_reply LIKE '250 %' AND sent_at IS NOT NULL OR smtp_reply
 		LIKE '554 %' AND marked_at IS NULL AND status_reason = 'rejected'`); n != mails {
 		t.Errorf("%d emails have the reply", n)
@@ -240,7 +244,7 @@ func repliesDuring(t *testing.T, leave, back func(*outage)) {
 // TestTheFinalRepliesOfAKilledWorkerAreWrittenByTheNextOne kills a worker while Postgres is away.
 func TestTheFinalRepliesOfAKilledWorkerAreWrittenByTheNextOne(t *testing.T) {
 	t.Parallel()
-	const mails = 95
+	mails := *finalReplies
 	o := openOutage(t, takesEach)
 	o.write(mails)
 	first := o.process(keeping)

@@ -42,11 +42,11 @@ func TestAnAttackOnAllListenersLeavesEachRoleItsMemory(t *testing.T) {
 		t.Skip("needs /proc to know what a process takes")
 	}
 	a := newAttacked(t)
+	a.nameServersOfCustomers()
 	rest := *attackTime / 5
 
-	ordinary, stop := context.WithCancel(t.Context())
-	var clients sync.WaitGroup
-	clients.Go(func() { a.serveOrdinaryClients(ordinary) })
+	stop := a.startOrdinaryClients()
+	defer stop()
 	a.wait(rest)
 	before := a.memory("VmRSS")
 
@@ -67,7 +67,6 @@ func TestAnAttackOnAllListenersLeavesEachRoleItsMemory(t *testing.T) {
 
 	a.wait(rest)
 	stop()
-	clients.Wait()
 	after := a.memory("VmRSS")
 	for name := range a.roles {
 		t.Logf("%-9s %4d MiB before, %4d at its peak, %4d after %v of rest: %.2f", name, before[name]>>10,
@@ -115,7 +114,6 @@ func newAttacked(t *testing.T) *attacked {
 		t.Fatalf("%d %s", status, answer)
 	}
 	a.token = key.Key
-	a.nameServersOfCustomers()
 	return a
 }
 
@@ -135,6 +133,17 @@ func (a *attacked) wait(d time.Duration) {
 	case <-time.After(d):
 	case <-a.Context().Done():
 	}
+}
+
+// startOrdinaryClients starts ordinary clients. stop ends them and waits for them.
+func (a *attacked) startOrdinaryClients() (stop func()) {
+	ctx, cancel := context.WithCancel(a.Context())
+	var clients sync.WaitGroup
+	clients.Go(func() { a.serveOrdinaryClients(ctx) })
+	return sync.OnceFunc(func() {
+		cancel()
+		clients.Wait()
+	})
 }
 
 // serveOrdinaryClients makes the requests of a few ordinary clients until ctx ends, and counts those that failed. What

@@ -28,8 +28,8 @@ const (
 	textStep    = 16 << 10
 	// textMemory is small because the client makes up to 20 bytes of one, for example of the UIDs that a search finds.
 	textMemory = 1 << 20
-	// literalMemory has room for a mail of the largest size, and for usual ones beside it.
-	literalMemory = 32 << 20
+	// literalMemory has room for a mail of the largest size, and for some usual ones beside it.
+	literalMemory = 27 << 20
 )
 
 // NewMemory returns a Memory that is free.
