@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -179,8 +180,9 @@ func TestAnEnrolmentWaitsForASilentServerAfterAQuarterOfAnHour(t *testing.T) {
 	p.read()
 	wait := func() (w mailboxes.Wait) {
 		t.Helper()
-		p.tx(func(tx *postgres.Tx) (err error) {
-			w, err = mailboxes.WaitOf(t.Context(), tx, p.mailbox)
+		p.tx(func(tx *postgres.Tx) error {
+			all, err := mailboxes.WaitsOf(t.Context(), tx, []id.ID{p.mailbox})
+			w = all[p.mailbox].Wait
 			return err
 		})
 		return w

@@ -115,12 +115,8 @@ func (r *run) knows(ctx context.Context, header []byte) (known bool, err error) 
 	if folded, _ := suppression.Fold(m.From.Email); m.From.Email != "" && folded == r.folder.From {
 		return true, nil
 	}
-	messageID, whole := parse.SoleMessageID(header)
-	if !whole {
-		return false, nil
-	}
 	err = r.DB.ReadTx(ctx, r.org, func(tx *postgres.Tx) (err error) {
-		known, err = inbound.Has(ctx, tx, r.folder.Mailbox, messageID)
+		known, err = inbound.Has(ctx, tx, r.folder.Mailbox, parse.SoleMessageID(header))
 		return err
 	})
 	if err != nil {

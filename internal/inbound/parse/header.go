@@ -50,21 +50,6 @@ func (h Header) All(name string) (out []string) {
 // MessageID returns the Message-ID, without angle brackets; "": none.
 func (h Header) MessageID() string { return firstID(h.Get("Message-ID")) }
 
-// soleMessageID returns the Message-ID of a header that has exactly one, without angle brackets, or else "".
-func (h Header) soleMessageID() (sole string) {
-	for _, value := range h.All("Message-ID") {
-		if value == "" {
-			continue
-		}
-		one := firstID(value)
-		if one == "" || strings.Count(value, "<") > 1 || sole != "" && one != sole {
-			return ""
-		}
-		sole = one
-	}
-	return sole
-}
-
 // lineCost is what a line of a header counts beside its length: a value is copied for each line that continues it.
 const lineCost = 200
 
@@ -82,7 +67,7 @@ func (r *reader) split(raw []byte) (h Header, body []byte) {
 			r.mail.Cut = true
 			continue
 		}
-		if line[0] == ' ' || line[0] == '\t' {
+		if isFolded(line) {
 			r.continueField(h, line)
 		} else {
 			h = r.field(h, line)
@@ -122,6 +107,9 @@ func (r *reader) continueField(h Header, line []byte) {
 	}
 	last.Value += " " + legible(bytes.TrimSpace(line))
 }
+
+// isFolded reports whether a line continues the field before it.
+func isFolded(line []byte) bool { return line[0] == ' ' || line[0] == '\t' }
 
 // cutLine returns the first line of s without its end, and what follows it.
 func cutLine(s []byte) (line, rest []byte) {
