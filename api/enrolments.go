@@ -94,8 +94,8 @@ func showEnrolment(ctx context.Context, tx *postgres.Tx, e *enrolments.Enrolment
 
 // addWait adds to the hash of an ETag what a record waits for.
 func addWait(h io.Writer, w mailboxes.Wait) {
-	if w.Reason != nil {
-		_, _ = fmt.Fprintln(h, *w.Reason, *w.Detail) // a hash never fails
+	if w.StatusReason != nil {
+		_, _ = fmt.Fprintln(h, *w.StatusReason, *w.StatusDetail) // a hash never fails
 	}
 }
 

@@ -95,7 +95,7 @@ func showSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*sequ
 			}
 		}
 	}
-	addWait(h, mailboxes.Wait{Reason: all[0].StatusReason, Detail: all[0].StatusDetail})
+	addWait(h, mailboxes.Wait{StatusReason: all[0].StatusReason, StatusDetail: all[0].StatusDetail})
 	return &sequenceOut{Tagged: httpx.ETag(int64(r.Edit), int64(h.Sum32())), Body: all[0]}, nil
 }
 
@@ -119,8 +119,8 @@ func sequenceStates(ctx context.Context, tx *postgres.Tx, rows []sequences.Row) 
 	}
 	out := make([]SequenceState, len(rows))
 	for i := range rows {
-		out[i] = SequenceState{rows[i].Value, waits[i].Detail, waits[i].Action, counts[ids[i]]}
-		out[i].StatusReason = waits[i].Reason
+		out[i] = SequenceState{rows[i].Value, waits[i].StatusDetail, waits[i].StatusAction, counts[ids[i]]}
+		out[i].StatusReason = waits[i].StatusReason
 		out[i].Steps = stops[ids[i]].Shown(out[i].Steps)
 		if out[i].Counts == nil {
 			out[i].Counts = map[string]int64{}

@@ -104,13 +104,14 @@ func firstWait(boxes []id.ID, waits map[id.ID]mailboxes.SenderWait) mailboxes.Wa
 		return mailboxes.Wait{}
 	}
 	w := found[0]
-	if n := slices.IndexFunc(found, func(w mailboxes.SenderWait) bool { return *w.Reason != mailboxes.ByCap }); n > 0 {
+	notCap := func(w mailboxes.SenderWait) bool { return *w.StatusReason != mailboxes.ByCap }
+	if n := slices.IndexFunc(found, notCap); n > 0 {
 		w = found[n]
 	}
 	if len(boxes) > 1 {
 		detail := fmt.Sprintf("%d of its %d mailboxes cannot send now. %s: %s", len(found), len(boxes), w.Address,
-			*w.Detail)
-		w.Detail = &detail
+			*w.StatusDetail)
+		w.StatusDetail = &detail
 	}
 	return w.Wait
 }

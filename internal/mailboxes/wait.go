@@ -13,9 +13,9 @@ import (
 
 // Wait is what a record waits for. Its members are null if it waits for nothing.
 type Wait struct {
-	Reason *string `json:"status_reason" doc:"What it waits for, for programs; null: nothing"`
-	Detail *string `json:"status_detail" doc:"What it waits for, in words; null: nothing"`
-	Action *string `json:"status_action" doc:"What to do about it, in words; null: nothing"`
+	StatusReason *string `json:"status_reason" doc:"What it waits for, for programs; null: nothing"`
+	StatusDetail *string `json:"status_detail" doc:"What it waits for, in words; null: nothing"`
+	StatusAction *string `json:"status_action" doc:"What to do about it, in words; null: nothing"`
 }
 
 // WaitFor returns a Wait with a reason.
@@ -49,7 +49,7 @@ func WaitsOf(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID]Sende
 	}
 	now := time.Now()
 	for i := range boxes {
-		if w := boxes[i].wait(now); w.Reason != nil {
+		if w := boxes[i].wait(now); w.StatusReason != nil {
 			out[boxes[i].ID] = SenderWait{w, boxes[i].FromEmail}
 		}
 	}

@@ -187,11 +187,12 @@ func TestAnEnrolmentWaitsForASilentServerAfterAQuarterOfAnHour(t *testing.T) {
 		})
 		return w
 	}
-	if w := wait(); w.Reason != nil {
-		t.Errorf("it waits at once: %s", *w.Reason)
+	if w := wait(); w.StatusReason != nil {
+		t.Errorf("it waits at once: %s", *w.StatusReason)
 	}
 	p.exec(`UPDATE mailbox_silence SET since = now() - interval '16 minutes'`)
-	if w := wait(); w.Reason == nil || *w.Reason != mailboxes.ServerSilent || w.Detail == nil || w.Action == nil {
+	if w := wait(); w.StatusReason == nil || *w.StatusReason != mailboxes.ServerSilent || w.StatusDetail == nil ||
+		w.StatusAction == nil {
 		t.Errorf("it waits for %v", w)
 	}
 }
