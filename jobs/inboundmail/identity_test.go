@@ -157,7 +157,7 @@ func TestCopiesOfAMailAreOneMessage(t *testing.T) {
 func TestMailsThatDifferInAByteBeyondALimitAreTwoMessages(t *testing.T) {
 	t.Parallel()
 	p := open(t, "hello@shop.example")
-	r := rand.New(rand.NewPCG(35, 4)) //nolint:gosec // reproducible
+	r := rand.New(rand.NewPCG(35, 4))
 	for n := range 60 {
 		var b strings.Builder
 		fmt.Fprintf(&b, "X-Number: %d\r\n", n)

@@ -105,7 +105,9 @@ func TestServersOfOursHaveNoLimitsOfASession(t *testing.T) {
 					t.Fatalf("recipient %d: %s", n, a)
 				}
 			}
-			for _, line := range []string{"RCPT TO:<" + f.token + "@in.example>", "DATA", "Subject: Hello\r\n\r\nHello\r\n."} {
+			for _, line := range []string{
+				"RCPT TO:<" + f.token + "@in.example>", "DATA", "Subject: Hello\r\n\r\nHello\r\n.",
+			} {
 				if a := c.say(line); a[0] != '2' && a[0] != '3' {
 					t.Fatalf("%q: %s", line, a)
 				}

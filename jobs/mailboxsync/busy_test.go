@@ -93,7 +93,8 @@ func TestAMailboxThatThereIsNoMemoryForIsNeitherSilentNorHasItResponded(t *testi
 	p.syncer.Dialer = &imap.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, Memory: imap.NewMemory()}
 	p.moved(at.IP.String(), at.Port)
 	crowd(t, p.syncer.Dialer, at)
-	if m := p.read(); reason(&m) != "" || m.Sync.Error != nil || m.Sync.LastAt != nil || p.count(`mailbox_silence`) != 0 {
+	if m := p.read(); reason(&m) != "" || m.Sync.Error != nil || m.Sync.LastAt != nil ||
+		p.count(`mailbox_silence`) != 0 {
 		t.Errorf("shown: %s, %+v", reason(&m), m.Sync)
 	}
 	p.exec(`INSERT INTO mailbox_silence (org_id, mailbox_id, server, since, failures, detail, next_at)

@@ -2,6 +2,7 @@ package listener
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -142,7 +143,9 @@ func TestASessionOfAStrangerEndsWithAnAnswerAfterTenMinutesAndNoneOfOurs(t *test
 				}
 				_ = theirs.Close()
 				_ = p.Close()
-				<-served
+				if err := <-served; !errors.Is(err, net.ErrClosed) {
+					t.Error(err)
+				}
 			})
 		})
 	}
