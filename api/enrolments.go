@@ -2,12 +2,14 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
 	"net/http"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
-	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -63,10 +65,8 @@ type EnrolmentID struct {
 // EnrolmentState is an enrolment with its history.
 type EnrolmentState struct {
 	enrolments.Enrolment
-	StatusReason *string                 `json:"status_reason" doc:"What its mailbox waits for; null: nothing"`
-	StatusDetail *string                 `json:"status_detail" doc:"What it waits for, in words; null: nothing"`
-	StatusAction *string                 `json:"status_action" doc:"What to do about it, in words; null: nothing"`
-	History      []enrolments.Transition `json:"history" nullable:"false" doc:"Every change of its state, oldest first"`
+	mailboxes.Wait
+	History []enrolments.Transition `json:"history" nullable:"false" doc:"Every change of its state, oldest first"`
 }
 
 type enrolmentOut struct {
@@ -79,15 +79,24 @@ func showEnrolment(ctx context.Context, tx *postgres.Tx, e *enrolments.Enrolment
 	if err != nil {
 		return nil, err
 	}
-	body := EnrolmentState{Enrolment: *e, History: history}
-	if states.IsOpen(e.State) {
-		w, err := mailboxes.WaitOf(ctx, tx, e.MailboxID)
-		if err != nil {
-			return nil, err
-		}
-		body.StatusReason, body.StatusDetail, body.StatusAction = w.Reason, w.Detail, w.Action
+	waits, err := enrolments.Waits(ctx, tx, []enrolments.Enrolment{*e})
+	if err != nil {
+		return nil, err
 	}
-	return &enrolmentOut{Tagged: httpx.ETag(e.Edit, len(history)), Body: body}, nil
+	h := fnv.New32a()
+	_, _ = fmt.Fprintln(h, len(history)) // never fails
+	addWait(h, waits[0])
+	return &enrolmentOut{
+		Tagged: httpx.ETag(int64(e.Edit), int64(h.Sum32())),
+		Body:   EnrolmentState{Enrolment: *e, Wait: waits[0], History: history},
+	}, nil
+}
+
+// addWait adds to the hash of an ETag what a record waits for.
+func addWait(h io.Writer, w mailboxes.Wait) {
+	if w.StatusReason != nil {
+		_, _ = fmt.Fprintln(h, *w.StatusReason, *w.StatusDetail) // a hash never fails
+	}
 }
 
 func (a *App) getEnrolment(ctx context.Context, in *EnrolmentID) (*enrolmentOut, error) {
@@ -162,7 +171,7 @@ func (a *App) listEnrolments(ctx context.Context, in *listEnrolmentsIn) (*enrolm
 		if err != nil {
 			return nil, err
 		}
-		rows, err := enrolments.WithNames(ctx, tx, all)
+		rows, err := enrolments.Listed(ctx, tx, all)
 		if err != nil {
 			return nil, err
 		}

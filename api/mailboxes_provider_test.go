@@ -112,6 +112,23 @@ func TestAProviderThatReplacesTheMessageIDIsMatchedByItsReply(t *testing.T) {
 	}
 }
 
+func TestALongReferenceOfAProviderIsComparedWhole(t *testing.T) {
+	t.Parallel()
+	m := correspond(start(t, unlimited))
+	m.provide("postmark")
+	id := strings.Repeat("a", 899)
+	m.exec(`UPDATE email SET server_id = $2 WHERE id = $1`, m.sent.ID, id+"1")
+	for _, c := range []struct{ reference, facts string }{
+		{id + "2", ""}, {id + "12", ""}, {id + "1", "delivered email.delivered"},
+	} {
+		m.tell("postmark", `{"RecordType":"Delivery","MessageID":"`+c.reference+`","Recipient":"ada@example.com",
+			"DeliveredAt":"2026-11-01T10:00:01Z"}`, basic(providerKey)...).want(m, 200, "")
+		if got := m.facts(); got != c.facts {
+			t.Errorf("a reference of %d bytes that ends in %s: facts %q", len(c.reference), c.reference[898:], got)
+		}
+	}
+}
+
 func TestWhatAProviderHasNotSignedIsRefused(t *testing.T) {
 	t.Parallel()
 	m := correspond(start(t, unlimited))

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/enrolments"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
 	"github.com/funnelwork/funnelwork/internal/sequences"
@@ -65,10 +66,12 @@ type SequenceID struct {
 	ID id.ID `path:"id" format:"uuid" doc:"ID of the sequence"`
 }
 
-// SequenceState is a sequence with the numbers of its enrolments.
+// SequenceState is a sequence with the numbers of its enrolments, and what it waits for.
 type SequenceState struct {
 	sequences.Sequence
-	Counts map[string]int64 `json:"counts" nullable:"false" doc:"Number of enrolments by state; absent: none"`
+	StatusDetail *string          `json:"status_detail" doc:"What it waits for, in words; null: nothing"`
+	StatusAction *string          `json:"status_action" doc:"What to do about it, in words; null: nothing"`
+	Counts       map[string]int64 `json:"counts" nullable:"false" doc:"Number of enrolments by state; absent: none"`
 }
 
 type sequenceOut struct {
@@ -77,7 +80,7 @@ type sequenceOut struct {
 }
 
 func showSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*sequenceOut, error) {
-	all, err := withCounts(ctx, tx, []sequences.Row{*r})
+	all, err := sequenceStates(ctx, tx, []sequences.Row{*r})
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +95,12 @@ func showSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*sequ
 			}
 		}
 	}
+	addWait(h, mailboxes.Wait{StatusReason: all[0].StatusReason, StatusDetail: all[0].StatusDetail})
 	return &sequenceOut{Tagged: httpx.ETag(int64(r.Edit), int64(h.Sum32())), Body: all[0]}, nil
 }
 
-// withCounts adds the numbers of enrolments, and which variants of steps were stopped.
-func withCounts(ctx context.Context, tx *postgres.Tx, rows []sequences.Row) ([]SequenceState, error) {
+// sequenceStates adds the numbers of enrolments, which variants of steps were stopped, and what the sequences wait for.
+func sequenceStates(ctx context.Context, tx *postgres.Tx, rows []sequences.Row) ([]SequenceState, error) {
 	ids := make([]id.ID, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].Value.ID
@@ -109,9 +113,14 @@ func withCounts(ctx context.Context, tx *postgres.Tx, rows []sequences.Row) ([]S
 	if err != nil {
 		return nil, err
 	}
+	waits, err := enrolments.SequenceWaits(ctx, tx, rows)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]SequenceState, len(rows))
 	for i := range rows {
-		out[i] = SequenceState{rows[i].Value, counts[ids[i]]}
+		out[i] = SequenceState{rows[i].Value, waits[i].StatusDetail, waits[i].StatusAction, counts[ids[i]]}
+		out[i].StatusReason = waits[i].StatusReason
 		out[i].Steps = stops[ids[i]].Shown(out[i].Steps)
 		if out[i].Counts == nil {
 			out[i].Counts = map[string]int64{}
@@ -238,7 +247,7 @@ func (a *App) listSequences(ctx context.Context, in *sequenceQuery) (*sequenceLi
 		if err != nil {
 			return nil, err
 		}
-		all, err := withCounts(ctx, tx, rows)
+		all, err := sequenceStates(ctx, tx, rows)
 		if err != nil {
 			return nil, err
 		}

@@ -56,13 +56,17 @@ type SequenceFields struct {
 
 	ID           httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
 	Status       httpx.RawJSON `json:"status" required:"false" readOnly:"true"`
-	StatusReason httpx.RawJSON `json:"status_reason" required:"false" readOnly:"true"`
 	Version      httpx.RawJSON `json:"version" required:"false" readOnly:"true"`
 	DraftVersion httpx.RawJSON `json:"draft_version" required:"false" readOnly:"true"`
 	CreatedAt    httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 	UpdatedAt    httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt   httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
-	Counts       httpx.RawJSON `json:"counts" required:"false" readOnly:"true"` // changes by itself, so it is ignored
+
+	// These change by themselves, so they are ignored.
+	StatusReason httpx.RawJSON `json:"status_reason" required:"false" readOnly:"true"`
+	StatusDetail httpx.RawJSON `json:"status_detail" required:"false" readOnly:"true"`
+	StatusAction httpx.RawJSON `json:"status_action" required:"false" readOnly:"true"`
+	Counts       httpx.RawJSON `json:"counts" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -98,9 +102,8 @@ func (f *SequenceFields) patch(name httpx.Optional[string]) sequences.Patch {
 		}),
 	}
 	for name, sent := range map[string]httpx.RawJSON{
-		"id": f.ID, "status": f.Status, "status_reason": f.StatusReason, "version": f.Version,
-		"draft_version": f.DraftVersion, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
-		"archived_at": f.ArchivedAt,
+		"id": f.ID, "status": f.Status, "version": f.Version, "draft_version": f.DraftVersion,
+		"created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt,
 	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}

@@ -26,7 +26,7 @@ func queryParameters() map[string]object {
 		"reason": text("Why, for the audit log"),
 		"state":  text("dead, unless said; waiting, retry, pushed, running or open"),
 		"kind":   text("A kind of job"),
-		"lane":   text("critical, default, webhooks or bulk"),
+		"lane":   text("critical, default, webhooks, remote or bulk"),
 		"error":  text("A part of the last error, of three bytes at least"),
 		"org_id": of("uuid", "An org"),
 		"id":     of("uuid", "A job in any state"),

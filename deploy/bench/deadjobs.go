@@ -35,7 +35,7 @@ const buryJobs = `
 INSERT INTO job (org_id, id, kind, args, lane, max_attempts, attempt, state, created_at, run_at, last_error)
 SELECT md5('org ' || CASE WHEN g % 3 = 0 THEN 0 ELSE g % 300 END)::uuid, gen_random_uuid(),
 	CASE WHEN g % 1000 = 7 THEN 'bench.rare' WHEN g % 2 = 0 THEN 'bench.common' ELSE 'bench.kind' || g % 10 END,
-	'{}', (ARRAY['default', 'webhooks', 'bulk', 'critical'])[1 + g % 7 % 4], 8, 8, 'dead', at, at,
+	'{}', (ARRAY['default', 'webhooks', 'bulk', 'critical', 'remote'])[1 + g % 7 % 5], 8, 8, 'dead', at, at,
 	CASE h % 6
 	WHEN 0 THEN 'dial tcp 10.' || h / 6 % 200 || '.' || h / 1200 % 250 || '.' || h % 251 ||
 	':443: connect: connection refused'

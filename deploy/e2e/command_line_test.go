@@ -116,6 +116,7 @@ func TestWrongUsesOfTheCommandLine(t *testing.T) {
 		{args: "up --signup maybe"},
 		{env: "FUNNELWORK_DRAIN_DELAY=soon", args: up},
 		{env: "FUNNELWORK_TRUSTED_PROXIES=proxy", args: up},
+		{env: "FUNNELWORK_INBOUND_TRUSTED=relay", args: up},
 		{env: "DATABASE_URL=nonsense", args: up},
 		{env: "DATABASE_URL=mysql://app:hunter2@db/app", args: up},
 		{env: "DATABASE_URL=postgres://app:hunter2@db:port/app", args: up},

@@ -226,7 +226,7 @@ func (s *service) limits(t *testing.T) {
 func (s *service) dashboard(t *testing.T) {
 	t.Helper()
 	var paths []string
-	for _, lane := range []string{"critical", "default", "webhooks", "bulk"} {
+	for _, lane := range []string{"critical", "default", "webhooks", "remote", "bulk"} {
 		for _, list := range []string{
 			"", "/active_tasks", "/pending_tasks", "/scheduled_tasks", "/retry_tasks",
 			"/archived_tasks", "/completed_tasks",

@@ -148,7 +148,7 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 
 	inBackground(t, append(env, "FUNNELWORK_OPS_ADDR="+ports[3]), "worker")
 	retries := func() (n int) {
-		for _, lane := range []string{"critical", "default", "webhooks", "bulk"} {
+		for _, lane := range []string{"critical", "default", "webhooks", "remote", "bulk"} {
 			n += int(cli.ZCard(t.Context(), asynqx.Key(lane, asynqx.Retry)).Val())
 		}
 		return n

@@ -103,15 +103,19 @@ func (s *settings) drainDelay(command string) time.Duration {
 // network is a setting: an address or a network.
 type network netip.Prefix
 
-// UnmarshalText parses "10.0.0.1" or "10.0.0.0/8".
+// UnmarshalText parses "10.0.0.1" or "10.0.0.0/8". An IPv6 form of an IPv4 address is that address.
 func (n *network) UnmarshalText(text []byte) error {
 	if a, err := netip.ParseAddr(string(text)); err == nil {
+		a = a.Unmap()
 		*n = network(netip.PrefixFrom(a, a.BitLen()))
 		return nil
 	}
 	p, err := netip.ParsePrefix(string(text))
 	if err != nil {
 		return errors.New("want an address or a network, such as 10.0.0.1 or 10.0.0.0/8")
+	}
+	if a := p.Addr(); a.Is4In6() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(a.Unmap(), p.Bits()-96)
 	}
 	*n = network(p.Masked())
 	return nil

@@ -106,43 +106,6 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, before id.ID, limit i
 	return query(ctx, tx, where+" ORDER BY n.id DESC LIMIT $"+strconv.Itoa(len(args)+1), args...)
 }
 
-// ListedEnrolment is an enrolment as a list has it.
-type ListedEnrolment struct {
-	Enrolment
-	ContactName *string `json:"contact_name" doc:"Name of the contact, or the email without one; null: it was purged"`
-}
-
-// WithNames adds the names of the contacts to enrolments.
-func WithNames(ctx context.Context, tx *postgres.Tx, all []Enrolment) ([]ListedEnrolment, error) {
-	out := make([]ListedEnrolment, len(all))
-	contacts := make([]id.ID, len(all))
-	for i := range all {
-		out[i].Enrolment, contacts[i] = all[i], all[i].ContactID
-	}
-	rows, err := tx.Query(ctx, `SELECT c.id, coalesce(nullif(btrim(c.first_name || ' ' || c.last_name), ''), c.email)
-		FROM contact c WHERE c.org_id = $1 AND c.id = ANY ($2::uuid[])`, tx.Org(), contacts)
-	if err != nil {
-		return nil, fmt.Errorf("read contacts: %w", err)
-	}
-	names := make(map[id.ID]string, len(all))
-	var (
-		contact id.ID
-		name    string
-	)
-	if _, err := pgx.ForEachRow(rows, []any{&contact, &name}, func() error {
-		names[contact] = name
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("read contacts: %w", err)
-	}
-	for i := range out {
-		if name, ok := names[out[i].ContactID]; ok {
-			out[i].ContactName = &name
-		}
-	}
-	return out, nil
-}
-
 // Count returns the exact number of enrolments that f selects.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (n int64, err error) {
 	where, args := f.where()

@@ -9,8 +9,9 @@
 //	Opine      is the opinion of a language model on a message of class unknown, where one is configured: it names the
 //	           class, and SetClass acts once a person confirms it
 //
-// A mail that arrives by several ways is one message, since its identity is the hash of its Message-ID, or of what its
-// author has written without one. Process runs once for a message, in the transaction that ends its job.
+// A mail that arrives by several ways is one message, since its identity is the hash of its Message-ID; without exactly
+// one, of what its author has written; without a Date or with a header beyond the limits, of its bytes (package parse).
+// Process runs once for a message, in the transaction that ends its job.
 //
 // # Which email it is about
 //

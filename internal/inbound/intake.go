@@ -88,7 +88,7 @@ func (s *Service) Take(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw 
 	return message, true, s.Enqueue(ctx, tx, message)
 }
 
-// Has reports whether a mailbox has a message with the Message-ID, which is given without angle brackets.
+// Has reports whether a mailbox has a message whose only Message-ID is the given one, without angle brackets.
 func Has(ctx context.Context, tx *postgres.Tx, mailbox id.ID, messageID string) (found bool, err error) {
 	if messageID == "" {
 		return false, nil
@@ -129,38 +129,15 @@ func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ra
 	return message, true, nil
 }
 
-// identityOfMail returns the hash by which a second copy of a mail is known. Mails that differ in what a limit leaves
-// out would have one identity, so a mail with such a header is known by all its bytes.
+// identityOfMail returns the hash by which a second copy of a mail is known.
 func identityOfMail(raw []byte) []byte {
-	messageID, whole := parse.MessageID(raw)
-	switch {
-	case !whole:
-		h := sha256.New()
-		_, _ = h.Write([]byte("raw\x00")) // never fails
-		_, _ = h.Write(raw)
-		return h.Sum(nil)[:16]
-	case messageID == "":
-		return identityWithoutID(raw)
-	default:
-		return identityOf(messageID)
-	}
-}
-
-// identityOf returns the hash of a Message-ID, or nil without one.
-func identityOf(messageID string) []byte {
-	if messageID == "" {
-		return nil
-	}
-	return hash("id", messageID)
-}
-
-// identityWithoutID returns the hash of what stays the same of a mail, whichever way it arrives.
-func identityWithoutID(raw []byte) []byte {
 	h := sha256.New()
-	_, _ = h.Write([]byte("mail\x00")) // never fails
-	parse.Essence(h, raw)
+	parse.WriteIdentity(h, raw)
 	return h.Sum(nil)[:16]
 }
+
+// identityOf returns what identityOfMail returns of a mail whose only Message-ID is given.
+func identityOf(messageID string) []byte { return hash("id", messageID) }
 
 func hash(kind, text string) []byte {
 	sum := sha256.Sum256([]byte(kind + "\x00" + text))

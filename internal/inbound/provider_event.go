@@ -124,10 +124,10 @@ func emailOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Ev
 			return &row, nil
 		}
 	}
-	if t.Reference == "" || t.Recipient == "" {
+	if t.Reference == "" || len(t.Reference) > emails.MaxServerID || t.Recipient == "" {
 		return nil, nil //nolint:nilnil // no email
 	}
-	row, err := emails.ByServerID(ctx, tx, mailbox, []string{clean(t.Reference, 200)})
+	row, err := emails.ByServerID(ctx, tx, mailbox, []string{clean(t.Reference, emails.MaxServerID)})
 	if err != nil || row == nil || fold(row.To) != fold(t.Recipient) {
 		return nil, err
 	}

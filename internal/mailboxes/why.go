@@ -1,14 +1,5 @@
 package mailboxes
 
-import (
-	"context"
-	"time"
-
-	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/postgres"
-)
-
 // why has what a mailbox shows of a status_reason: what it waits for, and what a person can do.
 type why struct{ detail, action string }
 
@@ -103,26 +94,3 @@ func (m *stored) explain(out *Mailbox, full bool) {
 
 // unread has the errors of a folder that a person has to do something about.
 var unread = map[string]bool{AuthRefused: true, LoginNeeded: true, NotAllowed: true}
-
-// Wait is what automated mail of a mailbox waits for. Its members are nil if it waits for nothing.
-type Wait struct{ Reason, Detail, Action *string }
-
-// WaitOf returns what the automated mail of a mailbox waits for now. A server that is silent counts from the time on
-// that automated mail waits for it, and an inbox that a person has to do something about does not count.
-func WaitOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (w Wait, err error) {
-	row, err := table.Get(ctx, tx, mailbox, true)
-	if fault.Is(err, fault.NotFound) {
-		return w, nil
-	}
-	if err != nil {
-		return w, err
-	}
-	now := time.Now()
-	m := &row.Value
-	if m.silence != nil && now.Sub(m.silence.Since.Time) < silentHold {
-		m.silence = nil
-	}
-	m.Sync = nil
-	shown := m.Shown(now)
-	return Wait{shown.StatusReason, shown.StatusDetail, shown.StatusAction}, nil
-}

@@ -26,7 +26,7 @@ type Sequence struct {
 	ID           id.ID   `json:"id" format:"uuid" doc:"ID of the sequence"`
 	Name         string  `json:"name" doc:"Display name, 1 to 200 characters"`
 	Status       string  `json:"status" enum:"draft,active,paused,archived"`
-	StatusReason *string `json:"status_reason" doc:"Why it is paused; null: no special reason"`
+	StatusReason *string `json:"status_reason" doc:"Why it is paused, or what its mailboxes wait for; null: nothing"`
 	Version      *int    `json:"version" doc:"Number of the active version; null: it was never activated"`
 	DraftVersion *int    `json:"draft_version" doc:"Number of the version that is edited; null: there is none"`
 	Settings

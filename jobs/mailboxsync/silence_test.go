@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -179,17 +180,19 @@ func TestAnEnrolmentWaitsForASilentServerAfterAQuarterOfAnHour(t *testing.T) {
 	p.read()
 	wait := func() (w mailboxes.Wait) {
 		t.Helper()
-		p.tx(func(tx *postgres.Tx) (err error) {
-			w, err = mailboxes.WaitOf(t.Context(), tx, p.mailbox)
+		p.tx(func(tx *postgres.Tx) error {
+			all, err := mailboxes.WaitsOf(t.Context(), tx, []id.ID{p.mailbox})
+			w = all[p.mailbox].Wait
 			return err
 		})
 		return w
 	}
-	if w := wait(); w.Reason != nil {
-		t.Errorf("it waits at once: %s", *w.Reason)
+	if w := wait(); w.StatusReason != nil {
+		t.Errorf("it waits at once: %s", *w.StatusReason)
 	}
 	p.exec(`UPDATE mailbox_silence SET since = now() - interval '16 minutes'`)
-	if w := wait(); w.Reason == nil || *w.Reason != mailboxes.ServerSilent || w.Detail == nil || w.Action == nil {
+	if w := wait(); w.StatusReason == nil || *w.StatusReason != mailboxes.ServerSilent || w.StatusDetail == nil ||
+		w.StatusAction == nil {
 		t.Errorf("it waits for %v", w)
 	}
 }

@@ -116,7 +116,7 @@ func (r *run) knows(ctx context.Context, header []byte) (known bool, err error) 
 		return true, nil
 	}
 	err = r.DB.ReadTx(ctx, r.org, func(tx *postgres.Tx) (err error) {
-		known, err = inbound.Has(ctx, tx, r.folder.Mailbox, m.MessageID)
+		known, err = inbound.Has(ctx, tx, r.folder.Mailbox, parse.SoleMessageID(header))
 		return err
 	})
 	if err != nil {

@@ -10,16 +10,21 @@ import (
 
 // Result is what a run leaves to be written when its job ends. A nil Result writes nothing.
 type Result struct {
-	folder  *mailboxes.Folder
-	failure string
-	silence string // what the mailbox shows of a server that was silent; "": it has responded
-	stuck   uint32 // the mail that could not be read; 0: none
-	more    bool   // there is more to read
+	folder   *mailboxes.Folder
+	failure  string
+	silence  string // what the mailbox shows of a server that was silent; "": it has responded
+	uncalled bool   // the server was not called
+	stuck    uint32 // the mail that could not be read; 0: none
+	more     bool   // there is more to read
+	busy     bool   // the process had no memory for the mailbox, which says nothing about its server
 }
 
 // Write writes the result in tx.
 func (r *Result) Write(ctx context.Context, tx *postgres.Tx) error {
 	if r == nil {
+		return nil
+	}
+	if r.busy { // the folder is read at its next time, as it was claimed
 		return nil
 	}
 	f := r.folder
@@ -30,7 +35,7 @@ func (r *Result) Write(ctx context.Context, tx *postgres.Tx) error {
 		}
 		return err
 	}
-	if r.failure != mailboxes.LoginNeeded { // no server was called
+	if !r.uncalled {
 		mailboxes.Responded(tx, f.Mailbox, mailboxes.Retrieval)
 	}
 	switch {

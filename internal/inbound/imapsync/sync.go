@@ -116,8 +116,11 @@ func (s *Syncer) unless(ctx context.Context, m *mailboxes.Reading, f *mailboxes.
 func (s *Syncer) silentOr(ctx context.Context, m *mailboxes.Reading, f *mailboxes.Folder, reason string, err error,
 ) (*Result, error) {
 	r, failed := s.failed(ctx, f, reason, err)
-	if r != nil && !errors.Is(err, retrieval.ErrNoToken) &&
-		(reason == mailboxes.ConnectFailed || reason == mailboxes.ServerError) {
+	if r == nil || r.busy {
+		return r, failed
+	}
+	r.uncalled = errors.Is(err, retrieval.ErrNoToken)
+	if !r.uncalled && (reason == mailboxes.ConnectFailed || reason == mailboxes.ServerError) {
 		r.silence = mailboxes.SilenceOf(mailboxes.Retrieval, m.Host, m.Port, err)
 	}
 	return r, failed
@@ -128,7 +131,7 @@ func (s *Syncer) failed(ctx context.Context, f *mailboxes.Folder, reason string,
 		return nil, err
 	}
 	if errors.Is(err, imap.ErrBusy) { // not the server's fault: the next run goes on
-		return &Result{folder: f}, nil
+		return &Result{folder: f, busy: true}, nil
 	}
 	s.Log.DebugContext(ctx, "mailbox not read", "mailbox_id", f.Mailbox.String(), "reason", reason, "error", err)
 	return &Result{folder: f, failure: reason}, nil

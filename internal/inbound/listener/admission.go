@@ -45,7 +45,7 @@ func (a *admission) Accept() (net.Conn, error) {
 			continue
 		}
 		release := sync.OnceFunc(func() { a.release(limited, networks) })
-		return newConn(c, limited, a.metrics, release), nil
+		return newConn(c, networks, a.metrics, release), nil
 	}
 }
 

@@ -3,6 +3,7 @@ package listener
 import (
 	"io"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 )
@@ -19,10 +20,11 @@ const (
 // only the bytes that it reads are seen.
 type conn struct {
 	net.Conn
-	end     time.Time // of the session; zero: never
-	limited bool
-	metrics *Metrics
-	release func()
+	end      time.Time // of the session; zero: never
+	limited  bool
+	networks []netip.Prefix // the address and the network of a client with limits
+	metrics  *Metrics
+	release  func()
 
 	mu       sync.Mutex
 	line     commandLine
@@ -32,18 +34,25 @@ type conn struct {
 	over     bool // a limit has ended the session
 }
 
-func newConn(c net.Conn, limited bool, m *Metrics, release func()) *conn {
-	out := &conn{Conn: c, limited: limited, metrics: m, release: release}
-	if limited {
+// newConn returns the connection of a client that has no limits if it has no networks.
+func newConn(c net.Conn, networks []netip.Prefix, m *Metrics, release func()) *conn {
+	out := &conn{Conn: c, limited: len(networks) > 0, networks: networks, metrics: m, release: release}
+	if out.limited {
 		out.end = time.Now().Add(maxSession)
 	}
 	return out
 }
 
-// Read reads what the client has sent, up to where a limit ends the session.
+// Read reads what the client has sent, up to where a limit ends the session. A command has the idle time as a whole, as
+// the library sets the deadline of each; a mail has it for each read.
 func (c *conn) Read(b []byte) (int, error) {
 	if c.ended() {
 		return 0, io.EOF
+	}
+	if c.receives() {
+		if err := c.SetReadDeadline(time.Now().Add(idle)); err != nil {
+			return 0, err
+		}
 	}
 	n, err := c.Conn.Read(b)
 	c.mu.Lock()
@@ -63,6 +72,13 @@ func (c *conn) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	return c.Conn.Write(b)
+}
+
+// receives reports whether a mail is being read, or a chunk of one.
+func (c *conn) receives() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.inData || c.line.skip > 0
 }
 
 func (c *conn) ended() bool {

@@ -16,7 +16,6 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/emersion/go-smtp"
@@ -28,9 +27,8 @@ import (
 
 // Limits of the listener.
 const (
-	maxRecipients = 20 // of a mail
-	idle          = time.Minute
-	maxMemory     = 256 << 20 // bytes of the mails that are being read
+	maxRecipients = 20          // of a mail
+	idle          = time.Minute // until a command is complete, or for a part of a mail
 )
 
 // Server takes mails.
@@ -41,7 +39,7 @@ type Server struct {
 	// Trusted are the networks whose clients have no limits of strangers.
 	Trusted []netip.Prefix
 	Metrics *Metrics // may be nil
-	memory  atomic.Int64
+	memory  memory
 }
 
 // Serve serves on ln until ctx ends, and closes it.
@@ -115,7 +113,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 func (s *session) Data(r io.Reader) error {
 	s.conn.startMail()
 	head := "Return-Path: <" + strings.Map(printable, s.from) + ">\r\n"
-	raw, release, err := s.server.readMail(io.MultiReader(strings.NewReader(head), r))
+	raw, release, err := s.server.readMail(s.conn.networks, io.MultiReader(strings.NewReader(head), r))
 	defer release()
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 4, 2}, Message: "The mail took too long"}

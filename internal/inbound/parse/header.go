@@ -56,6 +56,7 @@ const lineCost = 200
 // split separates the header of a part from its body. Lines that are no field are ignored.
 func (r *reader) split(raw []byte) (h Header, body []byte) {
 	used := 0
+	r.dropped = false
 	for len(raw) > 0 {
 		line, rest := cutLine(raw)
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -66,25 +67,18 @@ func (r *reader) split(raw []byte) (h Header, body []byte) {
 			r.mail.Cut = true
 			continue
 		}
-		h = r.field(h, line)
+		if isFolded(line) {
+			r.continueField(h, line)
+		} else {
+			h = r.field(h, line)
+		}
 	}
 	return h, nil
 }
 
-// field appends what a line of a header says.
+// field appends the field that a line of a header begins. A line that begins none, or one beyond a limit, is dropped.
 func (r *reader) field(h Header, line []byte) Header {
-	if line[0] == ' ' || line[0] == '\t' {
-		if len(h) == 0 {
-			return h
-		}
-		last := &h[len(h)-1]
-		if len(last.Value)+len(line) > maxValue {
-			r.mail.Cut = true
-			return h
-		}
-		last.Value += " " + legible(bytes.TrimSpace(line))
-		return h
-	}
+	r.dropped = true
 	name, value, ok := bytes.Cut(line, []byte{':'})
 	name = bytes.TrimSpace(name)
 	if !ok || len(name) == 0 || len(name) > 200 || bytes.ContainsAny(name, " \t") {
@@ -94,11 +88,28 @@ func (r *reader) field(h Header, line []byte) Header {
 		r.mail.Cut = true
 		return h
 	}
-	if len(value) > maxValue {
+	if r.dropped = len(value) > maxValue; r.dropped {
 		value, r.mail.Cut = value[:maxValue], true
 	}
 	return append(h, Field{Name: legible(name), Value: legible(bytes.TrimSpace(value))})
 }
+
+// continueField adds a line to the last field of a header. Once one is dropped, so are those behind it: the value would
+// have a gap, or be another field's.
+func (r *reader) continueField(h Header, line []byte) {
+	if len(h) == 0 || r.dropped {
+		return
+	}
+	last := &h[len(h)-1]
+	if len(last.Value)+len(line) > maxValue {
+		r.mail.Cut, r.dropped = true, true
+		return
+	}
+	last.Value += " " + legible(bytes.TrimSpace(line))
+}
+
+// isFolded reports whether a line continues the field before it.
+func isFolded(line []byte) bool { return line[0] == ' ' || line[0] == '\t' }
 
 // cutLine returns the first line of s without its end, and what follows it.
 func cutLine(s []byte) (line, rest []byte) {

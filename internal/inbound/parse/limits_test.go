@@ -46,3 +46,19 @@ func TestPartsBeyondTheLimitsAreIgnoredAndTheMailSaysSo(t *testing.T) {
 		}
 	}
 }
+
+func TestALineThatContinuesADroppedFieldIsDroppedWithIt(t *testing.T) {
+	t.Parallel()
+	long, many := strings.Repeat("v", 60<<10), strings.Repeat("X: 1\r\n", 499)
+	for name, c := range map[string]struct{ header, field, want string }{
+		"a line that is no field":     {"Subject: Hi\r\nno field\r\n dropped\r\n", "Subject", "Hi"},
+		"a name with a space":         {"Subject: Hi\r\nX Y: 1\r\n\tdropped\r\nTo: a@b\r\n", "Subject", "Hi"},
+		"the field after 500 others":  {many + "Subject: Hi\r\nY: 2\r\n z\r\n", "Subject", "Hi"},
+		"a line that makes it large":  {"X: " + long + "\r\n " + long + "\r\n end\r\n", "X", long},
+		"a field that is not dropped": {"Subject: Hi\r\n there\r\n", "Subject", "Hi there"},
+	} {
+		if got := parse.Parse([]byte(c.header + "\r\nText")).Header.Get(c.field); got != c.want {
+			t.Errorf("%s: %d bytes %.40q, want %.40q", name, len(got), got, c.want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ type reader struct {
 	mail       *Mail
 	text, html strings.Builder
 	parts      int
+	dropped    bool // the last field of the header was dropped, and with it the lines that continue it
 }
 
 // part reads a part with its header. depth is 0 for the mail itself.

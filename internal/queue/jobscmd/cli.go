@@ -86,7 +86,7 @@ func text(v any) string {
 // Fit is the flags of a filter.
 type Fit struct {
 	Kind   string `help:"Job kind."`
-	Lane   string `help:"Lane: critical, default, webhooks or bulk."`
+	Lane   string `help:"Lane: critical, default, webhooks, remote or bulk."`
 	Org    string `help:"Org id."`
 	Error  string `help:"Part of the last error."`
 	After  string `help:"Died or added at or after this time (RFC 3339, or an age like 24h)."`

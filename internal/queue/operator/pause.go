@@ -25,7 +25,8 @@ type Pause struct {
 }
 
 // ErrScope reports a pause of something that cannot be paused.
-var ErrScope = errors.New("a pause needs a lane (critical, default, webhooks, bulk), a kind by name, or an org by id")
+var ErrScope = errors.New("a pause needs a lane (critical, default, webhooks, remote, bulk), a kind by name, or an " +
+	"org by id")
 
 // names returns the stored names of what is to be paused or resumed: a kind's name and its alias, or one name.
 func (o *Operator) names(scope, name string) ([]string, error) {

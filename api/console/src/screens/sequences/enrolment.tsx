@@ -15,7 +15,7 @@ import { ContactName } from '../mail/contactname';
 import mail from '../mail/mail.module.css';
 import { t } from './messages';
 import type { Sequence } from './steps';
-import { isOpen, reasonWord, stateWord, stepName } from './words';
+import { isOpen, reasonWord, stateWord, stepName, waitText } from './words';
 import styles from './sequences.module.css';
 
 /** EnrolmentPanel shows one contact's way through a sequence: its state, and each change with what caused it. */
@@ -88,6 +88,7 @@ export function EnrolmentPanel({ id, sequence, mayEdit, onClose }: {
             facts={[
               [t('state'), <Status key="s" tone={stateWord(one.state).tone}>{stateWord(one.state).word}</Status>],
               ...(one.reason === null ? [] : [[t('reason'), reasonWord(one.reason)] as const]),
+              ...(one.status_reason === null ? [] : [[t('waitsFor'), waitText(one)] as const]),
               [t('step'), stepName(sequence.steps, one.step)],
               ...(one.due_at === null ? [] : [[t('due'), <Time key="d" at={one.due_at} />] as const]),
               [t('began'), <Time key="b" at={one.created_at} />],

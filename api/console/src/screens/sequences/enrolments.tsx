@@ -53,7 +53,7 @@ function List({ sequence, mayEdit, enrol }: Within) {
       title: t('reason'),
       width: 148,
       wide: true,
-      cell: (one) => (one.reason === null ? '' : reasonWord(one.reason)),
+      cell: (one) => reasonWord(one.reason ?? one.status_reason ?? ''),
     },
     {
       key: 'next',

@@ -22,7 +22,7 @@ import styles from '../mail/mail.module.css';
 import { Enrol } from './enrol';
 import { t } from './messages';
 import { problemsOf, type Sequence } from './steps';
-import { statusTones } from './words';
+import { isWaiting, sequenceStatus, waitText } from './words';
 
 /** What a page within the frame shares with its head. */
 export interface Within {
@@ -106,7 +106,7 @@ function Loaded({ id, answer, back, children }: {
       <PageHead
         before={back}
         title={sequence.name}
-        count={<Status tone={statusTones[sequence.status]}>{t(sequence.status)}</Status>}
+        count={<Status tone={sequenceStatus(sequence).tone}>{sequenceStatus(sequence).word}</Status>}
       >
         {mayEdit && (
           <>
@@ -147,6 +147,11 @@ function Loaded({ id, answer, back, children }: {
               <p>{problem.detail}</p>
             )}
           </Callout>
+        </div>
+      )}
+      {isWaiting(sequence) && (
+        <div className={styles.callout}>
+          <Callout tone="warn">{waitText(sequence)}</Callout>
         </div>
       )}
       {hasDraft && isLive && sequence.draft_version !== null && (

@@ -137,6 +137,7 @@ export const t = messages({
   noEndpoint: 'There is no webhook yet.',
   state: 'State',
   reason: 'Reason',
+  waitsFor: 'Waits for',
   contact: 'Contact',
   step: 'Step',
   next: 'Next',

@@ -11,7 +11,7 @@ import { ListScreen } from '../list/listscreen';
 import { CreateSequence } from './create';
 import { t } from './messages';
 import type { Sequence } from './steps';
-import { openCount, statusTones } from './words';
+import { openCount, sequenceStatus } from './words';
 
 const columns: readonly Column<Sequence>[] = [
   { key: 'name', title: t('name'), cell: (one) => one.name },
@@ -19,7 +19,7 @@ const columns: readonly Column<Sequence>[] = [
     key: 'status',
     title: t('status'),
     width: 120,
-    cell: (one) => <Status tone={statusTones[one.status]}>{t(one.status)}</Status>,
+    cell: (one) => <Status tone={sequenceStatus(one).tone}>{sequenceStatus(one).word}</Status>,
   },
   { key: 'open', title: t('openCount'), width: 88, end: true, wide: true, cell: (one) => formatNumber(openCount(one.counts)) },
   {

@@ -1,6 +1,20 @@
 import { expect, test } from 'vitest';
 import { newStep } from './steps';
-import { delayText, isOpen, openCount, rateText, reasonWord, stateWord, stepName, summaryOf, whenText, windowText } from './words';
+import {
+  delayText,
+  isOpen,
+  isWaiting,
+  openCount,
+  rateText,
+  reasonWord,
+  sequenceStatus,
+  stateWord,
+  stepName,
+  summaryOf,
+  waitText,
+  whenText,
+  windowText,
+} from './words';
 
 test('a step says what it does', () => {
   const mail = newStep('email', [], 0);
@@ -47,4 +61,15 @@ test('states and reasons that are new to the console are shown as they are', () 
 
 test('a rate has its interval', () => {
   expect(rateText({ value: 0.125, low: 0.081, high: 0.1862 })).toBe('12.5% (8.1% to 18.6%)');
+});
+
+test('a sequence that waits for its mailbox says so', () => {
+  const silent = { status_reason: 'server_silent', status_detail: 'It is silent.', status_action: 'Check it.' };
+  expect([sequenceStatus({ status: 'active', ...silent }), waitText(silent)]).toEqual([
+    { tone: 'warn', word: 'Waiting' },
+    'It is silent. Check it.',
+  ]);
+  expect(sequenceStatus({ status: 'paused', status_reason: 'paused_by_user' }).word).toBe('Paused');
+  expect(isWaiting({ status: 'active', status_reason: null })).toBe(false);
+  expect(waitText({ status_reason: null, status_detail: null, status_action: null })).toBeUndefined();
 });

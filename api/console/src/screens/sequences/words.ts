@@ -54,14 +54,39 @@ const m = messages({
   merge_missing: 'A merge field has no value',
   sent: 'Mail sent',
   due: 'Its time came',
+  waiting: 'Waiting',
+  sequence_paused: 'Sequence paused',
+  server_silent: 'Mail server is silent',
+  daily_cap: 'Daily limit reached',
+  held_by_user: 'Mailbox on hold',
+  auth_refused: 'Mailbox: password refused',
+  reauthorization_required: 'Mailbox: login needed',
 });
 
-export const statusTones: Readonly<Record<Sequence['status'], Tone>> = {
+const statusTones: Readonly<Record<Sequence['status'], Tone>> = {
   draft: 'off',
   active: 'good',
   paused: 'warn',
   archived: 'off',
 };
+
+type Waiting = Pick<Sequence, 'status_reason' | 'status_detail' | 'status_action'>;
+
+/** isWaiting reports whether an active sequence waits for a mailbox. */
+export function isWaiting(one: Pick<Sequence, 'status' | 'status_reason'>): boolean {
+  return one.status === 'active' && one.status_reason !== null;
+}
+
+/** sequenceStatus returns the status of a sequence in a word. An active one that waits for a mailbox is waiting. */
+export function sequenceStatus(one: Pick<Sequence, 'status' | 'status_reason'>): { tone: Tone; word: string } {
+  return isWaiting(one) ? { tone: 'warn', word: m('waiting') } : { tone: statusTones[one.status], word: t(one.status) };
+}
+
+/** waitText says what a sequence or an enrolment waits for and what to do about it; undefined if for nothing. */
+export function waitText(one: Waiting): string | undefined {
+  if (one.status_reason === null) return undefined;
+  return [one.status_detail ?? reasonWord(one.status_reason), one.status_action ?? ''].join(' ').trim();
+}
 
 export const kindIcons: Readonly<Record<Kind, IconName>> = {
   email: 'mail',
@@ -179,6 +204,12 @@ const reasons = [
   'merge_missing',
   'sent',
   'due',
+  'sequence_paused',
+  'server_silent',
+  'daily_cap',
+  'held_by_user',
+  'auth_refused',
+  'reauthorization_required',
 ] as const;
 
 /** reasonWord returns a reason or a cause in words. The service may add some, which are shown as they are. */
