@@ -1,9 +1,13 @@
 package worker_test
 
 import (
+	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -22,11 +26,7 @@ func TestJobsRunOnceThoughTheClockOfPostgresJumpsByAnHour(t *testing.T) {
 			running := map[bool]string{true: ", a worker runs", false: ", a worker starts later"}[before]
 			t.Run(name+running, func(t *testing.T) {
 				t.Parallel()
-				server, set := testkit.PostgresWithClock(t)
-				h := openOn(t, &testkit.Database{
-					URL: server.URL, App: testkit.Open(t, server.URL, postgres.App),
-					System: testkit.Open(t, server.URL, postgres.System),
-				})
+				h, set := openWithClock(t)
 				h.add(adding(mark, none{}, queue.At(time.Now().Add(24*time.Hour))))
 				if before {
 					h.work(worker.Options{}, mark.HandleTx(markWork))
@@ -50,4 +50,102 @@ func TestJobsRunOnceThoughTheClockOfPostgresJumpsByAnHour(t *testing.T) {
 			})
 		}
 	}
+}
+
+// openWithClock opens a house on a Postgres whose clock the test sets.
+func openWithClock(t *testing.T) (h *house, set func(ahead time.Duration)) {
+	t.Helper()
+	server, set := testkit.PostgresWithClock(t)
+	return openOn(t, &testkit.Database{
+		URL: server.URL, App: testkit.Open(t, server.URL, postgres.App),
+		System: testkit.Open(t, server.URL, postgres.System),
+	}), set
+}
+
+var errTwice = errors.New("the first attempts fail")
+
+// Kinds whose first runs wait: they fail, snooze, or open the circuit of their key.
+var (
+	pauses  = queue.Options{Backoff: func(int) time.Duration { return 5 * time.Second }}
+	fails   = queue.Define[none]("test.fails", pauses)
+	snoozes = queue.Define[none]("test.snoozes", pauses)
+	holds   = queue.Define[none]("test.holds", queue.Options{})
+)
+
+// pausing returns a handler that marks the job if ready is true, and otherwise waits.
+func pausing(k queue.Kind[none], ready *atomic.Bool, wait func(run *queue.Run[none]) error) queue.Handler {
+	return k.Handle(func(_ context.Context, run *queue.Run[none]) error {
+		if !ready.Load() {
+			return wait(run)
+		}
+		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return markWork(ctx, tx, run) })
+		return nil
+	})
+}
+
+// Each job has run while the clock was ahead, and waits for a few seconds when it is set back. Another one is planned.
+func TestRetriesSnoozesPausesAndCircuitsOfAClockAheadLastNoLongerOnceItIsSetBack(t *testing.T) {
+	t.Parallel()
+	for name, runs := range map[string]bool{"a worker runs": true, "a worker starts later": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, set := openWithClock(t)
+			var ready atomic.Bool
+			key := id.New()
+			handlers := []queue.Handler{
+				mark.HandleTx(markWork),
+				pausing(fails, &ready, func(*queue.Run[none]) error { return errTwice }),
+				pausing(snoozes, &ready, func(*queue.Run[none]) error { return queue.Snooze(5 * time.Second) }),
+				pausing(holds, &ready, func(run *queue.Run[none]) error {
+					run.Effect(func(_ context.Context, tx *postgres.Tx) error {
+						queue.OpenCircuit(tx, key, 5*time.Second)
+						return nil
+					})
+					return queue.Snooze(5 * time.Second)
+				}),
+			}
+			stop := h.work(worker.Options{}, handlers...)
+			set(time.Hour)
+			h.add(
+				adding(fails, none{}), adding(snoozes, none{}), adding(holds, none{}, queue.ConcurrencyKey(key)),
+				adding(mark, none{}, queue.In(5*time.Minute)), adding(mark, none{}, queue.At(time.Now().Add(3*time.Hour))),
+			)
+			h.until(time.Minute, "the first runs have ended", func() bool {
+				return h.count(`SELECT count(*) FROM job WHERE kind <> 'test.mark' AND delayed_at IS NOT NULL
+					AND wake_at IS NULL`) == 3
+			})
+			if !runs {
+				stop()
+			}
+			set(0)
+			ready.Store(true)
+			if !runs {
+				h.work(worker.Options{}, handlers...)
+			}
+			h.until(time.Minute, "the jobs have run", func() bool { return h.doneRows() == 3 })
+			if n := h.count(`SELECT count(*) FROM job WHERE run_at BETWEEN now() + interval '3 minutes'
+				AND now() + interval '5 minutes'`); n != 1 {
+				t.Errorf("%d jobs wait for the rest of their pause", n)
+			}
+			if n := h.count("SELECT count(*) FROM job WHERE run_at > now() + interval '2 hours'"); n != 1 {
+				t.Errorf("%d jobs wait for a planned time", n)
+			}
+		})
+	}
+}
+
+// A probe of an endpoint with an open circuit is planned by a clock ahead.
+func TestAWaitOfATableIsOverWhenARunningWorkerNoticesThatTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	h, set := openWithClock(t)
+	set(time.Hour)
+	h.work(worker.Options{}, mark.HandleTx(markWork))
+	h.add(adding(mark, none{}))
+	h.until(time.Minute, "the worker works", func() bool { return h.doneRows() == 1 })
+	h.exec(`INSERT INTO webhook_health (org_id, endpoint_id, opened_at, next_probe_at)
+		VALUES ($1, gen_random_uuid(), now() - interval '2 hours', now() + interval '1 minute')`, h.org)
+	set(0)
+	h.until(20*time.Second, "the probe is due", func() bool {
+		return h.count("SELECT count(*) FROM webhook_health WHERE next_probe_at <= now()") == 1
+	})
 }
