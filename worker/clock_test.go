@@ -149,3 +149,27 @@ func TestAWaitOfATableIsOverWhenARunningWorkerNoticesThatTheClockWasSetBack(t *t
 		return h.count("SELECT count(*) FROM webhook_health WHERE next_probe_at <= now()") == 1
 	})
 }
+
+// A mailbox with a rate sends mails before, while and after the clock of Postgres is wrong.
+func TestMailsOfAMailboxWithARateAreSentOnceThoughTheClockOfPostgresJumpsByAnHour(t *testing.T) {
+	t.Parallel()
+	for name, by := range map[string]time.Duration{"ahead and back": time.Hour, "back and ahead": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, set := openWithClock(t)
+			p := mailerIn(h)
+			p.exec(`UPDATE mailbox SET rate_per_second = 5`)
+			p.work(worker.Options{}, postHandlers(p.db.App, p.emails.Box, nil)...)
+			for n, ahead := range []time.Duration{0, by, 0} {
+				set(ahead)
+				p.send(string(rune('a'+n)), 8)
+			}
+			p.until(time.Minute, "all mails are sent", func() bool {
+				return p.count("SELECT count(*) FROM email WHERE status = 'sent'") == 24
+			})
+			if n := len(p.server.Accepted()); n != 24 {
+				t.Errorf("the server has taken %d mails of 24", n)
+			}
+		})
+	}
+}

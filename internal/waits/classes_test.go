@@ -54,7 +54,7 @@ var classes = map[string]string{
 	"email.marked_at":                   record,
 	"email.scheduled_at":                planned,
 	"email_fact.at":                     record,
-	"email_hit.at":                      record,
+	"email_hit.at":                      bounded,
 	"enrolment.due_at":                  wait, // of conditions; delays are planned
 	"enrolment.kept_due_at":             planned,
 	"enrolment.resume_at":               planned,
