@@ -3,14 +3,20 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/testkit"
+	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs/webhookdeliver"
 	"github.com/funnelwork/funnelwork/worker"
 )
 
@@ -171,5 +177,56 @@ func TestMailsOfAMailboxWithARateAreSentOnceThoughTheClockOfPostgresJumpsByAnHou
 				t.Errorf("the server has taken %d mails of 24", n)
 			}
 		})
+	}
+}
+
+// An endpoint fails while the clock is ahead, so that deliveries wait for retries and for probes of an open circuit, and
+// is well again once the clock is set back.
+func TestDeliveriesThatWaitByAClockAheadArriveOnceItIsSetBack(t *testing.T) {
+	t.Parallel()
+	h, set := openWithClock(t)
+	var well atomic.Bool
+	arrived := make(chan string, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !well.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		arrived <- r.Header.Get("Webhook-Id")
+	}))
+	t.Cleanup(receiver.Close)
+	hooks := &webhooks.Service{Box: testkit.Box(t), Policy: outbound.Policy{AllowPrivate: true}}
+	calls := outbound.New(outbound.Options{Policy: hooks.Policy})
+	h.work(worker.Options{}, (&webhookdeliver.Job{DB: h.db.App, Hooks: hooks, Client: calls}).Handler())
+	h.add(func(ctx context.Context, tx *postgres.Tx) error {
+		_, _, err := hooks.Create(ctx, tx, webhooks.New{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
+		return err
+	})
+	const deliveries = 40
+	set(time.Hour)
+	for range deliveries {
+		h.add(func(ctx context.Context, tx *postgres.Tx) error {
+			return events.Announce(ctx, tx, events.ContactCreated{Contact: events.Contact{
+				ID: id.New(), Email: "ada@example.com", Stage: "lead", Tag: []string{}, Segment: []string{},
+				Attributes: map[string]any{}, Score: events.ContactScore{Confidence: "prior"},
+			}})
+		})
+	}
+	h.until(time.Minute, "the circuit is open", func() bool {
+		return h.count("SELECT count(*) FROM webhook_health WHERE opened_at IS NOT NULL") == 1
+	})
+	set(0)
+	well.Store(true)
+	got := map[string]bool{}
+	for end := time.After(90 * time.Second); len(got) < deliveries; {
+		select {
+		case i := <-arrived:
+			if got[i] {
+				t.Errorf("%s has arrived twice", i)
+			}
+			got[i] = true
+		case <-end:
+			t.Fatalf("%d of %d deliveries have arrived", len(got), deliveries)
+		}
 	}
 }
