@@ -4,7 +4,7 @@
 // therefore happens once, however late or often it is offered. A tick is identified by its planned time, and happens
 // when Postgres's clock reaches that time; the clocks of the processes do not matter.
 //
-// If Postgres's clock is set ahead, the ticks until then are missed ones, which happen by the policies of their entries.
-// If it is set back, its ticks of the future are removed within a minute, so that they neither hold up the schedule nor
-// are missing when their time comes.
+// If Postgres's clock is set ahead, the ticks until then are missed ones, which happen by the policies of their
+// entries. If it is set back, its ticks of the future are removed within a minute, so that they neither hold up the
+// schedule nor are missing when their time comes.
 package scheduler

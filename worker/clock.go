@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// setBackBy is by how much Postgres's clock must be set back to be noticed. Less makes waits hardly longer, and time
-	// synchronization may cause it.
+	// setBackBy is by how much Postgres's clock must be set back to be noticed. Less makes waits hardly longer, and
+	// time synchronization may cause it.
 	setBackBy = 2 * time.Second
 	// openTx is how long a transaction may stamp by the time at which it began.
 	openTx = time.Minute
@@ -25,8 +25,8 @@ type clockWatch struct {
 	at      time.Time // after that reading, by our clock, whose differences are monotonic
 }
 
-// compare takes a reading of Postgres's clock that began at a time. If the clock was set back since the last reading, it
-// returns for how long that may have been so; otherwise 0.
+// compare takes a reading of Postgres's clock that began at a time. If the clock was set back since the last reading,
+// it returns for how long that may have been so; otherwise 0.
 func (c *clockWatch) compare(reading, began time.Time) (setBack time.Duration) {
 	now := time.Now()
 	if !c.at.IsZero() && reading.Before(c.reading.Add(began.Sub(c.at)-setBackBy)) {

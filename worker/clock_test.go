@@ -114,7 +114,8 @@ func TestRetriesSnoozesPausesAndCircuitsOfAClockAheadLastNoLongerOnceItIsSetBack
 			set(time.Hour)
 			h.add(
 				adding(fails, none{}), adding(snoozes, none{}), adding(holds, none{}, queue.ConcurrencyKey(key)),
-				adding(mark, none{}, queue.In(5*time.Minute)), adding(mark, none{}, queue.At(time.Now().Add(3*time.Hour))),
+				adding(mark, none{}, queue.In(5*time.Minute)),
+				adding(mark, none{}, queue.At(time.Now().Add(3*time.Hour))),
 			)
 			h.until(time.Minute, "the first runs have ended", func() bool {
 				return h.count(`SELECT count(*) FROM job WHERE kind <> 'test.mark' AND delayed_at IS NOT NULL
@@ -180,8 +181,8 @@ func TestMailsOfAMailboxWithARateAreSentOnceThoughTheClockOfPostgresJumpsByAnHou
 	}
 }
 
-// An endpoint fails while the clock is ahead, so that deliveries wait for retries and for probes of an open circuit, and
-// is well again once the clock is set back.
+// An endpoint fails while the clock is ahead, so that deliveries wait for retries and for probes of an open circuit,
+// and is well again once the clock is set back.
 func TestDeliveriesThatWaitByAClockAheadArriveOnceItIsSetBack(t *testing.T) {
 	t.Parallel()
 	h, set := openWithClock(t)

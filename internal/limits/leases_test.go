@@ -86,8 +86,8 @@ func TestLeasesOfAClockThatWasSetBackExpireAsOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	later := float64(time.Now().Add(time.Hour).UnixMicro())
-	if err := client.ZAdd(t.Context(), "leases:{ada}", redis.Z{Score: later, Member: "a killed process's"}).Err(); err != nil {
+	lease := redis.Z{Score: float64(time.Now().Add(time.Hour).UnixMicro()), Member: "a killed process's"}
+	if err := client.ZAdd(t.Context(), "leases:{ada}", lease).Err(); err != nil {
 		t.Fatal(err)
 	}
 	l := leases(t, url)

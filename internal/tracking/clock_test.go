@@ -10,7 +10,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/tracking"
 )
 
-// A mail is made and marked by one clock of Postgres, and opened under another one, by a process that has started since.
+// A mail is made and marked by one clock of Postgres, and opened under another one, by a process that has started
+// since.
 func TestLinksOfMailsLeadToTheirTargetsAndCountWhenTheClockOfPostgresIsSet(t *testing.T) {
 	t.Parallel()
 	server, set := testkit.PostgresWithClock(t)

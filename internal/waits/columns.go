@@ -1,5 +1,7 @@
 package waits
 
+import "strings"
+
 // wait is the rule of a table with columns that say when a row is looked at next.
 type wait struct {
 	table string
@@ -15,14 +17,12 @@ type wait struct {
 func ahead(column string) string { return "(" + column + " > now() + interval '2 seconds')" }
 
 // past is the assignment of now() to columns that lie ahead of it.
-func past(columns ...string) (set string) {
+func past(columns ...string) string {
+	set := make([]string, len(columns))
 	for i, c := range columns {
-		if i > 0 {
-			set += ", "
-		}
-		set += c + " = CASE WHEN " + c + " > now() THEN now() ELSE " + c + " END"
+		set[i] = c + " = CASE WHEN " + c + " > now() THEN now() ELSE " + c + " END"
 	}
-	return set
+	return strings.Join(set, ", ")
 }
 
 const (

@@ -15,11 +15,11 @@
 //
 //   - A wait that Postgres's clock sets is in columns, if its rows show that it is too long, or once the clock is known
 //     to have been set back.
-//   - A wait that is bounded where it is read needs no rule: the next slot of a concurrency key, the rate and the gap of
-//     a mailbox, the step of a redrive, the verdict on a followed link.
-//   - A time that a person or a plan has set is right, whatever the clock was: a scheduled email or broadcast, the delay
-//     of a step, the end of a pause, a trial. It stays. Steps are planned by the clock of the process or by the earlier
-//     of both clocks, so a clock of Postgres that is ahead does not move them.
+//   - A wait that is bounded where it is read needs no rule: the next slot of a concurrency key, the rate and the gap
+//     of a mailbox, the step of a redrive, the verdict on a followed link.
+//   - A time that a person or a plan has set is right, whatever the clock was: a scheduled email or broadcast, the
+//     delay of a step, the end of a pause, a trial. It stays. Steps are planned by the clock of the process or by the
+//     earlier of both clocks, so a clock of Postgres that is ahead does not move them.
 //   - An expiry may come later by as much as the clock was ahead, and a record of the past has no effect.
 //
 // Jobs are package queue/store's: WakeAhead looks at jobs that Postgres should have looked at, and EndDelays shortens

@@ -9,8 +9,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// statement returns the statement that ends the waits of a table, or "" if the rows do not show them. Rows that somebody
-// has locked are being written anyway, or are left to the next call.
+// statement returns the statement that ends the waits of a table, or "" if the rows do not show them. Rows that
+// somebody has locked are being written anyway, or are left to the next call.
 func (w *wait) statement(back bool) string {
 	where := w.late
 	switch {

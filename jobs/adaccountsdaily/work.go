@@ -22,7 +22,7 @@ type Job struct{ Refresher *social.Refresher }
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work adds the jobs. A repeated run adds none twice.
-func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	var after social.Claim
 	for {
 		grants, err := j.Refresher.AdGrants(ctx, after, page)

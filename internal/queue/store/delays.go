@@ -13,14 +13,15 @@ import (
 const clockSlack = 2 * time.Second
 
 // endDelaysSQL shortens delays that were set after now() - $1. Those that were set in the future begin anew: Postgres's
-// clock was set back since. The others end, since they may follow from a time that was stamped before.
+// clock was set back since. The others end, since they may follow from a time that was stamped before. What it
+// has shortened is set to have begun earlier, so that no call that follows ends it.
 const endDelaysSQL = `
 WITH late AS MATERIALIZED (
 	SELECT ctid AS at FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND run_at > now()
 		AND delayed_at > now() - $1::interval
 	LIMIT $2 FOR UPDATE SKIP LOCKED
 )
-UPDATE job SET delayed_at = now() - greatest($1::interval, interval '0'),
+UPDATE job SET delayed_at = now() - greatest($1::interval, interval '1 minute'),
 	run_at = CASE WHEN delayed_at > now() THEN now() + (run_at - delayed_at) ELSE now() END
 FROM late WHERE job.ctid = late.at`
 
@@ -41,10 +42,10 @@ UPDATE job_lane SET full_until = now() FROM (
 // endBatch is how many rows a transaction of EndDelays changes.
 const endBatch = 5000
 
-// EndDelays shortens what waits longer than its delay because Postgres's clock was set back: retries, snoozes and pauses
-// get their delay again, from now on, and circuits end. Times that were asked for with queue.At stay. setBack is how
-// long ago the clock was set back at most, or 0 if that is not known; delays that were set since then end. EndDelays
-// returns the number of rows by table.
+// EndDelays shortens what waits longer than its delay because Postgres's clock was set back: retries, snoozes and
+// pauses get their delay again, from now on, and circuits end. Times that were asked for with queue.At stay. setBack is
+// how long ago the clock was set back at most, or 0 if that is not known; delays that were set since then end.
+// EndDelays returns the number of rows by table.
 func (l *Store) EndDelays(ctx context.Context, setBack time.Duration) (map[string]int64, error) {
 	if setBack == 0 {
 		setBack = -clockSlack
