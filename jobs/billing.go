@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -18,7 +17,7 @@ import (
 func Billing(o billing.Options) *billing.Service {
 	o.Remind = func(ctx context.Context, tx *postgres.Tx, change id.ID) error {
 		return billingsettle.Kind.Add(ctx, tx, billingsettle.Args{Change: change},
-			queue.At(time.Now().Add(billingsettle.After)))
+			queue.In(billingsettle.After))
 	}
 	o.Arrived = func(ctx context.Context, tx *postgres.Tx, event string) error {
 		return stripeevent.Kind.Add(ctx, tx, stripeevent.Args{Event: event})

@@ -63,11 +63,11 @@ idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not 
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
 invitation_count (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default clock_timestamp())
 invitation_mail (address bytea not null, sent_at timestamp with time zone not null default clock_timestamp())
-job (id uuid not null, org_id uuid not null, kind text not null, args json not null, lane text not null, run_at timestamp with time zone not null default now(), state text not null default 'ready'::text, attempt integer not null default 0, max_attempts integer not null, dispatch integer not null default 0, owner uuid, wake_at timestamp with time zone, losses integer not null default 0, dedupe_key text, last_error text not null default ''::text, created_at timestamp with time zone not null default now(), line uuid, due boolean not null default false, lease_until timestamp with time zone, traceparent text default NULLIF(current_setting('app.traceparent'::text, true), ''::text))
+job (id uuid not null, org_id uuid not null, kind text not null, args json not null, lane text not null, run_at timestamp with time zone not null default now(), state text not null default 'ready'::text, attempt integer not null default 0, max_attempts integer not null, dispatch integer not null default 0, owner uuid, wake_at timestamp with time zone, losses integer not null default 0, dedupe_key text, last_error text not null default ''::text, created_at timestamp with time zone not null default now(), line uuid, due boolean not null default false, lease_until timestamp with time zone, traceparent text default NULLIF(current_setting('app.traceparent'::text, true), ''::text), delayed_at timestamp with time zone)
 job_act (id uuid not null, at timestamp with time zone not null default clock_timestamp(), actor text not null, act text not null, scope text not null default ''::text, jobs uuid[] not null default '{}'::uuid[], count integer not null, reason text not null default ''::text)
 job_death (org_id uuid not null, id uuid not null, kind text not null, lane text not null, died_at timestamp with time zone not null default clock_timestamp(), error text not null)
 job_lane (lane text not null, full_until timestamp with time zone not null)
-job_line (org_id uuid not null, id uuid not null, slots integer not null default 10, held_until timestamp with time zone, probing boolean not null default false, rate integer, next_at timestamp with time zone not null default now())
+job_line (org_id uuid not null, id uuid not null, slots integer not null default 10, held_until timestamp with time zone, probing boolean not null default false, rate integer, next_at timestamp with time zone not null default now(), held_at timestamp with time zone)
 job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now(), by_hand boolean not null default true, suspended boolean not null default false)
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
@@ -995,6 +995,7 @@ email_hit: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_set
 email_link: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 email_month: system for ALL to funnelwork_system using (true) check (true) forced
 email_month: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+enrolment: system for ALL to funnelwork_system using (true) check (true) forced
 enrolment: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 enrolment_batch: system for ALL to funnelwork_system using (true) check (true) forced
 enrolment_batch: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1275,6 +1276,7 @@ email_month: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 email_month: funnelwork_system may DELETE, SELECT
 enrolment: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 enrolment: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+enrolment: funnelwork_system may SELECT
 enrolment_batch: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 enrolment_batch: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 enrolment_batch: funnelwork_system may DELETE, SELECT

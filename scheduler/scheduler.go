@@ -44,8 +44,17 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // Scheduler offers ticks.
 type Scheduler struct{ opt Options }
 
-// retry is the delay before a tick is offered again after an error of Postgres.
-const retry = time.Second
+const (
+	// retry is the delay before a tick is offered again after an error of Postgres.
+	retry = time.Second
+	// longest is the longest wait for a tick. Meanwhile nothing notices that Postgres's clock is set.
+	longest = time.Minute
+	// setBackBy is by how much Postgres's clock must be set back to be noticed.
+	setBackBy = 2 * time.Second
+	// ahead is how far in the future a tick must lie to be removed. Processes of earlier releases offer ticks by their
+	// own clocks.
+	ahead = time.Minute
+)
 
 // New returns a scheduler that does nothing until Run.
 func New(o Options) *Scheduler {
@@ -89,21 +98,23 @@ func (s *Scheduler) follow(ctx context.Context, e Entry) {
 	var last time.Time
 	known := false
 	for ctx.Err() == nil {
-		var err error
-		if !known {
-			if last, err = s.latest(ctx, e); err == nil {
-				known = true
-			}
+		began := time.Now()
+		now, err := s.now(ctx)
+		if known && err == nil {
+			known = !last.After(now.Add(setBackBy))
 		}
-		now := time.Now()
-		if known {
+		if !known && err == nil {
+			last, err = s.latest(ctx, e, now)
+			known = err == nil
+		}
+		if err == nil {
 			last, err = s.catchUp(ctx, e, last, now)
 		}
-		wait := time.Until(e.tick(now).Add(e.Every))
+		wait := min(e.tick(now).Add(e.Every).Sub(now)-time.Since(began), longest)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			s.opt.Metrics.ticks.WithLabelValues(e.Name, "failed").Inc()
 			s.opt.Log.WarnContext(ctx, "tick not offered", "entry", e.Name, "tick", e.tick(now), "error", err)
-			wait = min(wait, retry)
+			wait = retry
 		}
 		select {
 		case <-ctx.Done():
@@ -170,12 +181,23 @@ func (s *Scheduler) first(ctx context.Context, e Entry, tick time.Time) (last ti
 // patience is the timeout of a transaction.
 const patience = 10 * time.Second
 
-// latest returns the entry's latest tick that has happened, or zero if there is none. It ignores ticks in the future,
-// made by a clock ahead of ours, because they prove nothing about earlier ticks.
-func (s *Scheduler) latest(ctx context.Context, e Entry) (at time.Time, err error) {
+// now returns the time by Postgres's clock.
+func (s *Scheduler) now(ctx context.Context) (now time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = s.opt.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		return tx.QueryRow(ctx, "SELECT clock_timestamp()", nil, &now)
+	})
+	return now.UTC(), err
+}
+
+// latest returns the entry's latest tick that has happened at now, or zero if there is none. It removes ticks in the
+// future, which a clock ahead has made: they prove nothing about earlier ticks, and happen again when their time comes.
+func (s *Scheduler) latest(ctx context.Context, e Entry, now time.Time) (at time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = s.opt.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		tx.Queue("DELETE FROM tick WHERE entry = $1 AND tick > $2", e.Name, now.Add(ahead))
 		at, err = latest(ctx, tx, e)
 		return err
 	})
@@ -183,8 +205,8 @@ func (s *Scheduler) latest(ctx context.Context, e Entry) (at time.Time, err erro
 }
 
 func latest(ctx context.Context, tx *postgres.Tx, e Entry) (at time.Time, err error) {
-	err = tx.QueryRow(ctx, "SELECT tick FROM tick WHERE entry = $1 AND tick <= $2 ORDER BY tick DESC LIMIT 1",
-		[]any{e.Name, time.Now()}, &at)
+	err = tx.QueryRow(ctx, "SELECT tick FROM tick WHERE entry = $1 AND tick <= clock_timestamp() "+
+		"ORDER BY tick DESC LIMIT 1", []any{e.Name}, &at)
 	if postgres.None(err) {
 		return time.Time{}, nil
 	}

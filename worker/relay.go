@@ -39,8 +39,12 @@ func (w *Worker) relay(ctx context.Context) {
 
 func (w *Worker) look(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, askRedis)
+	began := time.Now()
 	stops, unread := w.ledger.Stops(asking)
 	cancel()
+	if unread == nil {
+		w.noticeClock(stops.Clock, began)
+	}
 	changed, err := w.epoch(ctx, stops.Lanes, unread == nil)
 	if err != nil {
 		return w.link.failed(err)

@@ -53,6 +53,7 @@ type Timing struct {
 	Feed   time.Duration // 75 ms: between two rounds of the feeder
 	Sweep  time.Duration // 1 h: between two sweeps of asynq's archived tasks
 	Watch  time.Duration // 250 ms: between two calls of a watch
+	Waits  time.Duration // 5 min: between two searches for waits that last too long
 }
 
 func (t Timing) filled() Timing {
@@ -68,6 +69,7 @@ func (t Timing) filled() Timing {
 		{&t.Feed, 75 * time.Millisecond},
 		{&t.Sweep, time.Hour},
 		{&t.Watch, 250 * time.Millisecond},
+		{&t.Waits, 5 * time.Minute},
 	} {
 		*f.field = cmp.Or(*f.field, f.is)
 	}
@@ -100,6 +102,8 @@ type Worker struct {
 	vacuumer *store.Vacuumer
 	link     redisHealth
 	idle     *idleLanes
+	clock    clockWatch         // the relay's
+	setBack  chan time.Duration // from the relay to endWaits
 	// unclaimedLog keeps a fault that fails every claim from flooding the log.
 	unclaimedLog sampler
 	log          *slog.Logger
@@ -123,6 +127,7 @@ func New(o Options) *Worker {
 		clerk: store.NewBatchCompleter(ledger),
 		runs:  newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(),
 		vacuumer: store.NewVacuumer(ledger),
+		setBack:  make(chan time.Duration, 1),
 		log:      o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
 	}
 	w.pools = newServerPools(o.Concurrency, w.takes)
@@ -152,7 +157,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		extender.Wait()
 	}()
 	extender.Go(func() { w.runs.extend(extending) })
-	for _, help := range []func(context.Context){w.relay, w.feed, w.count, w.mirrorPauses, w.vacuum} {
+	for _, help := range []func(context.Context){w.relay, w.feed, w.count, w.mirrorPauses, w.vacuum, w.endWaits} {
 		helpers.Go(func() { help(looking) })
 	}
 	for _, lane := range queue.Lanes() {

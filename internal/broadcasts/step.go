@@ -32,7 +32,9 @@ const (
 type Next struct {
 	More bool
 	At   time.Time // zero: at once
-	Idle int       // steps in a row that found nothing to do
+	// In is the pause until At, or zero if At is a planned time.
+	In   time.Duration
+	Idle int // steps in a row that found nothing to do
 }
 
 // Step makes the next step of a broadcast, unless another run has begun or nothing of it is to be sent. idle is the
@@ -157,7 +159,7 @@ func (s *Service) send(ctx context.Context, tx *postgres.Tx, b *Broadcast, idle 
 // wait returns the next step after ever longer pauses.
 func wait(idle int) Next {
 	pause := min(shortPause<<min(idle, 6), longPause)
-	return Next{More: true, At: time.Now().Add(pause), Idle: idle + 1}
+	return Next{More: true, At: time.Now().Add(pause), In: pause, Idle: idle + 1}
 }
 
 // waiting returns recipients that are due, in the order of their times.

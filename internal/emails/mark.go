@@ -22,7 +22,8 @@ type RefusedError struct {
 	// Settled reports that the run is over: the email was cancelled, or belongs to another run. Otherwise it waits.
 	Settled bool
 	Reason  string
-	At      time.Time // while it waits: when to try again; zero: when a person has changed something
+	At      time.Time     // while it waits: when to try again; zero: when a person has changed something
+	Wait    time.Duration // until At, by the clock that At is of
 	// WholeMailbox reports that no other email of the mailbox can be sent before At either.
 	WholeMailbox bool
 }
@@ -159,7 +160,7 @@ func (o *Outgoing) awaitRate(ctx context.Context, db *postgres.DB) (*RefusedErro
 		return nil, err
 	}
 	if !slot.Free {
-		return &RefusedError{Reason: slot.Reason, At: slot.At}, nil
+		return &RefusedError{Reason: slot.Reason, At: slot.At, Wait: time.Until(slot.At)}, nil
 	}
 	moment := time.NewTimer(time.Until(slot.At))
 	defer moment.Stop()
@@ -187,7 +188,7 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, sum []byte, count 
 		return nil, err
 	}
 	if !slot.Free {
-		return o.wait(tx, slot), nil
+		return o.wait(ctx, tx, slot)
 	}
 	if o.EnrolmentID != nil {
 		reason, err := states.MayTransmit(ctx, tx, o.stepMail())
@@ -223,12 +224,17 @@ func (o *Outgoing) capped() *orgsending.Mail {
 
 // wait returns the refusal of a mail without a free slot. Emails that wait for a known time are due from then on, so
 // that the wait does not make them late.
-func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
+func (o *Outgoing) wait(ctx context.Context, tx *postgres.Tx, slot mailboxes.Slot) (*RefusedError, error) {
 	// Reasons that not all mails have.
 	own := []string{mailboxes.ByGap, mailboxes.ByRamp, mailboxes.ServerSilent, orgsending.ByDomain}
 	r := &RefusedError{Reason: slot.Reason, At: slot.At, WholeMailbox: !slices.Contains(own, slot.Reason)}
+	if slot.At.IsZero() {
+		return r, nil
+	}
+	if err := tx.QueryRow(ctx, `SELECT $1::timestamptz - clock_timestamp()`, []any{slot.At}, &r.Wait); err != nil {
+		return nil, fmt.Errorf("read clock: %w", err)
+	}
 	switch {
-	case slot.At.IsZero():
 	case r.WholeMailbox:
 		tx.Queue(`UPDATE email SET due_at = $3 WHERE org_id = $1 AND mailbox_id = $2 AND status = 'planned'
 			AND due_at < $3`, tx.Org(), o.MailboxID, slot.At)
@@ -236,7 +242,7 @@ func (o *Outgoing) wait(tx *postgres.Tx, slot mailboxes.Slot) *RefusedError {
 		tx.Queue(`UPDATE email SET due_at = $3 WHERE org_id = $1 AND id = $2 AND status = 'planned' AND due_at < $3`,
 			tx.Org(), o.ID, slot.At)
 	}
-	return r
+	return r, nil
 }
 
 // WaitForMailbox queues that the planned emails of the mailbox are due in d, so that the wait does not make them late.

@@ -45,7 +45,12 @@ type office struct {
 
 func open(t *testing.T) *office {
 	t.Helper()
-	db, box := testkit.DB(t), testkit.Box(t)
+	return openOn(t, testkit.DB(t))
+}
+
+func openOn(t *testing.T, db *testkit.Database) *office {
+	t.Helper()
+	box := testkit.Box(t)
 	o := &office{T: t, Database: db, sql: testkit.Pgx(t, db.URL), org: id.New()}
 	stops := &suppression.Service{Box: box}
 	o.enrol = &enrolments.Service{Suppressions: stops}

@@ -82,6 +82,9 @@ const onItsWay = `EXISTS (SELECT FROM email e WHERE e.org_id = $1 AND e.enrolmen
 // state of their emails must not change. An email that was being transmitted when its enrolment was paused is still on
 // its way.
 func resumed(ctx context.Context, tx *postgres.Tx, cause, where string, args ...any) ([]Enrolment, error) {
+	// The earlier one of the two clocks: Postgres's may be ahead and be set back.
+	now := fmt.Sprintf("least(clock_timestamp(), $%d)", 3+len(args))
+	args = append(args, time.Now())
 	all, err := collect(ctx, tx, `
 		WITH found AS (
 			SELECT n.id, n.step, `+onItsWay+` AS sending FROM enrolment n
@@ -90,7 +93,7 @@ func resumed(ctx context.Context, tx *postgres.Tx, cause, where string, args ...
 			UPDATE enrolment n SET state = CASE WHEN f.sending THEN 'sending' ELSE 'active' END, reason = '',
 				resume_at = NULL, kept_due_at = NULL, state_at = clock_timestamp(), edit = n.edit + 1,
 				due_at = CASE WHEN f.sending OR n.task_id IS NOT NULL AND n.kept_due_at IS NULL THEN NULL
-					ELSE greatest(coalesce(n.kept_due_at, clock_timestamp()), clock_timestamp()) END
+					ELSE greatest(n.kept_due_at, `+now+`) END
 			FROM found f WHERE n.org_id = $1 AND n.id = f.id
 			RETURNING n.*
 		), announced AS (

@@ -36,7 +36,7 @@ func (t *tick) email(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step
 	case fault.Is(err, fault.ValidationFailed):
 		return t.end(ctx, e, states.To{State: states.Failed, Reason: "invalid_email"}, "invalid_email")
 	case fault.Is(err, fault.MailboxNotActive), fault.Is(err, fault.NotFound):
-		at := t.now.Add(recheck)
+		at := t.earliest.Add(recheck)
 		t.tx.Queue(`UPDATE enrolment SET due_at = $3 WHERE org_id = $1 AND id = $2`, t.tx.Org(), e.ID, at)
 		states.Due(t.tx, e.Group, at)
 		return nil

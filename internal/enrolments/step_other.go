@@ -141,7 +141,7 @@ func (t *tick) update(ctx context.Context, e *Enrolment, v *loaded, s *steps.Ste
 		if _, err := t.contact(ctx, e); err != nil {
 			return err
 		}
-		at := t.now.Add(busy)
+		at := t.earliest.Add(busy)
 		t.tx.Queue(`UPDATE enrolment SET due_at = $3 WHERE org_id = $1 AND id = $2`, t.tx.Org(), e.ID, at)
 		states.Due(t.tx, e.Group, at)
 		return nil

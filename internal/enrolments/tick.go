@@ -46,8 +46,11 @@ const (
 // tick is one look at the groups of an org that are due.
 type tick struct {
 	*Engine
-	tx       *postgres.Tx
-	now      time.Time // by Postgres's clock
+	tx  *postgres.Tx
+	now time.Time // by Postgres's clock
+	// earliest is now, or the time by the process's clock if that is earlier: Postgres's clock may be ahead and be set
+	// back, and what has waited for it must not wait again.
+	earliest time.Time
 	groups   []*group
 	versions map[versionKey]*loaded
 	boxes    map[id.ID]*mailboxes.Sending
@@ -101,6 +104,9 @@ func (e *Engine) Tick(ctx context.Context, tx *postgres.Tx) error {
 func (t *tick) read(ctx context.Context) error {
 	if err := t.tx.QueryRow(ctx, `SELECT clock_timestamp()`, nil, &t.now); err != nil {
 		return fmt.Errorf("read clock: %w", err)
+	}
+	if t.earliest = time.Now(); t.now.Before(t.earliest) {
+		t.earliest = t.now
 	}
 	rows, err := t.tx.Query(ctx, `
 		SELECT g.id, g.sequence_id, g.mailbox_id, g.schedule, g.zone, z.opens_at, z.closes_at, z.body, q.status,
@@ -157,24 +163,26 @@ func (t *tick) endAll(ctx context.Context, g *group) error {
 	return err
 }
 
-// window decides whether the window of a group is open. A window that has closed is replaced by the next one.
+// window decides whether the window of a group is open. A window that has closed, by the clocks of Postgres and of the
+// process, is replaced by the next one.
 func (t *tick) window(g *group) error {
 	if g.opens == nil || g.closes == nil {
 		g.floor = t.now.Add(recheck)
 		return nil
 	}
-	if !g.closes.After(t.now) {
+	if !g.closes.After(t.earliest) {
 		var w states.Window
 		if err := json.Unmarshal(g.body, &w); err != nil {
 			return fmt.Errorf("decode schedule: %w", err)
 		}
-		opens, closes, err := window(w.Schedule(), g.zone, t.now)
+		opens, closes, err := window(w.Schedule(), g.zone, t.earliest)
 		if err != nil {
 			return err
 		}
 		g.opens, g.closes = &opens, &closes
 		t.tx.Queue(`UPDATE schedule_zone SET opens_at = $4, closes_at = $5 WHERE org_id = $1 AND schedule = $2
-			AND zone = $3 AND closes_at <= $6`, t.tx.Org(), g.schedule, g.zone, opens, closes, t.now)
+			AND zone = $3 AND closes_at <= $6`, t.tx.Org(), g.schedule, g.zone, opens, closes,
+			t.earliest)
 	}
 	if g.open = !g.opens.After(t.now); !g.open {
 		g.floor = *g.opens

@@ -15,7 +15,12 @@ end
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%.0f', now))
+-- No lease lasts longer. One that seems to was taken before the clock was set back.
+local ends = string.format('%.0f', now + life)
+for _, late in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. ends, '+inf')) do
+  redis.call('ZADD', key, 'XX', ends, late)
+end
 if not redis.call('ZSCORE', key, id) and redis.call('ZCARD', key) >= most then return 0 end
-redis.call('ZADD', key, string.format('%.0f', now + life), id)
+redis.call('ZADD', key, ends, id)
 redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(life / 1000) + 1000))
 return 1

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/redisx"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -66,6 +68,34 @@ func TestTheLeasesOfAKilledProcessExpire(t *testing.T) {
 	defer tick.Stop()
 	for end := time.Now().Add(20 * time.Second); ; <-tick.C {
 		if release, ok := other.Acquire(t.Context(), "ada", 1); ok {
+			release()
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the lease does not expire")
+		}
+	}
+}
+
+// Redis's clock was an hour ahead when a process took its leases and was killed, and was set back.
+func TestLeasesOfAClockThatWasSetBackExpireAsOthers(t *testing.T) {
+	t.Parallel()
+	url := testkit.Redis(t)
+	client, err := redisx.Open(url, redisx.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	lease := redis.Z{Score: float64(time.Now().Add(time.Hour).UnixMicro()), Member: "a killed process's"}
+	if err := client.ZAdd(t.Context(), "leases:{ada}", lease).Err(); err != nil {
+		t.Fatal(err)
+	}
+	l := leases(t, url)
+	l.Last(300 * time.Millisecond)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); ; <-tick.C {
+		if release, ok := l.Acquire(t.Context(), "ada", 1); ok {
 			release()
 			return
 		}

@@ -21,11 +21,16 @@ const maxRateWait = 15 * time.Second
 // moment has passed when Postgres has recovered; so the commit is asynchronous.
 const rateSQL = `
 UPDATE mailbox
-SET rate_next_at = greatest(rate_next_at, clock_timestamp()) + make_interval(secs => 1.05 / rate_per_second)
+SET rate_next_at = greatest(CASE WHEN NOT ` + stampedAhead + ` THEN rate_next_at END, clock_timestamp())
+	+ make_interval(secs => 1.05 / rate_per_second)
 WHERE org_id = $1 AND id = $2 AND rate_per_second IS NOT NULL
-	AND (rate_next_at IS NULL OR rate_next_at < clock_timestamp() + $3::interval)
+	AND (rate_next_at IS NULL OR rate_next_at < clock_timestamp() + $3::interval OR ` + stampedAhead + `)
 RETURNING greatest(rate_next_at - make_interval(secs => 1.05 / rate_per_second) - clock_timestamp(), interval '0'),
 	set_config('synchronous_commit', 'off', true)`
+
+// stampedAhead is true of a moment that no mail has reserved since the clock of Postgres was set back: it is further
+// ahead than maxRateWait.
+const stampedAhead = `rate_next_at > clock_timestamp() + interval '1 minute'`
 
 // TakeRate reserves the next moment at which a mailbox with rate_per_second may mark a mail. The caller waits for the
 // slot's At and marks at once. A slot that is not free reserves nothing, and may be asked for again at its At. TakeRate

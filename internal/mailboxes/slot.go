@@ -27,10 +27,12 @@ const (
 	ByRamp = "ramp"
 )
 
-// takeSQL reads what decides. With a cap, a gap or a ramp the row is read again with a lock: their counts must not
-// change until the commit. The marks are read after the lock, by the next statement, whose snapshot is later.
+// takeSQL reads what decides. A slot that is further ahead than the longest gap was set before the clock of Postgres
+// was set back, and does not count. With a cap, a gap or a ramp the row is read again with a lock: their counts must
+// not change until the commit. The marks are read after the lock, by the next statement, whose snapshot is later.
 const takeSQL = `
-SELECT status, held_until, daily_cap, gap_min, gap_max, next_slot_at, ramp_start IS NOT NULL, coalesce(ramp_allowed,
+SELECT status, held_until, daily_cap, gap_min, gap_max, CASE WHEN next_slot_at <= clock_timestamp()
+	+ make_interval(secs => gap_max) THEN next_slot_at END, ramp_start IS NOT NULL, coalesce(ramp_allowed,
 	ramp_start, 0), clock_timestamp(), EXISTS (SELECT FROM mailbox_silence s WHERE s.org_id = $1 AND s.mailbox_id = $2
 	AND s.since < clock_timestamp() - $3::interval)
 FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`

@@ -189,3 +189,24 @@ func TestTheQueueStartsTheMailsOfARelayEvenly(t *testing.T) {
 		t.Errorf("without a rate: %d", *rate)
 	}
 }
+
+// The clock of Postgres was an hour ahead, and was set back: what it had reserved does not hold mails for an hour.
+func TestSlotsOfAClockThatWasSetBackDoNotCount(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	box := o.active(func(p *mailboxes.Patch) {
+		p.Gap = wire.Some(mailboxes.GapPatch{Min: wire.Some(60), Max: wire.Some(90)})
+		p.RatePerSecond = wire.Some(1)
+	})
+	o.exec(`UPDATE mailbox SET next_slot_at = now() + interval '61 minutes', rate_next_at = now() + interval '1 hour'`)
+	if s := o.slot(box, true); !s.Free {
+		t.Errorf("the gap of a clock ahead holds: %+v", s)
+	}
+	s, err := mailboxes.TakeRate(t.Context(), o.App, o.org, box)
+	if err != nil || !s.Free || time.Until(s.At) > time.Second {
+		t.Errorf("the rate of a clock ahead holds: %+v, %v", s, err)
+	}
+	if s := o.slot(box, true); s.Free || s.Reason != mailboxes.ByGap {
+		t.Errorf("there is no gap after the mail: %+v", s)
+	}
+}

@@ -12,9 +12,10 @@ import (
 // addSQL is T1 of the protocol. job_wake decides whether the job is enqueued now or left to the feeder, and whether the
 // next jobs may skip the check.
 const addSQL = `
-INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, dedupe_key, line, due, wake_at)
-VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, now()), $8, $9, coalesce($7, now()) <= now(), job_wake($1, $5, $3,
-$9, coalesce($7, now())))
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, run_at, dedupe_key, line, delayed_at, due, wake_at)
+VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, now() + $10::interval, now()), $8, $9,
+	CASE WHEN $10::interval IS NOT NULL THEN now() END, coalesce($7, now() + $10::interval, now()) <= now(),
+	job_wake($1, $5, $3, $9, coalesce($7, now() + $10::interval, now())))
 ON CONFLICT (org_id, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
 RETURNING id, wake_at IS NOT NULL, coalesce(wake_at > now() + interval '3 seconds', false)`
 

@@ -11,8 +11,8 @@ import (
 // without settings has Slots slots, a closed circuit and no rate limit.
 const (
 	holdSQL = `
-INSERT INTO job_line (org_id, id, held_until, probing) VALUES ($1, $2, now() + $3::interval, true)
-ON CONFLICT (org_id, id) DO UPDATE SET held_until = excluded.held_until, probing = true`
+INSERT INTO job_line (org_id, id, held_until, held_at, probing) VALUES ($1, $2, now() + $3::interval, now(), true)
+ON CONFLICT (org_id, id) DO UPDATE SET held_until = excluded.held_until, held_at = excluded.held_at, probing = true`
 	// Rows that a worker is claiming are locked and are skipped.
 	takeBackSQL = `
 UPDATE job SET wake_at = NULL, due = true
@@ -25,8 +25,9 @@ FROM (
 WHERE job.org_id = free.org_id AND job.id = free.id`
 	// A circuit that is open for longer stays so.
 	delaySQL = `
-INSERT INTO job_line (org_id, id, held_until) VALUES ($1, $2, now() + $3::interval)
-ON CONFLICT (org_id, id) DO UPDATE SET held_until = greatest(job_line.held_until, excluded.held_until)`
+INSERT INTO job_line AS l (org_id, id, held_until, held_at) VALUES ($1, $2, now() + $3::interval, now())
+ON CONFLICT (org_id, id) DO UPDATE SET held_until = excluded.held_until, held_at = excluded.held_at
+WHERE l.held_until IS NULL OR l.held_until < excluded.held_until`
 	freeSQL = `UPDATE job_line SET held_until = NULL, probing = false WHERE org_id = $1 AND id = $2 AND (probing
 		OR held_until IS NOT NULL)`
 	rateSQL = `INSERT INTO job_line (org_id, id, rate) VALUES ($1, $2, $3) ON CONFLICT (org_id, id) DO UPDATE

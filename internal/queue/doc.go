@@ -31,6 +31,22 @@
 // and no job of the same key (or of the org's jobs without a key) is already waiting. The feeder (package feed) assigns
 // all other slots.
 //
+// # Clocks
+//
+// Postgres's clock decides when a job is due; the clocks of the processes do not matter. While it is ahead, jobs that
+// are planned for the time until then run early. After it was set back, nothing that it had stamped waits for it:
+//
+//   - A job that was due once stays due: column due. The feeder does not look at its run_at.
+//   - A job whose wake_at or lease lies further ahead than any lease is due for a check: store.WakeAhead, in every scan
+//     of the relay.
+//   - A retry, a snooze or a pause (In) has delayed_at, the time from which its delay counts. If that lies ahead, the
+//     delay begins anew; a circuit (held_at) ends: store.EndDelays, which a worker calls when it starts, every few
+//     minutes, and when its relay reads a time before the last one.
+//   - A rate (job_line.next_at) that is further ahead than its interval does not count: package feed.
+//
+// A time that a person or a plan has set (At) stays. Use In, not At, for a pause. Package waits has the rules of the
+// product's tables.
+//
 // # Costs
 //
 // T1's slot check is one statement within the insert and costs about as much as the row. Its result therefore also

@@ -76,8 +76,12 @@ func (k Kind[A]) Watch(app *postgres.DB, dedupe string, find func(context.Contex
 // Adding is an option of Add.
 type Adding func(*row)
 
-// At delays the job until t.
+// At delays the job until t, a time that a person or a plan has set. It stays when clocks are set.
 func At(t time.Time) Adding { return func(r *row) { r.runAt = &t } }
+
+// In delays the job by d, by Postgres's clock. Use it instead of At for a pause: a clock that is set does not lengthen
+// it.
+func In(d time.Duration) Adding { return func(r *row) { r.delay = &d } }
 
 // Dedupe makes Add do nothing if the org already has an open job with the same key.
 func Dedupe(key string) Adding { return func(r *row) { r.dedupe = &key } }
@@ -89,6 +93,7 @@ func ConcurrencyKey(line id.ID) Adding { return func(r *row) { r.line = &line } 
 type row struct {
 	id     id.ID
 	runAt  *time.Time
+	delay  *time.Duration
 	dedupe *string
 	line   *id.ID
 }
@@ -108,13 +113,13 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) 
 	args := []any{tx.Org(), r.id, k.name, string(body), string(k.opt.Lane), k.opt.MaxAttempts}
 	ref := Ref{ID: r.id, Org: tx.Org(), Kind: k.name, Lane: k.opt.Lane, MaxAttempts: k.opt.MaxAttempts}
 	credits, from := slotCacheOf(tx), slotKey{tx.Org(), k.opt.Lane}
-	if r.runAt == nil && r.dedupe == nil && r.line == nil && credits.take(from, k.name) {
+	if r.runAt == nil && r.delay == nil && r.dedupe == nil && r.line == nil && credits.take(from, k.name) {
 		tx.Queue(addKnownSQL, args...)
 		tx.AfterCommit(ref)
 		return nil
 	}
 	check := credits.begin(from, k.name)
-	tx.Queue(addSQL, append(args, r.runAt, r.dedupe, r.line)...).Query(func(rows pgx.Rows) error {
+	tx.Queue(addSQL, append(args, r.runAt, r.dedupe, r.line, r.delay)...).Query(func(rows pgx.Rows) error {
 		var slot, more bool
 		_, err := pgx.ForEachRow(rows, []any{&ref.ID, &slot, &more}, func() error {
 			if slot {

@@ -116,6 +116,7 @@ func (r *Refresher) give(ctx context.Context, tx *postgres.Tx, p *provider.Provi
 	}
 	for i, c := range claims {
 		c.At = next.Add(time.Duration(i) * interval(p))
+		c.In = max(c.At.Sub(now), 0)
 		if err := ask(ctx, tx, c); err != nil {
 			return 0, err
 		}

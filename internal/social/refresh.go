@@ -84,7 +84,8 @@ func NewRefresher(o RefreshOptions) *Refresher {
 type Claim struct {
 	Org, Grant id.ID
 	Version    int64
-	At         time.Time // the attempt's slot in the request budget
+	At         time.Time     // the attempt's slot in the request budget
+	In         time.Duration // from the claim until At
 }
 
 // Outcome is the result of an attempt.

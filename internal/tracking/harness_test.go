@@ -41,7 +41,12 @@ type shop struct {
 
 func open(t *testing.T) *shop {
 	t.Helper()
-	db, box := testkit.DB(t), testkit.Box(t)
+	return openOn(t, testkit.DB(t))
+}
+
+func openOn(t *testing.T, db *testkit.Database) *shop {
+	t.Helper()
+	box := testkit.Box(t)
 	s := &shop{
 		T: t, Database: db, sql: testkit.Pgx(t, db.URL), org: id.New(), mailbox: id.New(), box: box,
 		recorder: tracking.NewRecorder(db.App, db.System, box),

@@ -22,11 +22,13 @@ const (
 )
 
 // Judge decides on the hits of the org of tx whose time has come, at most 500, and deletes those that matter no more.
-// It returns the contacts who have followed a link.
+// Hits far in the future, of a process whose clock is ahead of Postgres's, do not wait for their time. It returns the
+// contacts who have followed a link.
 func Judge(ctx context.Context, tx *postgres.Tx) (clicked []id.ID, err error) {
 	due, err := hits(ctx, tx, `SELECT `+hitColumns+`
-		WHERE h.org_id = $1 AND NOT h.judged AND h.at < now() - make_interval(secs => $2) ORDER BY h.at LIMIT $3
-		FOR UPDATE OF h SKIP LOCKED`, hold.Seconds(), load)
+		WHERE h.org_id = $1 AND NOT h.judged AND (h.at < now() - make_interval(secs => $2)
+			OR h.at > now() + make_interval(secs => $4)) ORDER BY h.at LIMIT $3
+		FOR UPDATE OF h SKIP LOCKED`, hold.Seconds(), load, keep.Seconds())
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +163,10 @@ WITH RECURSIVE found AS (
 )
 SELECT f.org_id FROM found f
 WHERE f.org_id IS NOT NULL
-	AND EXISTS (SELECT FROM email_hit h WHERE h.org_id = f.org_id AND NOT h.judged
-		AND h.at < now() - make_interval(secs => $2))
+	AND (EXISTS (SELECT FROM email_hit h WHERE h.org_id = f.org_id AND NOT h.judged
+			AND h.at < now() - make_interval(secs => $2))
+		OR EXISTS (SELECT FROM email_hit h WHERE h.org_id = f.org_id AND NOT h.judged
+			AND h.at > now() + make_interval(secs => $3)))
 	AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = f.org_id AND j.dedupe_key = $1)
 LIMIT 1000`
 
@@ -171,7 +175,7 @@ LIMIT 1000`
 func Waiting(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
 	var found []id.ID
 	err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		rows, err := tx.Query(ctx, waitingSQL, dedupe, hold.Seconds())
+		rows, err := tx.Query(ctx, waitingSQL, dedupe, hold.Seconds(), keep.Seconds())
 		if err != nil {
 			return err
 		}

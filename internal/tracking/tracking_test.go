@@ -27,6 +27,9 @@ var scripts = []struct {
 	{"a person at a phone reads it twice", []visit{
 		{after: time.Minute, agent: iphone}, {after: 30 * time.Minute, agent: iphone},
 	}, figures{Opens: 2}},
+	{"a person whose mail a clock has marked that was an hour ahead", []visit{
+		{after: -50 * time.Minute}, {after: -49 * time.Minute, link: 1},
+	}, figures{Opens: 1, Clicks: 1}},
 	{"a person reloads at once", []visit{
 		{after: time.Minute}, {after: time.Minute + time.Second}, {after: time.Minute + 2*time.Second},
 	}, figures{Opens: 1}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -23,7 +22,7 @@ type Job struct{ Refresher *social.Refresher }
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
 // Work adds the jobs. A repeated run adds none twice.
-func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
+func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	var after social.Claim
 	for {
 		grants, err := j.Refresher.AdGrants(ctx, after, page)
@@ -32,11 +31,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		}
 		err = j.Refresher.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 			for _, g := range grants {
-				at := run.CreatedAt.Add(
-					time.Duration(
-						rand.Int64N(int64(social.SyncSpread)))) //nolint:gosec // spreading load, not guarding a secret
+				wait := rand.N(social.SyncSpread) //nolint:gosec // spreading load, not guarding a secret
 				tx.Turn(g.Org)
-				if err := adaccountssync.Kind.Add(ctx, tx, adaccountssync.Args{Grant: g.Grant}, queue.At(at),
+				if err := adaccountssync.Kind.Add(ctx, tx, adaccountssync.Args{Grant: g.Grant}, queue.In(wait),
 					queue.Dedupe("adaccounts.sync@"+g.Grant.String())); err != nil {
 					return err
 				}

@@ -19,7 +19,10 @@ func Handler(s *broadcasts.Service) queue.Handler {
 		args := run.Args
 		args.Idle = next.Idle
 		var how []queue.Adding
-		if next.At.After(time.Now()) {
+		switch {
+		case next.In > 0:
+			how = append(how, queue.In(next.In))
+		case next.At.After(time.Now()):
 			how = append(how, queue.At(next.At))
 		}
 		return Kind.Add(ctx, tx, args, how...)

@@ -57,7 +57,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	}
 	at, last := r.NextSearch()
 	if d := time.Until(at); d > 0 {
-		return queue.Snooze(d)
+		return queue.Snooze(min(d, emails.BetweenSearches)) // Postgres's clock, of the mark, may have been ahead
 	}
 	if err := run.BeginCall(r.MailboxID.String()); err != nil {
 		return err

@@ -58,11 +58,11 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		return j.takeOver(ctx, run, o)
 	}
 	if m := o.Mailbox; !m.MaySend(time.Now()) {
-		at := time.Time{}
+		r := &emails.RefusedError{Reason: m.Status, WholeMailbox: true}
 		if m.HeldUntil != nil && m.Status == mailboxes.Held {
-			at = *m.HeldUntil
+			r.At, r.Wait = *m.HeldUntil, time.Until(*m.HeldUntil)
 		}
-		return wait(run, o, &emails.RefusedError{Reason: m.Status, At: at, WholeMailbox: true})
+		return wait(run, o, r)
 	}
 	if err := beginServerCall(run, o.Mailbox); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (j Job) refused(ctx context.Context, run *queue.Run[Args], o *emails.Outgoi
 func wait(run *queue.Run[Args], o *emails.Outgoing, r *emails.RefusedError) error {
 	d := recheck
 	if !r.At.IsZero() {
-		d = max(time.Until(r.At), time.Second)
+		d = max(r.Wait, time.Second)
 	}
 	if r.WholeMailbox {
 		run.Effect(func(_ context.Context, tx *postgres.Tx) error {

@@ -26,7 +26,7 @@ func (a Args) Ask() []queue.Adding {
 	if a.Anyway {
 		return []queue.Adding{queue.Dedupe("score.train asked")}
 	}
-	return []queue.Adding{queue.At(time.Now().Add(soon)), queue.Dedupe("score.train soon")}
+	return []queue.Adding{queue.In(soon), queue.Dedupe("score.train soon")}
 }
 
 const soon = 2 * time.Minute

@@ -21,7 +21,7 @@ func Handler() queue.Handler {
 		case err != nil || left == enrolments.MoveOver:
 			return err
 		case left == enrolments.MoveWait:
-			return Kind.Add(ctx, tx, run.Args, queue.At(time.Now().Add(wait)))
+			return Kind.Add(ctx, tx, run.Args, queue.In(wait))
 		default:
 			return Kind.Add(ctx, tx, run.Args)
 		}

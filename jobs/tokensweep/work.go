@@ -19,7 +19,7 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	_, err := j.Refresher.Sweep(ctx, func(ctx context.Context, tx *postgres.Tx, c social.Claim) error {
 		tx.Turn(c.Org)
-		return tokenrefresh.Kind.Add(ctx, tx, tokenrefresh.Args{Grant: c.Grant, Version: c.Version}, queue.At(c.At))
+		return tokenrefresh.Kind.Add(ctx, tx, tokenrefresh.Args{Grant: c.Grant, Version: c.Version}, queue.In(c.In))
 	})
 	return err
 }

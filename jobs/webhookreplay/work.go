@@ -2,7 +2,6 @@ package webhookreplay
 
 import (
 	"context"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -29,7 +28,7 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if made == 0 {
 		wait = j.Pace.Full
 	}
-	return Kind.Add(ctx, tx, run.Args, queue.At(time.Now().Add(wait)))
+	return Kind.Add(ctx, tx, run.Args, queue.In(wait))
 }
 
 // Hook stops replays with a next step that is dead or was dropped, so that later replays continue. It resumes a replay

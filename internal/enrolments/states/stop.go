@@ -161,21 +161,29 @@ func Noticed(ctx context.Context, tx *postgres.Tx, enrolment id.ID) error {
 		enrolment)
 }
 
+// dueGroup is a group with a step that is due.
+type dueGroup struct {
+	ID int64
+	At time.Time
+}
+
 // dueNow makes the enrolments that where selects due, the paused ones once they are resumed. Its argument is $2.
 func dueNow(ctx context.Context, tx *postgres.Tx, where string, arg id.ID) error {
+	// The earlier one of the two clocks: Postgres's may be ahead and be set back.
+	now := time.Now()
 	rows, err := tx.Query(ctx, `UPDATE enrolment SET
-			due_at = CASE WHEN state <> 'paused' THEN clock_timestamp() END,
-			kept_due_at = CASE WHEN state = 'paused' THEN clock_timestamp() END
-		WHERE org_id = $1 AND `+where+` RETURNING grp`, tx.Org(), arg)
+			due_at = CASE WHEN state <> 'paused' THEN least(clock_timestamp(), $3) END,
+			kept_due_at = CASE WHEN state = 'paused' THEN least(clock_timestamp(), $3) END
+		WHERE org_id = $1 AND `+where+` RETURNING grp, least(clock_timestamp(), $3)`, tx.Org(), arg, now)
 	if err != nil {
 		return fmt.Errorf("make step due: %w", err)
 	}
-	groups, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[dueGroup])
 	if err != nil {
 		return fmt.Errorf("make step due: %w", err)
 	}
 	for _, g := range groups {
-		Due(tx, g, time.Now())
+		Due(tx, g.ID, g.At)
 	}
 	return nil
 }

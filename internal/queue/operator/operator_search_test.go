@@ -424,3 +424,17 @@ func TestACancelledRedriveMovesNothingMore(t *testing.T) {
 		t.Errorf("open jobs: %v", err)
 	}
 }
+
+func TestARedriveGoesOnWhenTheClockOfPostgresWasSetBack(t *testing.T) {
+	t.Parallel()
+	s := operate(t)
+	s.fill(1400)
+	r, step := s.redrive(operator.Filter{Lane: queue.Bulk}, 100)
+	s.since(r, "-1 hour")
+	if _, more := step(); !more {
+		t.Fatal("it ended early")
+	}
+	if ready := s.ask(`SELECT bool_and(stepped_at <= clock_timestamp())::text FROM job_redrive`); ready != "true" {
+		t.Error("it waits for an hour")
+	}
+}

@@ -117,6 +117,10 @@ FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &
 	if err != nil {
 		return false, false, err
 	}
+	if elapsed < 0 { // Postgres's clock was set back
+		tx.Queue(`UPDATE job_redrive SET stepped_at = clock_timestamp() WHERE id = $1`, which)
+		return false, true, nil
+	}
 	lost := max(elapsed-catchUp, 0)
 	due := int((elapsed - lost) * float64(r.Rate))
 	n := min(due, actBatch)

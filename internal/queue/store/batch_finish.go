@@ -36,6 +36,7 @@ UPDATE job SET owner = NULL, lease_until = NULL,
 	state = CASE WHEN m.outcome = 'dead' THEN 'dead' ELSE job.state END,
 	dedupe_key = CASE WHEN m.outcome = 'dead' THEN NULL ELSE job.dedupe_key END,
 	run_at = CASE WHEN m.outcome = 'dead' THEN job.run_at ELSE now() + m.later * interval '1 microsecond' END,
+	delayed_at = CASE WHEN m.outcome = 'dead' THEN job.delayed_at ELSE now() END,
 	due = job.due AND m.outcome = 'dead',
 	wake_at = CASE WHEN m.outcome = 'dead' THEN now() + $8::interval END
 FROM mine AS m WHERE job.ctid = m.at

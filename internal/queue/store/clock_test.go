@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -79,5 +80,73 @@ func TestJobsThatAClockAheadHasStampedAreDueForACheckAndPlannedJobsAreNot(t *tes
 	}
 	if isAhead() {
 		t.Error("ahead afterwards")
+	}
+}
+
+// delayed is jobs after the clock was set back by an hour: a retry and a snooze by the clock ahead, delays after it was
+// set back and before it was ahead, and one that is planned.
+const delayed = `
+INSERT INTO job (org_id, id, kind, args, lane, max_attempts, attempt, run_at, delayed_at)
+SELECT $1, gen_random_uuid(), kind, '{}', 'default', 3, 1, now() + run, now() + made
+FROM (VALUES
+	('retry ahead',  interval '1h 10m', interval '1h'),
+	('snooze ahead', interval '25h',    interval '1h'),
+	('just now',     interval '1h',     interval '-1s'),
+	('long ago',     interval '2h',     interval '-10m'),
+	('planned',      interval '24h',    NULL)
+) AS j (kind, run, made)`
+
+func TestDelaysThatAClockAheadHasSetBeginAnewAndPlannedJobsKeepTheirTime(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		setBack time.Duration
+		ended   int64
+		justNow int
+	}{
+		"known since when":     {5 * time.Second, 3, 0},
+		"not known since when": {0, 2, 3600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := testkit.DB(t)
+			sql, s := testkit.Pgx(t, db.URL), store.New(db.App, db.System)
+			if _, err := sql.Exec(t.Context(), delayed, id.New()); err != nil {
+				t.Fatal(err)
+			}
+			if ended, err := s.EndDelays(t.Context(), c.setBack); err != nil || ended["job"] != c.ended {
+				t.Errorf("ended %v, %v", ended, err)
+			}
+			want := map[string]int{
+				"retry ahead": 600, "snooze ahead": 24 * 3600, "just now": c.justNow, "long ago": 7200,
+				"planned": 24 * 3600,
+			}
+			if diff := cmp.Diff(want, secondsToNextLook(t, sql)); diff != "" {
+				t.Errorf("seconds until the next run (-want +got):\n%s", diff)
+			}
+			if ended, err := s.EndDelays(t.Context(), c.setBack); err != nil || len(ended) > 0 {
+				t.Errorf("ended again %v, %v", ended, err)
+			}
+		})
+	}
+}
+
+func TestCircuitsAndFullLanesOfAClockAheadEndAndOthersStay(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	sql, s := testkit.Pgx(t, db.URL), store.New(db.App, db.System)
+	if _, err := sql.Exec(t.Context(), `
+		INSERT INTO job_line (org_id, id, held_until, held_at, probing) VALUES
+			(gen_random_uuid(), gen_random_uuid(), now() + interval '61 minutes', now() + interval '1 hour', true),
+			(gen_random_uuid(), gen_random_uuid(), now() + interval '1 day', now() - interval '1 minute', true);
+		INSERT INTO job_lane (lane, full_until) VALUES ('bulk', now() + interval '1 hour'),
+			('default', now() + interval '1 second')`); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int64{"job_line": 1, "job_lane": 1}
+	if ended, err := s.EndDelays(t.Context(), 0); err != nil || !cmp.Equal(ended, want) {
+		t.Errorf("ended %v, %v", ended, err)
+	}
+	if stops, err := s.Stops(t.Context()); err != nil || stops.Lines != 1 {
+		t.Errorf("%d circuits are open, %v", stops.Lines, err)
 	}
 }

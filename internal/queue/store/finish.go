@@ -46,13 +46,13 @@ const (
 	doneSQL = `DELETE FROM job` + fence
 	// T9 with attempts left.
 	failSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, lease_until = NULL, run_at = now() +
-		$6::interval, due = false, wake_at = NULL` + fence
+		$6::interval, delayed_at = now(), due = false, wake_at = NULL` + fence
 	// T9 without attempts left. It clears the dedupe key: a dead job must not block its successors.
 	dieSQL = `UPDATE job SET attempt = attempt + 1, last_error = $5, owner = NULL, lease_until = NULL,
 		state = 'dead', dedupe_key = NULL, wake_at = now() + $6::interval` + fence
 	// T10
-	snoozeSQL = `UPDATE job SET owner = NULL, lease_until = NULL, run_at = now() + $5::interval, due = false,
-	wake_at = NULL` + fence
+	snoozeSQL = `UPDATE job SET owner = NULL, lease_until = NULL, run_at = now() + $5::interval, delayed_at = now(),
+		due = false, wake_at = NULL` + fence
 	// T11
 	releaseSQL = `UPDATE job SET owner = NULL, lease_until = NULL, wake_at = now()` + fence
 )

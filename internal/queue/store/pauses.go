@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,12 +22,16 @@ type Stops struct {
 	Due bool
 	// Ahead is true if jobs have a wake_at that only a clock ahead can have stamped: see WakeAhead.
 	Ahead bool
+	// Clock is the time by the clock of Postgres.
+	Clock time.Time
 }
 
 const stopsSQL = `
 SELECT scope, name FROM job_pause
 UNION ALL
 SELECT 'lines', count(*)::text FROM job_line WHERE held_until > now()
+UNION ALL
+SELECT 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text
 UNION ALL
 SELECT 'due', '' FROM (
 	SELECT FROM job WHERE wake_at <= now() + ` + keepAhead + ` ORDER BY wake_at LIMIT 1
@@ -58,6 +64,10 @@ func (l *Store) Stops(ctx context.Context) (Stops, error) {
 				s.Due = true
 			case "ahead":
 				s.Ahead = true
+			case "clock":
+				micros, err := strconv.ParseInt(name, 10, 64)
+				s.Clock = time.UnixMicro(micros)
+				return err
 			default:
 				_, err := fmt.Sscan(name, &s.Lines)
 				return err

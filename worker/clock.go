@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/funnelwork/funnelwork/internal/queue"
+	"github.com/funnelwork/funnelwork/internal/waits"
+)
+
+const (
+	// setBackBy is by how much Postgres's clock must be set back to be noticed. Less makes waits hardly longer, and
+	// time synchronization may cause it.
+	setBackBy = 2 * time.Second
+	// openTx is how long a transaction may stamp by the time at which it began.
+	openTx = time.Minute
+	// retryWaits is the delay after waits could not be ended.
+	retryWaits = 5 * time.Second
+)
+
+// clockWatch notices that Postgres's clock was set back. Only the relay may use it.
+type clockWatch struct {
+	reading time.Time // of Postgres's clock
+	at      time.Time // after that reading, by our clock, whose differences are monotonic
+}
+
+// compare takes a reading of Postgres's clock that began at a time. If the clock was set back since the last reading,
+// it returns for how long that may have been so; otherwise 0.
+func (c *clockWatch) compare(reading, began time.Time) (setBack time.Duration) {
+	now := time.Now()
+	if !c.at.IsZero() && reading.Before(c.reading.Add(began.Sub(c.at)-setBackBy)) {
+		setBack = now.Sub(c.at) + setBackBy
+	}
+	c.reading, c.at = reading, now
+	return setBack
+}
+
+// noticeClock tells endWaits that Postgres's clock was set back, if it was. It does not wait.
+func (w *Worker) noticeClock(reading, began time.Time) {
+	setBack := w.clock.compare(reading, began)
+	if setBack == 0 {
+		return
+	}
+	select {
+	case w.setBack <- setBack:
+	default: // an earlier report is not handled yet
+	}
+}
+
+// endWaits ends waits that last too long because Postgres's clock was set back, until ctx ends: at the start, every few
+// minutes, when the relay notices it, and once more a minute later.
+func (w *Worker) endWaits(ctx context.Context) {
+	var (
+		back    bool
+		setBack time.Duration
+	)
+	for {
+		next := queue.Jitter(w.opt.Timing.Waits, 0.2)
+		switch err := w.endLate(ctx, back, setBack); {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			w.log.WarnContext(ctx, "failed to end waits that last too long", "error", err)
+			next = min(next, retryWaits)
+		case setBack > 0: // once more
+			setBack, next = 0, openTx
+		default:
+			back = false
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+		case setBack = <-w.setBack:
+			back = true
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+func (w *Worker) endLate(ctx context.Context, back bool, setBack time.Duration) error {
+	ended, err := waits.EndLate(ctx, w.opt.System, back)
+	delays, failed := w.ledger.EndDelays(ctx, setBack)
+	if len(ended)+len(delays) > 0 || setBack > 0 {
+		w.log.WarnContext(ctx, "waits have ended that lasted too long because the clock of postgres was set back",
+			"rows", ended, "delays", delays)
+	}
+	return errors.Join(err, failed)
+}
