@@ -83,8 +83,8 @@ func TestAColumnOfAContactIsAddedInEightPlaces(t *testing.T) {
 		}
 		file = filepath.ToSlash(file)
 		if entry.IsDir() {
-			if slices.Contains([]string{".git", "deploy", "demo", "node_modules", "testdata"}, entry.Name()) {
-				return fs.SkipDir // deploy and internal/command/demo use a contact as a client does
+			if slices.Contains([]string{".git", "deploy", "demo", "node_modules", "testdata", "testkit"}, entry.Name()) {
+				return fs.SkipDir // deploy, internal/command/demo and testkit use contacts as clients do
 			}
 			return nil
 		}

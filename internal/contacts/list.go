@@ -26,7 +26,7 @@ type ways struct {
 // contacts in each of its index pages, and a contact that is looked up costs four buffers.
 func usualWays() ways {
 	return ways{
-		few: 5000, some: 20, share: 400, small: 2000, large: 50_000, longer: 2000, leaves: 12, perPage: 2,
+		few: 1000, some: 20, share: 400, small: 2000, large: 50_000, longer: 2000, leaves: 12, perPage: 2,
 	}
 }
 
@@ -66,7 +66,8 @@ func (p *page) read(ctx context.Context, tx *postgres.Tx, w ways) ([]Row, error)
 	if rows <= contacts/w.share {
 		return p.list(ctx, tx, func() (*query, string, error) { return p.gather(set, 2*w.few) })
 	}
-	if rows > w.few && contacts >= w.small {
+	common := 2*rows > contacts // at least: the planner may not know that the org has grown
+	if common || rows > w.few && contacts >= w.small {
 		if found, err := p.stretches(ctx, tx, w, contacts); found != nil || err != nil {
 			return found, err
 		}

@@ -40,9 +40,13 @@ type source struct {
 }
 
 // creationIndexes are the fields of contact with an index by value and creation.
-var creationIndexes = []string{
-	"stage", "company_id", "owner_id", "first_name", "phone", "job_title", "source", "country", "time_zone",
-}
+var creationIndexes = func() []string {
+	all := []string{"stage", "company_id", "owner_id", "first_name"}
+	for _, t := range optionalTexts {
+		all = append(all, t.Name)
+	}
+	return all
+}()
 
 // newPage plans the page of f in the order s.
 func newPage(org id.ID, f *Filter, s Sort, after *Position, limit int) *page {
