@@ -16,8 +16,8 @@ type ways struct {
 	some    int // the most contacts of a condition that are gathered in any org
 	share   int // the same in a large org, as a share of its contacts
 	small   int // an org with fewer contacts is small: no stretch of it is tried
-	large   int // in an org with more contacts a longer stretch is tried, too
-	longer  int // contacts of that stretch
+	longer  int // the most contacts of a second stretch in any org
+	far     int // the same in a large org, as a share of its contacts
 	leaves  int // the most conditions that are looked up in sets
 	perPage int // contacts of the first stretch, for each contact of the page
 }
@@ -26,7 +26,7 @@ type ways struct {
 // contacts in each of its index pages, and a contact that is looked up costs four buffers.
 func usualWays() ways {
 	return ways{
-		few: 1000, some: 20, share: 400, small: 2000, large: 50_000, longer: 2000, leaves: 12, perPage: 2,
+		few: 1000, some: 20, share: 400, small: 2000, longer: 500, far: 100, leaves: 12, perPage: 2,
 	}
 }
 
@@ -63,10 +63,10 @@ func (p *page) read(ctx context.Context, tx *postgres.Tx, w ways) ([]Row, error)
 	if err != nil {
 		return nil, err
 	}
-	if rows <= contacts/w.share {
+	if rows <= contacts/w.share || p.ofContacts() && rows <= w.few && 4*rows*rows < contacts*p.limit {
 		return p.list(ctx, tx, func() (*query, string, error) { return p.gather(set, 2*w.few) })
 	}
-	common := 2*rows > contacts // at least: the planner may not know that the org has grown
+	common := set != nil && 2*rows > contacts // at least: the planner may not know that the org has grown
 	if common || rows > w.few && contacts >= w.small {
 		if found, err := p.stretches(ctx, tx, w, contacts); found != nil || err != nil {
 			return found, err
@@ -78,16 +78,25 @@ func (p *page) read(ctx context.Context, tx *postgres.Tx, w ways) ([]Row, error)
 	return p.list(ctx, tx, p.members)
 }
 
-// stretches returns the page if the first contacts of the order fill it, or nil.
+// ofContacts reports whether the walk in list order may read each contact's own row: its table is written all the time,
+// and an index alone answers only for pages that were vacuumed since. A walk over one of n contacts that match then costs
+// their distance for each contact of the page, and gathering them costs four buffers each.
+func (p *page) ofContacts() bool { return p.sort == LastName || p.sort == Email }
+
+// stretches returns the page if the first contacts of the order fill it, or nil. A second stretch is as long as the
+// first one says that the page needs, unless that is too far.
 func (p *page) stretches(ctx context.Context, tx *postgres.Tx, w ways, contacts int) ([]Row, error) {
-	lengths := []int{w.perPage * p.limit}
-	if contacts > w.large && w.longer > lengths[0] {
-		lengths = append(lengths, w.longer)
-	}
-	for _, n := range lengths {
+	n := w.perPage * p.limit
+	for range 2 {
 		found, err := p.list(ctx, tx, func() (*query, string, error) { return p.stretch(n) })
 		if err != nil || len(found) == p.limit {
 			return found, err
+		}
+		if len(found) == 0 {
+			break
+		}
+		if n = n * p.limit * 3 / (2 * len(found)); n > max(w.longer, contacts/w.far) {
+			break
 		}
 	}
 	return nil, nil //nolint:nilnil // the page is elsewhere
