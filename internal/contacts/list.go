@@ -79,8 +79,8 @@ func (p *page) read(ctx context.Context, tx *postgres.Tx, w ways) ([]Row, error)
 }
 
 // ofContacts reports whether the walk in list order may read each contact's own row: its table is written all the time,
-// and an index alone answers only for pages that were vacuumed since. A walk over one of n contacts that match then costs
-// their distance for each contact of the page, and gathering them costs four buffers each.
+// and an index alone answers only for pages that were vacuumed since. A walk over one of n contacts that match then
+// costs their distance for each contact of the page, and gathering them costs four buffers each.
 func (p *page) ofContacts() bool { return p.sort == LastName || p.sort == Email }
 
 // stretches returns the page if the first contacts of the order fill it, or nil. A second stretch is as long as the

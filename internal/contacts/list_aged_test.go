@@ -8,8 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit/aged"
 )
 
-// TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditions lists by each filter. An index page has a
-// hundred contacts; a page of contacts with all that is shown of them takes 20 buffers each.
+// TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditions lists by each filter. An index page has
+// a hundred contacts; a page of contacts with all that is shown of them takes 20 buffers each.
 func TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditions(t *testing.T) {
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)

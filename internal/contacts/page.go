@@ -8,9 +8,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-// A page of a list without words is read in two steps: the sort keys and ids of its contacts, then their rows by id. The
-// keys come from the index of the order, which may also hold a condition, see source. The other conditions are decided
-// in one of three ways, see List:
+// A page of a list without words is read in two steps: the sort keys and ids of its contacts, then their rows by id.
+// The keys come from the index of the order, which may also hold a condition, see source. The other conditions are
+// decided in one of three ways, see List:
 //
 //   - members: the contacts that satisfy a condition are read from the condition's own index into a hash table, and the
 //     walk in list order looks ids up in it. It reads index pages alone, a hundred contacts each, so its cost hardly

@@ -142,7 +142,8 @@ func TestEveryWayToAPageOfAnAgedOrgReadsTheSameContacts(t *testing.T) {
 								return fmt.Errorf("way %d: %w\n%s", way, err, ways[way])
 							}
 							if diff := cmp.Diff(want, got); diff != "" {
-								t.Errorf("%s: %s by %s, page %d, way %d (-want +got):\n%s", class, name, sort, page, way, diff)
+								t.Errorf("%s: %s by %s, page %d, way %d (-want +got):\n%s", class, name,
+									sort, page, way, diff)
 							}
 						}
 						rows, err := contacts.List(t.Context(), tx, f, sort, after, limit)

@@ -119,8 +119,8 @@ func (q *query) late(s Sort, inner, condition string, limit int) string {
 		"\nORDER BY page.at" + d + ", page.id" + d
 }
 
-// wholeRows joins contact c and its score s, by the id of a row. LIMIT keeps the planner from a join with all contacts of
-// an org that it takes for a small one.
+// wholeRows joins contact c and its score s, by the id of a row. LIMIT keeps the planner from a join with all contacts
+// of an org that it takes for a small one.
 func wholeRows(id string) string { return contactRow(id) + scoreRow(id) }
 
 func contactRow(id string) string {

@@ -95,8 +95,8 @@ type leaf struct {
 	sent  any
 }
 
-// Leaf returns the filter of one condition that was not parsed. value is a string, float64, bool, time.Time or id.ID, or
-// a slice of them for in and not_in; a Text is folded.
+// Leaf returns the filter of one condition that was not parsed. value is a string, float64, bool, time.Time or id.ID,
+// or a slice of them for in and not_in; a Text is folded.
 func Leaf(field string, t Type, op Op, value any) *Filter {
 	return &Filter{leaf: leaf{field: field, typ: t, op: op, value: value, sent: value}}
 }

@@ -288,10 +288,10 @@ func (f Filter) and(sql string, args []any) (string, []any) {
 	return sql, args
 }
 
-// order returns the column between the endpoint and the id in the index that serves f, or "" if that is the primary key.
-// A list sorts by the column before the id, and bounds it instead of comparing it with its one value. Only that index has
-// this order. With the plain condition the primary key has the order, too, and it costs no more where the planner
-// expects one row: in a day that was never analyzed. It then reads all deliveries of the org.
+// order returns the column between the endpoint and the id in the index that serves f, or "" if that is the primary
+// key. A list sorts by the column before the id, and bounds it instead of comparing it with its one value. Only that
+// index has this order. With the plain condition the primary key has the order, too, and it costs no more where the
+// planner expects one row: in a day that was never analyzed. It then reads all deliveries of the org.
 func (f Filter) order() string {
 	switch {
 	case f.Status == Pending:

@@ -87,7 +87,8 @@ func TestAListOfDeliveriesOfAnAgedOrgIsRightAndReadsItsPageAlone(t *testing.T) {
 					}
 					if (f.Status == "") != (f.EventType == "") { // no index has both
 						if most := deliveriesMost(len(got)); read > most {
-							t.Errorf("%s: %d buffers for %d deliveries, at most %d%s", name, read, len(got), most, worst)
+							t.Errorf("%s: %d buffers for %d deliveries, at most %d%s", name, read, len(got), most,
+								worst)
 						}
 					}
 					if len(got) < limit {
