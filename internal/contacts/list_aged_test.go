@@ -39,7 +39,8 @@ func TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditio
 				}
 				// The rest is a visit of each contact in the table, which is not vacuumed, at most.
 				if most := aged.Page(rows) + 3*min(org.Contacts, 1400); read > most {
-					t.Errorf("%s: %s by %s: %d buffers for %d rows, at most %d%s", class, name, sort, read, rows, most, worst)
+					t.Errorf("%s: %s by %s: %d buffers for %d rows, at most %d%s", class, name, sort, read, rows, most,
+						worst)
 				}
 			}
 		}

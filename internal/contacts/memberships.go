@@ -14,7 +14,8 @@ const memberships = `CASE WHEN EXISTS (SELECT FROM segment_watch w WHERE w.org_i
 		CROSS JOIN LATERAL (SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.id = m.segment_id
 			AND g.kind = 'dynamic' AND g.archived_at IS NULL LIMIT 1) g ORDER BY g.key)
 	|| ARRAY(SELECT '-' || k FROM unnest(s.segments) AS k WHERE (k IN (
-		SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.archived_at IS NOT NULL)) IS TRUE ORDER BY k COLLATE "C") END`
+		SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.archived_at IS NOT NULL)) IS TRUE
+		ORDER BY k COLLATE "C") END`
 
 // computed selects the second part of the ETag for contact_score s of the org $1. The epoch is incremented when
 // thousands of contacts enter or leave a segment.

@@ -59,7 +59,8 @@ func TestAListOfDuplicatesOfAGrownOrgReadsItsContactsByTheirIDs(t *testing.T) {
 					t.Errorf("%s, reason %q (-want +got): %s", class, reason, diff)
 				}
 				if most := aged.Page(max(members, 50)); read > most {
-					t.Errorf("%s, reason %q: %d buffers for %d contacts, at most %d", class, reason, read, members, most)
+					t.Errorf("%s, reason %q: %d buffers for %d contacts, at most %d", class, reason, read, members,
+						most)
 				}
 				if class == aged.Grown && reason == "" && members < 20 {
 					t.Errorf("%d contacts", members)

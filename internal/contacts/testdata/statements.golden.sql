@@ -5,7 +5,8 @@ SELECT c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source,
 		CROSS JOIN LATERAL (SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.id = m.segment_id
 			AND g.kind = 'dynamic' AND g.archived_at IS NULL LIMIT 1) g ORDER BY g.key)
 	|| ARRAY(SELECT '-' || k FROM unnest(s.segments) AS k WHERE (k IN (
-		SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.archived_at IS NOT NULL)) IS TRUE ORDER BY k COLLATE "C") END FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2;
+		SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.archived_at IS NOT NULL)) IS TRUE
+		ORDER BY k COLLATE "C") END FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2;
 
 -- read one contact to score it
 SELECT c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.country, c.company_id, c.stage, c.tags, c.attributes, c.owner_id, c.consent, c.created_at, c.updated_at, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version, s.engagement, '{}'::text[], s.computed, NULL::text[], s.announced, g.sums FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id LEFT JOIN LATERAL engagement(c.org_id, c.id, $3) g ON true WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[]) ORDER BY c.id FOR NO KEY UPDATE OF c, s;
