@@ -14,14 +14,13 @@ import (
 // collecting and sorting the matches. Conditions that an index should serve use only leakproof operators, see the
 // migration.
 //
-// whole is set for a query that returns contacts with their scores. Otherwise the query joins the score rows s only if
-// f or the order reads them.
-func build(org id.ID, f *Filter, s Sort, whole bool, args ...any) *query {
+// The query joins the score rows s only if f or the order reads them.
+func build(org id.ID, f *Filter, s Sort, args ...any) *query {
 	q := start(org, f)
 	q.args = append(q.args, args...)
 	q.from.WriteString("FROM contact c")
 	q.where.WriteString("c.org_id = $1 AND c.archived_at " + q.live)
-	if whole || f.scored(s) {
+	if f.scored(s) {
 		q.from.WriteString(" JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id")
 		q.and("s.org_id = $1 AND s.archived = " + q.shelf)
 	}

@@ -17,28 +17,47 @@ import (
 // maxStagesByIndex is the maximum number of stages whose lists are merged.
 const maxStagesByIndex = 20
 
-// stages returns the stages of which every contact of f has one, or nil if f names none.
-func (f *Filter) stages() []string {
-	if len(f.Stages) > 0 {
-		return f.Stages
+// stagesOf returns the stages of which a condition requires one, or nil.
+func stagesOf(part *filter.Filter) []string {
+	field, op, value, ok := part.Term()
+	if !ok || field != "stage" {
+		return nil
 	}
-	for _, part := range f.parts() {
-		field, op, value, ok := part.Term()
-		if !ok || field != "stage" {
-			continue
+	switch value := value.(type) {
+	case string:
+		if op == filter.Eq {
+			return []string{value}
 		}
-		switch value := value.(type) {
-		case string:
-			if op == filter.Eq {
-				return []string{value}
-			}
-		case []string:
-			if op == filter.In {
-				return value
-			}
+	case []string:
+		if op == filter.In {
+			return value
 		}
 	}
 	return nil
+}
+
+// holdStages makes the scores of a stage the source of a list in an order of scores, if one stage is a condition. If
+// the only condition is one of several stages, it returns them.
+func (p *page) holdStages(ctx context.Context, tx *postgres.Tx) ([]string, error) {
+	if p.sort != Highest && p.sort != Lowest {
+		return nil, nil
+	}
+	for i, part := range p.rest {
+		stages := stagesOf(part)
+		if len(stages) == 0 || len(stages) > 1 && (len(p.rest) > 1 || len(stages) > maxStagesByIndex) {
+			continue
+		}
+		if all, err := scoresHaveStages(ctx, tx); err != nil || !all {
+			return nil, err
+		}
+		if len(stages) > 1 {
+			return stages, nil
+		}
+		p.source.where = func(q *query) string { return "o.stage = " + q.arg(stages[0]) }
+		p.rest = slices.Concat(p.rest[:i], p.rest[i+1:])
+		return nil, nil
+	}
+	return nil, nil
 }
 
 // scoresHaveStages reports whether each score row of the org has its stage.
@@ -52,26 +71,21 @@ func scoresHaveStages(ctx context.Context, tx *postgres.Tx) (all bool, err error
 	return all, nil
 }
 
-// byStages returns the page of f in an order of scores: the page of each stage from the index, merged.
-func byStages(org id.ID, f *Filter, s Sort, after *Position, limit int, stages []string) (*query, string, error) {
-	var (
-		q     *query
-		args  []any
-		pages []string
-	)
-	stages = slices.Compact(slices.Sorted(slices.Values(stages)))
-	for _, stage := range stages {
-		q = build(org, f, s, false, args...)
-		q.and("s.stage = " + q.arg(stage))
-		if err := q.begin(s, after); err != nil {
+// byStages returns the page of contacts in one of the stages: the page of each stage from the index, merged.
+func (p *page) byStages(stages []string) (*query, string, error) {
+	q := start(p.org, p.f)
+	var pages []string
+	for _, stage := range slices.Compact(slices.Sorted(slices.Values(stages))) {
+		p.source.where = func(q *query) string { return "o.stage = " + q.arg(stage) }
+		keys, err := p.keys(q, nil, p.limit)
+		if err != nil {
 			return nil, "", err
 		}
-		d := s.direction()
-		pages = append(pages, "(SELECT "+q.sortKey+" AS at, c.id\n"+q.from.String()+"\nWHERE "+q.where.String()+
-			"\nORDER BY "+q.sortKey+d+", "+q.sortID+d+" LIMIT "+q.arg(limit)+")")
-		args = q.args[1:]
+		pages = append(pages, "("+keys+")")
 	}
-	return q, q.late(s, strings.Join(pages, "\nUNION ALL\n"), "true", limit), nil
+	q.sortKey, q.sortID = "u.at", "u.id"
+	return q, q.rowsOf(p.sort, "SELECT u.at, u.id FROM ("+strings.Join(pages, "\nUNION ALL\n")+") AS u"+
+		q.ordered(p.sort, p.limit)), nil
 }
 
 // fillStages fills at most n score rows of tx's org that have no stage, and returns how many it filled.

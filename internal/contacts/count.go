@@ -14,7 +14,7 @@ const counted = 1000
 
 // Count returns the exact number of contacts that f selects. Its cost is proportional to that number.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	q := build(tx.Org(), f, Newest, false)
+	q := build(tx.Org(), f, Newest)
 	var n int64
 	tx.Queue(planning)
 	err := tx.QueryRow(ctx, "SELECT count(*) "+q.from.String()+" WHERE "+q.where.String(), q.args, &n)
@@ -32,9 +32,9 @@ func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 		return 0, err
 	}
 	if set != nil && set.rows <= counted {
-		return countIn(ctx, tx, build(tx.Org(), f, Newest, false), set.once)
+		return countIn(ctx, tx, build(tx.Org(), f, Newest), set.once)
 	}
-	n, err := build(tx.Org(), f, Newest, false).estimate(ctx, tx, f.Where != nil && f.Where.Asks(filter.Contains),
+	n, err := build(tx.Org(), f, Newest).estimate(ctx, tx, f.Where != nil && f.Where.Asks(filter.Contains),
 		false)
 	if set != nil {
 		n = min(n, int64(set.rows))
@@ -60,9 +60,9 @@ func estimateWords(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, erro
 	}
 	r := rarest(all, e.few)
 	if r < 0 {
-		return build(tx.Org(), f, Newest, false).estimate(ctx, tx, false, true)
+		return build(tx.Org(), f, Newest).estimate(ctx, tx, false, true)
 	}
-	return countIn(ctx, tx, build(tx.Org(), f.wordless(), Newest, false), func(q *query) string {
+	return countIn(ctx, tx, build(tx.Org(), f.wordless(), Newest), func(q *query) string {
 		return q.only(all, r)
 	})
 }

@@ -8,11 +8,36 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Statement returns the SQL of a list, for EXPLAIN.
+// Statement returns the SQL of a list in which the planner chooses the way.
 func Statement(org id.ID, f *Filter, s Sort, after *Position, limit int) (string, []any, error) {
-	q := build(org, f, s, true)
-	sql, err := q.page(s, after, limit)
+	q, sql, err := newPage(org, f.onward(s, after), s, after, limit).whole()
+	if err != nil {
+		return "", nil, err
+	}
 	return sql, q.args, err
+}
+
+// PageWays returns the statements of a page: with sets, with a stretch of n contacts, and gathered by each condition
+// that an index serves.
+func PageWays(org id.ID, f *Filter, s Sort, after *Position, limit, n int) (sql []string, args [][]any, err error) {
+	p := newPage(org, f.onward(s, after), s, after, limit)
+	ways := []func() (*query, string, error){p.members}
+	if len(p.rest) > 0 {
+		ways = append(ways, func() (*query, string, error) { return p.stretch(n) })
+	}
+	for _, part := range p.rest {
+		if served(part) {
+			ways = append(ways, func() (*query, string, error) { return p.gather(part, 1_000_000) })
+		}
+	}
+	for _, way := range ways {
+		q, text, err := way()
+		if err != nil {
+			return nil, nil, err
+		}
+		sql, args = append(sql, text), append(args, q.args)
+	}
+	return sql, args, nil
 }
 
 // Planning holds the planner settings of lists.
@@ -66,20 +91,6 @@ func Ways(org id.ID, f *Filter, s Sort, companies []id.ID, limit int) (sql []str
 	return sql, args, nil
 }
 
-// Gathered returns, for each of f's sets, the statement of a list that collects this set, as if it were selective.
-func Gathered(org id.ID, f *Filter, s Sort, after *Position, limit int) (sql []string, args [][]any, err error) {
-	for _, set := range f.sets(s) {
-		q, text, err := gather(org, f, s, after, limit, func(q *query) string {
-			return "SELECT DISTINCT * FROM (" + set(q) + ") AS rare"
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		sql, args = append(sql, text), append(args, q.args)
-	}
-	return sql, args, nil
-}
-
 // NamedStatement is a statement of the golden file.
 type NamedStatement struct{ Name, SQL string }
 
@@ -97,7 +108,7 @@ func Statements() []NamedStatement {
 
 // ByStages returns the statement of a list of stages in an order of scores.
 func ByStages(org id.ID, f *Filter, s Sort, limit int, stages ...string) (sql string, args []any, err error) {
-	q, sql, err := byStages(org, f, s, nil, limit, stages)
+	q, sql, err := newPage(org, f, s, nil, limit).byStages(stages)
 	if err != nil {
 		return "", nil, err
 	}

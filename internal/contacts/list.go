@@ -2,10 +2,33 @@ package contacts
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
+	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
+
+// ways holds the thresholds between the ways to a page.
+type ways struct {
+	few     int // the most contacts of a condition that are counted: with fewer, the walk always looks ids up in sets
+	some    int // the most contacts of a condition that are gathered in any org
+	share   int // the same in a large org, as a share of its contacts
+	small   int // an org with fewer contacts is small: no stretch of it is tried
+	longer  int // the most contacts of a second stretch in any org
+	far     int // the same in a large org, as a share of its contacts
+	leaves  int // the most conditions that are looked up in sets
+	perPage int // contacts of the first stretch, for each contact of the page
+}
+
+// usualWays bounds a page to about a thousand buffers in an org of 20,000 contacts. A set or an order has a hundred
+// contacts in each of its index pages, and a contact that is looked up costs four buffers.
+func usualWays() ways {
+	return ways{
+		few: 1000, some: 20, share: 400, small: 2000, longer: 500, far: 100, leaves: 12, perPage: 2,
+	}
+}
 
 // List returns at most limit contacts selected by f in the order s, starting after a position, or at the beginning if
 // after is nil. A position that does not fit s is an error.
@@ -14,52 +37,138 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Positi
 	if len(f.Words) > 0 {
 		return search(ctx, tx, f, s, after, limit, usual())
 	}
-	set, err := findSelectiveSet(ctx, tx, f, s, usual().few)
+	return newPage(tx.Org(), f, s, after, limit).read(ctx, tx, usualWays())
+}
+
+// read reads the page by the cheapest way.
+func (p *page) read(ctx context.Context, tx *postgres.Tx, w ways) ([]Row, error) {
+	stages, err := p.holdStages(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	if set != nil {
-		q, sql, err := gather(tx.Org(), f, s, after, limit, set.once)
-		if err != nil {
-			return nil, err
-		}
-		return q.list(ctx, tx, sql)
+	if stages != nil {
+		return p.list(ctx, tx, func() (*query, string, error) { return p.byStages(stages) })
 	}
-	if stages := f.stages(); (s == Highest || s == Lowest) && len(stages) > 0 && len(stages) <= maxStagesByIndex {
-		all, err := scoresHaveStages(ctx, tx)
-		if err != nil {
-			return nil, err
-		}
-		if all {
-			q, sql, err := byStages(tx.Org(), f, s, after, limit, stages)
-			if err != nil {
-				return nil, err
-			}
-			return q.list(ctx, tx, sql)
-		}
+	if len(p.rest) == 0 {
+		return p.list(ctx, tx, p.members)
 	}
-	q := build(tx.Org(), f, s, true)
-	sql, err := q.page(s, after, limit)
+	set, rows, err := p.smallest(ctx, tx, w.few)
 	if err != nil {
 		return nil, err
 	}
+	if rows <= w.some {
+		return p.list(ctx, tx, func() (*query, string, error) { return p.gather(set, 2*w.few) })
+	}
+	contacts, err := p.contacts(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if rows <= contacts/w.share || p.ofContacts() && rows <= w.few && 4*rows*rows < contacts*p.limit {
+		return p.list(ctx, tx, func() (*query, string, error) { return p.gather(set, 2*w.few) })
+	}
+	common := set != nil && 2*rows > contacts // at least: the planner may not know that the org has grown
+	if common || rows > w.few && contacts >= w.small {
+		if found, err := p.stretches(ctx, tx, w, contacts); found != nil || err != nil {
+			return found, err
+		}
+	}
+	if p.leaves() > w.leaves {
+		return p.list(ctx, tx, p.whole)
+	}
+	return p.list(ctx, tx, p.members)
+}
+
+// ofContacts reports whether the walk in list order may read each contact's own row: its table is written all the time,
+// and an index alone answers only for pages that were vacuumed since. A walk over one of n contacts that match then
+// costs their distance for each contact of the page, and gathering them costs four buffers each.
+func (p *page) ofContacts() bool { return p.sort == LastName || p.sort == Email }
+
+// stretches returns the page if the first contacts of the order fill it, or nil. A second stretch is as long as the
+// first one says that the page needs, unless that is too far.
+func (p *page) stretches(ctx context.Context, tx *postgres.Tx, w ways, contacts int) ([]Row, error) {
+	n := w.perPage * p.limit
+	for range 2 {
+		found, err := p.list(ctx, tx, func() (*query, string, error) { return p.stretch(n) })
+		if err != nil || len(found) == p.limit {
+			return found, err
+		}
+		if len(found) == 0 {
+			break
+		}
+		if n = n * p.limit * 3 / (2 * len(found)); n > max(w.longer, contacts/w.far) {
+			break
+		}
+	}
+	return nil, nil //nolint:nilnil // the page is elsewhere
+}
+
+// list returns the rows that a way's statement selects.
+func (p *page) list(ctx context.Context, tx *postgres.Tx, way func() (*query, string, error)) ([]Row, error) {
+	q, sql, err := way()
+	if err != nil {
+		return nil, err
+	}
+	tx.Queue(hashing)
 	return q.list(ctx, tx, sql)
 }
 
-// page appends the start position, the order and the limit.
-func (q *query) page(s Sort, after *Position, limit int) (string, error) {
-	if err := q.begin(s, after); err != nil {
-		return "", err
+// leaves returns the number of single conditions.
+func (p *page) leaves() (n int) {
+	for _, part := range p.rest {
+		n += part.Leaves()
 	}
-	d := s.direction()
-	return "SELECT " + rowColumns + "\n" + q.from.String() + "\nWHERE " + q.where.String() +
-		"\nORDER BY " + q.sortKey + d + ", " + q.sortID + d + "\nLIMIT " + q.arg(limit), nil
+	return n
+}
+
+// smallest returns the condition that an index serves with the fewest contacts, and their number counted to few + 1. If
+// no index serves a condition, the number is few + 1.
+func (p *page) smallest(ctx context.Context, tx *postgres.Tx, few int) (set *filter.Filter, rows int, err error) {
+	var sets []*filter.Filter
+	for _, part := range p.rest {
+		if served(part) {
+			sets = append(sets, part)
+		}
+	}
+	if len(sets) == 0 {
+		return nil, few + 1, nil
+	}
+	q := start(p.org, p.f)
+	counts, found := make([]string, len(sets)), make([]int, len(sets))
+	for i, part := range sets {
+		counts[i] = fmt.Sprintf("(SELECT count(*) FROM (%s LIMIT %d) AS first)", q.set(part), few+1)
+	}
+	tx.Queue(planning)
+	if err := tx.QueryRow(ctx, "SELECT ARRAY["+strings.Join(counts, ", ")+"]", q.args, &found); err != nil {
+		return nil, 0, fmt.Errorf("count matches: %w", err)
+	}
+	at := 0
+	for i := range found {
+		if found[i] < found[at] {
+			at = i
+		}
+	}
+	return sets[at], found[at], nil
+}
+
+// served reports whether an index has the contacts that satisfy a condition.
+func served(part *filter.Filter) bool {
+	field, op, value, ok := part.Term()
+	if !ok || field == "consent_basis" || field == "consent_confirmed_at" {
+		return false
+	}
+	return op != filter.Ne && op != filter.NotIn && op != filter.Contains && (op != filter.Exists || value == true)
+}
+
+// contacts returns how many live contacts the planner expects in the org.
+func (p *page) contacts(ctx context.Context, tx *postgres.Tx) (int, error) {
+	_, rows, err := expected(ctx, tx, "SELECT FROM contact WHERE org_id = $1 AND archived_at IS NULL", []any{p.org})
+	return int(rows), err
 }
 
 // Selecting returns a statement that selects id and created_at of the contacts that f selects. It can be embedded in an
 // INSERT ... SELECT, or read in pieces ordered by both columns. $1 is the org; args are the caller's own arguments, $2
 // and on, for the surrounding statement. The caller must send allArgs.
 func Selecting(org id.ID, f *Filter, args ...any) (sql string, allArgs []any) {
-	q := build(org, f, Newest, false, args...)
+	q := build(org, f, Newest, args...)
 	return "SELECT c.id, c.created_at\n" + q.from.String() + "\nWHERE " + q.where.String(), q.args
 }

@@ -6,12 +6,16 @@ package contacts
 
 // memberships selects the remaining memberships of contact c of the org $1: the keys of its dynamic segments, each
 // after a plus, and the keys of its archived static segments, each after a minus. It is NULL if the org has no
-// segment_watch row.
+// segment_watch row. The rows of a contact are read by its id before their segments, and the archived keys once in a
+// statement: otherwise each contact would read all segments of the org.
 const memberships = `CASE WHEN EXISTS (SELECT FROM segment_watch w WHERE w.org_id = $1) THEN
-	ARRAY(SELECT '+' || g.key FROM segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id
-		WHERE m.org_id = $1 AND m.contact_id = c.id AND g.kind = 'dynamic' AND g.archived_at IS NULL ORDER BY g.key)
-	|| ARRAY(SELECT '-' || g.key FROM segment g WHERE g.org_id = $1 AND g.key = ANY (s.segments)
-	AND g.archived_at IS NOT NULL) END`
+	ARRAY(SELECT '+' || g.key
+		FROM (SELECT m.segment_id FROM segment_member m WHERE m.org_id = $1 AND m.contact_id = c.id OFFSET 0) m
+		CROSS JOIN LATERAL (SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.id = m.segment_id
+			AND g.kind = 'dynamic' AND g.archived_at IS NULL LIMIT 1) g ORDER BY g.key)
+	|| ARRAY(SELECT '-' || k FROM unnest(s.segments) AS k WHERE (k IN (
+		SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.archived_at IS NOT NULL)) IS TRUE
+		ORDER BY k COLLATE "C") END`
 
 // computed selects the second part of the ETag for contact_score s of the org $1. The epoch is incremented when
 // thousands of contacts enter or leave a segment.

@@ -65,7 +65,7 @@ func (q *query) together(all []term) string {
 // gather sorts all contacts selected by f, without its words, that are in set, which selects contact_id. OFFSET 0 keeps
 // the planner from scanning in list order in search of the matches.
 func gather(org id.ID, f *Filter, s Sort, after *Position, limit int, set func(*query) string) (*query, string, error) {
-	q := build(org, f.wordless(), s, false)
+	q := build(org, f.wordless(), s)
 	q.from.WriteString(" JOIN (" + set(q) + ") AS found (contact_id) ON found.contact_id = c.id")
 	if err := q.begin(s, after); err != nil {
 		return nil, "", err
@@ -77,7 +77,7 @@ func gather(org id.ID, f *Filter, s Sort, after *Position, limit int, set func(*
 
 // walk scans at most stretch contacts of f in list order for those that match every term.
 func walk(org id.ID, f *Filter, all []term, s Sort, after *Position, limit, stretch int) (*query, string, error) {
-	q := build(org, f.wordless(), s, false)
+	q := build(org, f.wordless(), s)
 	if err := q.begin(s, after); err != nil {
 		return nil, "", err
 	}
@@ -95,7 +95,7 @@ func walk(org id.ID, f *Filter, all []term, s Sort, after *Position, limit, stre
 // verify selects the contacts with these ids that f selects and that match every term. The terms are outside the join:
 // inside it, the planner would count the companies of a term for each contact, and prefer to read the whole org.
 func verify(org id.ID, f *Filter, all []term, s Sort, after *Position, limit int, ids []id.ID) (*query, string, error) {
-	q := build(org, f.wordless(), s, false)
+	q := build(org, f.wordless(), s)
 	q.from.WriteString(" JOIN unnest(" + q.arg(ids) + "::uuid[]) AS found (contact_id) ON found.contact_id = c.id")
 	if err := q.begin(s, after); err != nil {
 		return nil, "", err
@@ -115,7 +115,19 @@ func (q *query) late(s Sort, inner, condition string, limit int) string {
 	d := s.direction()
 	return "SELECT " + rowColumns + "\nFROM (SELECT c.at, c.id FROM (" + inner + ") AS c WHERE " + condition +
 		" ORDER BY c.at" + d + ", c.id" + d + " LIMIT " + q.arg(limit) + ") AS page" +
-		"\nJOIN contact c ON c.org_id = $1 AND c.id = page.id JOIN contact_score s ON s.org_id = $1 AND " +
-		"s.contact_id = page.id" +
+		wholeRows("page.id") +
 		"\nORDER BY page.at" + d + ", page.id" + d
+}
+
+// wholeRows joins contact c and its score s, by the id of a row. LIMIT keeps the planner from a join with all contacts
+// of an org that it takes for a small one.
+func wholeRows(id string) string { return contactRow(id) + scoreRow(id) }
+
+func contactRow(id string) string {
+	return "\nCROSS JOIN LATERAL (SELECT * FROM contact WHERE org_id = $1 AND id = " + id + " LIMIT 1) AS c"
+}
+
+func scoreRow(id string) string {
+	return "\nCROSS JOIN LATERAL (SELECT * FROM contact_score WHERE org_id = $1 AND contact_id = " + id +
+		" LIMIT 1) AS s"
 }

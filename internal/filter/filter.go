@@ -95,12 +95,24 @@ type leaf struct {
 	sent  any
 }
 
+// Leaf returns the filter of one condition that was not parsed. value is a string, float64, bool, time.Time or id.ID,
+// or a slice of them for in and not_in; a Text is folded.
+func Leaf(field string, t Type, op Op, value any) *Filter {
+	return &Filter{leaf: leaf{field: field, typ: t, op: op, value: value, sent: value}}
+}
+
 // Fields returns the fields that the filter reads, sorted by name, without duplicates; never nil.
 func (f *Filter) Fields() []string {
 	out := []string{}
 	f.walk(func(l *leaf) { out = append(out, l.field) })
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Leaves returns the number of single conditions in the filter.
+func (f *Filter) Leaves() (n int) {
+	f.walk(func(*leaf) { n++ })
+	return n
 }
 
 // Asks reports whether a leaf of the filter has the op.

@@ -13,6 +13,9 @@ type Column struct {
 	// Rows is used if the values have their own rows: "SELECT FROM ... WHERE ...", which selects the field's rows of
 	// the outer row. Further conditions are appended to it. It is "" if Value belongs to the outer row itself.
 	Rows string
+	// Has returns the condition that Rows, with its further conditions, selects a row: true or false, never NULL. If it
+	// is nil, that is EXISTS.
+	Has func(rows string) string
 }
 
 // SQL returns the filter as a condition on a row. column returns the SQL of a field of a type; arg adds an argument and
@@ -44,14 +47,18 @@ func (f *Filter) SQL(column func(field string, t Type) Column, arg func(v any) s
 func (l *leaf) sql(c Column, arg func(v any) string) string {
 	yes := l.op != Ne && l.op != NotIn && (l.op != Exists || l.value == true)
 	if c.Rows != "" {
-		rows := "EXISTS (" + c.Rows
+		rows := c.Rows
 		if l.op != Exists {
 			rows += " AND " + l.condition(c, arg)
 		}
-		if !yes {
-			rows = "NOT " + rows
+		has := "EXISTS (" + rows + ")"
+		if c.Has != nil {
+			has = c.Has(rows)
 		}
-		return rows + ")"
+		if !yes {
+			has = "NOT " + has
+		}
+		return has
 	}
 	switch {
 	case l.op == Exists && yes:

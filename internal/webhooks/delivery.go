@@ -216,17 +216,19 @@ func (f Filter) bounds(before id.ID) (upper, oldest id.ID) {
 func listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
 	where, args := f.where(org, endpoint)
 	n := len(args)
-	page := func(and string) string {
+	page := func(and, order string) string {
 		return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM %s WHERE %s%s AND id >= $%d AND id < $%d
-			ORDER BY id DESC LIMIT $%d`, f.table(n), where, and, n+1, n+2, n+3)
+			ORDER BY %s LIMIT $%d`, f.table(n), where, and, n+1, n+2, order, n+3)
 	}
 	args = append(args, from, before, limit)
 	if f.Status != "" || f.EventType != "" {
-		return page(""), args
+		return page("", f.newest()), args
 	}
 	var parts []string
 	for _, status := range []Status{Pending, Delivered, Failed, Exhausted, Discarded} {
-		parts = append(parts, "("+page(" AND indexed_status = '"+status.indexed()+"'")+")")
+		value := "'" + status.indexed() + "'"
+		parts = append(parts, "("+page(" AND indexed_status >= "+value+" AND indexed_status <= "+value,
+			Filter{Status: Failed}.newest())+")")
 	}
 	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM (%s) AS d ORDER BY id DESC LIMIT $%d`,
 		strings.Join(parts, " UNION ALL "), n+3), args
@@ -265,11 +267,16 @@ func (f Filter) and(sql string, args []any) (string, []any) {
 	}
 	if f.Status != "" {
 		and("status =", string(f.Status))
-		if f.Status != Pending {
-			and("indexed_status =", f.Status.indexed())
-		}
 	}
-	if f.EventType != "" {
+	if by := f.order(); by != "" {
+		value := f.EventType
+		if by == "indexed_status" {
+			value = f.Status.indexed()
+		}
+		and(by+" >=", value)
+		and(by+" <=", value)
+	}
+	if f.EventType != "" && f.order() != "event_type" {
 		and("event_type =", f.EventType)
 	}
 	if !f.CreatedAfter.IsZero() {
@@ -281,20 +288,49 @@ func (f Filter) and(sql string, args []any) (string, []any) {
 	return sql, args
 }
 
+// order returns the column between the endpoint and the id in the index that serves f, or "" if that is the primary
+// key. A list sorts by the column before the id, and bounds it instead of comparing it with its one value. Only that
+// index has this order. With the plain condition the primary key has the order, too, and it costs no more where the
+// planner expects one row: in a day that was never analyzed. It then reads all deliveries of the org.
+func (f Filter) order() string {
+	switch {
+	case f.Status == Pending:
+		return ""
+	case f.EventType != "" && (f.Status == "" || f.Status == Delivered): // most are delivered
+		return "event_type"
+	case f.Status != "":
+		return "indexed_status"
+	}
+	return ""
+}
+
+// newest returns the order of a list by its index.
+func (f Filter) newest() string {
+	if by := f.order(); by != "" {
+		return by + " DESC, id DESC"
+	}
+	return "id DESC"
+}
+
 // attemptsSQL reads the rows of webhook_attempt and the attempts that are kept in their deliveries' rows. The bounds on
-// id prune partitions: an attempt is created between its delivery's creation and last update, plus clock skew.
+// id prune partitions, $4 and $5 when the statement is planned, and those of each delivery when it is executed: an
+// attempt is created between its delivery's creation and last update, plus clock skew. The order by delivery is that of
+// the index of deliveries alone, see order.
 const attemptsSQL = `
 	SELECT delivery_id, id, number, trigger, started_at, status, error_class, error, dns_us, connect_us, tls_us,
 	first_byte_us, total_us,
 		request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, location
-	FROM webhook_attempt
-	WHERE org_id = $1 AND delivery_id = ANY ($2) AND id >= $4 AND id < $5
+	FROM unnest($2::uuid[], $6::uuid[], $7::uuid[]) AS one (key, first, last) CROSS JOIN LATERAL (
+		SELECT * FROM webhook_attempt
+		WHERE org_id = $1 AND delivery_id >= one.key AND delivery_id <= one.key AND id >= $4 AND id < $5
+		AND id >= one.first AND id < one.last ORDER BY delivery_id, id) AS a
 	UNION ALL
 	SELECT id, attempt_id, attempts, trigger, started_at, last_status, '', '', dns_us, connect_us, tls_us,
 	first_byte_us, total_us,
 		request_headers, CASE WHEN $3 THEN answer ELSE '' END, answer_cut, ''
-	FROM webhook_delivery
-	WHERE org_id = $1 AND id = ANY ($2) AND id >= $4 AND id < $5 AND attempt_id IS NOT NULL
+	FROM unnest($2::uuid[]) AS one (key) CROSS JOIN LATERAL (
+		SELECT * FROM webhook_delivery
+		WHERE org_id = $1 AND id = one.key AND id >= $4 AND id < $5 AND attempt_id IS NOT NULL LIMIT 1) AS d
 	ORDER BY 2`
 
 // attach reads the attempts of all deliveries in one query.
@@ -303,10 +339,13 @@ func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) e
 		return nil
 	}
 	at, ids := map[id.ID]*Delivery{}, make([]id.ID, 0, len(all))
+	firsts, ends := make([]id.ID, len(all)), make([]id.ID, len(all))
 	from, to := all[0].CreatedAt.Time, all[0].UpdatedAt.Time
 	for i := range all {
 		at[all[i].ID] = &all[i]
 		ids = append(ids, all[i].ID)
+		firsts[i] = id.Floor(all[i].CreatedAt.Add(-skew))
+		ends[i] = id.Floor(all[i].UpdatedAt.Add(skew))
 		if all[i].CreatedAt.Before(from) {
 			from = all[i].CreatedAt.Time
 		}
@@ -314,7 +353,8 @@ func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) e
 			to = all[i].UpdatedAt.Time
 		}
 	}
-	rows, err := tx.Query(ctx, attemptsSQL, tx.Org(), ids, bodies, id.Floor(from.Add(-skew)), id.Floor(to.Add(skew)))
+	rows, err := tx.Query(ctx, attemptsSQL, tx.Org(), ids, bodies, id.Floor(from.Add(-skew)), id.Floor(to.Add(skew)),
+		firsts, ends)
 	if err != nil {
 		return fmt.Errorf("read attempts: %w", err)
 	}

@@ -33,8 +33,12 @@ func listingAll(org id.ID, f Filter, from, before id.ID, limit int) (sql string,
 	}
 	where, args := f.and(condition, []any{org})
 	n := len(args)
+	order := "id DESC"
+	if each {
+		order = f.newest()
+	}
 	page := fmt.Sprintf(`SELECT `+deliveryColumns+` FROM %s WHERE %s AND id >= $%d AND id < $%d
-		ORDER BY id DESC LIMIT $%d`, f.table(n), where, n+1, n+2, n+3)
+		ORDER BY %s LIMIT $%d`, f.table(n), where, n+1, n+2, order, n+3)
 	args = append(args, from, before, limit)
 	if !each {
 		return page, args

@@ -136,8 +136,10 @@ func TestEveryQueryOfDeliveriesUsesItsIndexAsTheAppRole(t *testing.T) {
 			CreatedAfter:  midday,
 			CreatedBefore: midday.Add(time.Hour),
 		}), "Index", 1},
+		// a day of each table
 		"attempts": {fixed(webhooks.AttemptsSQL, org, []id.ID{id.New(), id.New()}, false,
-			id.Floor(midday), id.Floor(midday.Add(time.Hour))), "delivery_id_id_idx", 2}, // a day of each table
+			id.Floor(midday), id.Floor(midday.Add(time.Hour)), []id.ID{id.Floor(midday), id.Floor(midday)},
+			[]id.ID{id.Floor(midday.Add(time.Hour)), id.Floor(midday.Add(time.Hour))}), "delivery_id_id_idx", 2},
 		"a walk over events": {walk(false), "_pkey", 1},
 		// and over all later deliveries of the same event
 		"a walk over failures": {walk(true), "endpoint_id_indexed_status_", 0},

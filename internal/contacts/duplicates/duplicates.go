@@ -149,7 +149,8 @@ func List(ctx context.Context, tx *postgres.Tx, reason string, after *Place, lim
 		`SELECT d.reason, d.n, c.id, c.email, c.first_name, c.last_name, c.phone, c.company_id, c.created_at
 		FROM (SELECT * FROM contact_duplicate WHERE org_id = $1 AND ($2 = '' OR reason = $2)
 		AND (reason, n) > ($3, $4) ORDER BY reason, n LIMIT $5) d
-		LEFT JOIN contact c ON c.org_id = $1 AND c.id = ANY (d.contact_ids) AND c.archived_at IS NULL
+		LEFT JOIN LATERAL (SELECT c.* FROM unnest(d.contact_ids) AS one (id) CROSS JOIN LATERAL (
+			SELECT * FROM contact WHERE org_id = $1 AND id = one.id AND archived_at IS NULL LIMIT 1) AS c) AS c ON true
 		ORDER BY d.reason, d.n, c.created_at, c.id`, tx.Org(), reason, from.Reason, from.N, limit+1)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list duplicates: %w", err)

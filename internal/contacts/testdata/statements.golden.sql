@@ -1,9 +1,12 @@
 -- read one contact
 SELECT c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.country, c.company_id, c.stage, c.tags, c.attributes, c.owner_id, c.consent, c.created_at, c.updated_at, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version, s.engagement, s.segments, s.computed + coalesce((SELECT w.epoch FROM segment_watch w WHERE w.org_id = $1), 0), CASE WHEN EXISTS (SELECT FROM segment_watch w WHERE w.org_id = $1) THEN
-	ARRAY(SELECT '+' || g.key FROM segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id
-		WHERE m.org_id = $1 AND m.contact_id = c.id AND g.kind = 'dynamic' AND g.archived_at IS NULL ORDER BY g.key)
-	|| ARRAY(SELECT '-' || g.key FROM segment g WHERE g.org_id = $1 AND g.key = ANY (s.segments)
-	AND g.archived_at IS NOT NULL) END FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2;
+	ARRAY(SELECT '+' || g.key
+		FROM (SELECT m.segment_id FROM segment_member m WHERE m.org_id = $1 AND m.contact_id = c.id OFFSET 0) m
+		CROSS JOIN LATERAL (SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.id = m.segment_id
+			AND g.kind = 'dynamic' AND g.archived_at IS NULL LIMIT 1) g ORDER BY g.key)
+	|| ARRAY(SELECT '-' || k FROM unnest(s.segments) AS k WHERE (k IN (
+		SELECT g.key FROM segment g WHERE g.org_id = $1 AND g.archived_at IS NOT NULL)) IS TRUE
+		ORDER BY k COLLATE "C") END FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1 AND s.org_id = $1 AND c.id = $2;
 
 -- read one contact to score it
 SELECT c.id, c.email, c.first_name, c.last_name, c.phone, c.job_title, c.source, c.time_zone, c.country, c.company_id, c.stage, c.tags, c.attributes, c.owner_id, c.consent, c.created_at, c.updated_at, c.archived_at, c.edit, s.score, s.probability, s.confidence, s.version, s.engagement, '{}'::text[], s.computed, NULL::text[], s.announced, g.sums FROM contact c JOIN contact_score s ON s.org_id = c.org_id AND s.contact_id = c.id LEFT JOIN LATERAL engagement(c.org_id, c.id, $3) g ON true WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id = ANY ($2::uuid[]) AND s.contact_id = ANY ($2::uuid[]) ORDER BY c.id FOR NO KEY UPDATE OF c, s;
