@@ -67,7 +67,8 @@ func (f *follower) status() string {
 func (f *follower) silence(since string) {
 	f.t.Helper()
 	f.exec(`INSERT INTO mailbox_silence (org_id, mailbox_id, server, since, detail, next_at)
-		SELECT org_id, id, 'imap', now() - $1::interval, 'The IMAP server imap.shop.example:993 did not respond in time.',
+		SELECT org_id, id, 'imap', now() - $1::interval,
+			'The IMAP server imap.shop.example:993 did not respond in time.',
 			now() + interval '1 hour' FROM mailbox
 		ON CONFLICT (org_id, mailbox_id, server) DO UPDATE SET since = excluded.since`, since)
 }

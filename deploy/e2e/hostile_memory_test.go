@@ -19,8 +19,8 @@ var hostileTime = flag.Duration("hostile.time", 5*time.Second, "how long hostile
 
 const (
 	hostileOrgs = 20
-	// mostHostile is how much memory hostile servers may cost a worker, in KiB. The collector of a busy machine may come
-	// late, so the short form allows more.
+	// mostHostile is how much memory hostile servers may cost a worker, in KiB. The collector of a busy machine may
+	// come late, so the short form allows more.
 	mostHostile      = 50 << 10
 	mostHostileShort = 150 << 10
 )
@@ -123,8 +123,9 @@ func (a *attacked) hostileOrg(n int) *hostileOrg {
 			a.Cleanup(stop)
 			at[k] = fmt.Sprintf(`{"host":%q,"port":%d,"tls":"none","username":"u","password":"p"}`, s.Host, s.Port)
 		}
-		o.mailboxes = append(o.mailboxes, a.create("/mailboxes", o.token, fmt.Sprintf(
-			`{"kind":"smtp","from_email":"b%d@org%d.example","name":"Box","smtp":%s,"imap":%s}`, i, n, at[0], at[1]), "id"))
+		body := fmt.Sprintf(`{"kind":"smtp","from_email":"b%d@org%d.example","name":"Box","smtp":%s,"imap":%s}`,
+			i, n, at[0], at[1])
+		o.mailboxes = append(o.mailboxes, a.create("/mailboxes", o.token, body, "id"))
 	}
 	return o
 }
@@ -132,7 +133,8 @@ func (a *attacked) hostileOrg(n int) *hostileOrg {
 // useHostileMailboxes tests each mailbox and sends a mail from it, again and again.
 func (a *attacked) useHostileMailboxes(o *hostileOrg, end time.Time) {
 	for n := 0; time.Now().Before(end); n++ {
-		contact := a.create("/crm/contacts", o.token, fmt.Sprintf(`{"email":"c%d@example.com","first_name":"Ada","last_name":"Lovelace"}`, n), "id")
+		contact := a.create("/crm/contacts", o.token, fmt.Sprintf(
+			`{"email":"c%d@example.com","first_name":"Ada","last_name":"Lovelace"}`, n), "id")
 		for _, mailbox := range o.mailboxes {
 			// A mailbox that is not active refuses both.
 			_, _ = ask(a.T, "POST", "http://"+a.api+"/api/v1/mailboxes/"+mailbox+"/test", o.token, "{}")

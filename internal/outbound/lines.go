@@ -53,8 +53,8 @@ func (l *Lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Cut reports whether the last Read failed within a line. Readers of line protocols, such as that of net/textproto, take
-// a line without an end for a whole one, and drop the error.
+// Cut reports whether the last Read failed within a line. Readers of line protocols, such as that of net/textproto,
+// take a line without an end for a whole one, and drop the error.
 func (l *Lines) Cut() bool { return l.cut }
 
 // SetDeadline implements net.Conn.

@@ -36,8 +36,10 @@ var clients = map[string]string{
 }
 
 // dials finds what makes a client or a connection.
-var dials = regexp.MustCompile(`\bhttp\.(Client|Transport)\{|\bhttp\.Default(Client|Transport)|\bhttp\.(Get|Post|PostForm|Head)\(|` +
-	`\bnet\.(Dial|DialTimeout|DialTCP|DialUDP)\(|\bnet\.Dialer\{|\btls\.Dial|\bnet\.Lookup|\bnet\.(Resolver\{|DefaultResolver)|` +
+var dials = regexp.MustCompile(`\bhttp\.(Client|Transport)\{|\bhttp\.Default(Client|Transport)|` +
+	`\bhttp\.(Get|Post|PostForm|Head)\(|` +
+	`\bnet\.(Dial|DialTimeout|DialTCP|DialUDP)\(|\bnet\.Dialer\{|\btls\.Dial|` +
+	`\bnet\.Lookup|\bnet\.(Resolver\{|DefaultResolver)|` +
 	`\bsmtp\.(Dial|NewClient)|\bimapclient\.(Dial|New)|outbound\.(Dial|NewTransport)\(`)
 
 func TestEveryClientOfAStrangerIsWalked(t *testing.T) {

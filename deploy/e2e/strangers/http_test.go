@@ -41,7 +41,8 @@ type httpClient struct {
 func httpClients() []httpClient {
 	all := []httpClient{
 		{
-			name: "webhook", call: postWebhook, bound: 256 << 10, within: 20 * time.Second, ignoresBody: true, takesAny: true,
+			name: "webhook", call: postWebhook, bound: 256 << 10, within: 20 * time.Second,
+			ignoresBody: true, takesAny: true,
 		},
 		{name: "AI", call: completeText, bound: 2 << 20, within: 20 * time.Second, end: 10 * time.Second},
 		{name: "Stripe", call: readStripe, bound: 24 << 20, within: 50 * time.Second},
@@ -93,7 +94,8 @@ func completeText(ctx context.Context, s *strangers.Server) error {
 func readStripe(_ context.Context, s *strangers.Server) error {
 	c := client.New("sk_test_x", &stripe.Backends{
 		API: stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
-			HTTPClient: billing.NewHTTP(), MaxNetworkRetries: stripe.Int64(1), URL: stripe.String("http://" + s.Address),
+			HTTPClient: billing.NewHTTP(), MaxNetworkRetries: stripe.Int64(1),
+			URL:           stripe.String("http://" + s.Address),
 			LeveledLogger: &stripe.LeveledLogger{}, EnableTelemetry: stripe.Bool(false),
 		}),
 	})
@@ -190,12 +192,13 @@ func TestNoRedirectIsFollowedWithoutEnd(t *testing.T) {
 	all := newTable(t)
 	for _, c := range httpClients() {
 		for _, status := range []int{301, 302, 307, 308} {
-			raw := fmt.Sprintf("HTTP/1.1 %d x\r\nLocation: /%s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status,
-				bytes.Repeat([]byte("x"), 1<<10))
+			raw := fmt.Sprintf("HTTP/1.1 %d x\r\nLocation: /%s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+				status, bytes.Repeat([]byte("x"), 1<<10))
+			redirect := strangers.Attack{Send: func(c *strangers.Conn) { _, _ = io.WriteString(c, raw) }}
 			all.add(hostile{
 				name: fmt.Sprintf("%s, status %d", c.name, status), bound: 1 << 20, within: c.within,
 				maySucceed: c.ignoresBody,
-				talk:       strangers.HTTP(strangers.Attack{Send: func(c *strangers.Conn) { _, _ = io.WriteString(c, raw) }}),
+				talk:       strangers.HTTP(redirect),
 				call:       c.call,
 			})
 		}

@@ -79,7 +79,9 @@ func TestNoMailServerIsReadWithoutEnd(t *testing.T) {
 				all.add(hostile{
 					name: way + " " + phase + ": " + a.Name, talk: strangers.SMTP(phase, way, secure, a),
 					bound: 512 << 10, within: 10 * time.Second,
-					call: func(ctx context.Context, s *strangers.Server) error { return sendMail(ctx, s, way, roots, time.Second) },
+					call: func(ctx context.Context, s *strangers.Server) error {
+						return sendMail(ctx, s, way, roots, time.Second)
+					},
 				})
 			}
 		}
