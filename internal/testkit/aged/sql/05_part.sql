@@ -49,9 +49,9 @@ FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id, regexp_s
 ON CONFLICT DO NOTHING;
 
 -- Scores follow the stages: few leads are above most customers.
-INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, archived, segments,
+INSERT INTO contact_score (org_id, contact_id, stage, score, probability, version, confidence, announced, archived, segments,
     scored_at, fades_at)
-SELECT org_id, id, s, s / 100, 'prior', 'prior', s, h8 > 0.97, array_remove(ARRAY[CASE WHEN h1 > 0.8 THEN 'segment-0' END,
+SELECT org_id, id, stage, s, s / 100, 'prior', 'prior', s, h8 > 0.97, array_remove(ARRAY[CASE WHEN h1 > 0.8 THEN 'segment-0' END,
     CASE WHEN h4 < 0.005 THEN 'segment-1' END, CASE WHEN segments > 2 AND stage = 'lead' THEN 'segment-2' END,
     CASE WHEN segments > 3 AND s >= 50 THEN 'segment-3' END], NULL), @now - h2 * interval '20 days',
     CASE WHEN h6 > 0.95 THEN @now + h7 * interval '20 days' END
