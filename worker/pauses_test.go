@@ -220,6 +220,7 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Clock = time.Time{}
 	if diff := cmp.Diff(store.Stops{Lanes: map[queue.Lane]bool{queue.Bulk: true}, Kinds: 1, Lines: 1}, s); diff != "" {
 		t.Errorf("stops (-want +got):\n%s", diff)
 	}

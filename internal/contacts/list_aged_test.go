@@ -11,6 +11,9 @@ import (
 // TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditions lists by each filter. An index page has
 // a hundred contacts; a page of contacts with all that is shown of them takes 20 buffers each.
 func TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a database of 600 orgs")
+	}
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	const limit = 51

@@ -46,6 +46,9 @@ func newestOf(t *testing.T, tx *postgres.Tx, f webhooks.Filter, endpoint, before
 // TestAListOfDeliveriesOfAnAgedOrgIsRightAndReadsItsPageAlone lists by each status and type, of all endpoints and of
 // one, two pages each. Today's deliveries were never analyzed.
 func TestAListOfDeliveriesOfAnAgedOrgIsRightAndReadsItsPageAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a database of 600 orgs")
+	}
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	org := d.World.Org(aged.Huge).ID

@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit/strangers"
 )
 
-// inFlight is what the buffers of the loopback interface may hold of a connection, in bytes.
-const inFlight = 8 << 20
+// inFlight is what the buffers of the loopback interface may hold of a connection, in bytes: they grow to some 10 MiB.
+const inFlight = 24 << 20
 
 // maxDials bounds how often a call connects, with its repetitions.
 const maxDials = 12

@@ -15,6 +15,9 @@ import (
 // TestAListOfDuplicatesOfAGrownOrgReadsItsContactsByTheirIDs lists the groups of an org of which the statistics do not
 // know that it has grown.
 func TestAListOfDuplicatesOfAGrownOrgReadsItsContactsByTheirIDs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a database of 600 orgs")
+	}
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	for _, class := range []aged.Class{aged.Grown, aged.Huge} {
