@@ -64,6 +64,9 @@ type build struct {
 
 // parts runs the contacts' file for both parts. Unless the state is Analyzed, the statistics are made between them.
 func (b *build) parts(ctx context.Context) error {
+	if err := b.exec(ctx, "autovacuum", keepStatistics); err != nil {
+		return err
+	}
 	if err := b.file(ctx, partFile, 1); err != nil {
 		return err
 	}
@@ -98,6 +101,15 @@ func (b *build) replacer(part int) *strings.Replacer {
 		"@grown", number(b.size.Grown), "@small", number(b.size.Small), "@behind", number(b.size.Behind),
 		"@ahead", number(b.size.Ahead))
 }
+
+// keepStatistics keeps autovacuum, which looks at the tables once a minute, from the statistics of the state.
+const keepStatistics = `DO $$
+DECLARE leaf regclass;
+BEGIN
+	FOR leaf IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace LOOP
+		EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', leaf);
+	END LOOP;
+END $$`
 
 // leaves are the tables that autovacuum would look at: all that hold rows but today's partitions, which have been
 // written since.

@@ -39,7 +39,7 @@ SELECT org_id, id, f, 1, 100, @now + (hashtext(id::text) & 255) * interval '1 se
 FROM mailbox, unnest('{INBOX,Sent}'::text[]) AS f WHERE kind = 'smtp';
 INSERT INTO mailbox_silence (org_id, mailbox_id, server, since, failures, detail, next_at)
 SELECT org_id, id, 'imap', @now - interval '5 minutes', 3, 'The server does not respond.', @now + interval '4 minutes'
-FROM mailbox WHERE kind = 'smtp' AND hashtext(id::text) % 50 = 0;
+FROM (SELECT *, row_number() OVER (ORDER BY id) AS nr FROM mailbox WHERE kind = 'smtp') AS m WHERE nr % 50 = 1;
 INSERT INTO mailbox_provider (org_id, id, provider, key, created_at, updated_at)
 SELECT org_id, id, 'ses', aged.bytes('provider'), created_at, created_at FROM mailbox WHERE kind = 'smtp';
 INSERT INTO provider_event (org_id, mailbox_id, identity, received_at)
