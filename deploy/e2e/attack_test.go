@@ -48,7 +48,7 @@ func TestAnAttackOnAllListenersLeavesEachRoleItsMemory(t *testing.T) {
 	stop := a.startOrdinaryClients()
 	defer stop()
 	a.wait(rest)
-	before := a.memory("VmRSS")
+	before := a.memory()
 
 	peak := map[string]int{}
 	attack, end := context.WithTimeout(t.Context(), *attackTime)
@@ -58,7 +58,7 @@ func TestAnAttackOnAllListenersLeavesEachRoleItsMemory(t *testing.T) {
 	}
 	for attack.Err() == nil {
 		a.wait(500 * time.Millisecond)
-		for name, now := range a.memory("VmRSS") {
+		for name, now := range a.memory() {
 			peak[name] = max(peak[name], now)
 		}
 	}
@@ -67,7 +67,7 @@ func TestAnAttackOnAllListenersLeavesEachRoleItsMemory(t *testing.T) {
 
 	a.wait(rest)
 	stop()
-	after := a.memory("VmRSS")
+	after := a.memory()
 	for name := range a.roles {
 		t.Logf("%-9s %4d MiB before, %4d at its peak, %4d after %v of rest: %.2f", name, before[name]>>10,
 			peak[name]>>10, after[name]>>10, rest, float64(after[name])/float64(before[name]))
@@ -117,12 +117,12 @@ func newAttacked(t *testing.T) *attacked {
 	return a
 }
 
-// memory returns a field of each role's /proc/PID/status in KiB.
-func (a *attacked) memory(field string) map[string]int {
+// memory returns what each role takes, in KiB.
+func (a *attacked) memory() map[string]int {
 	a.Helper()
 	now := map[string]int{}
 	for name, r := range a.roles {
-		now[name] = memory(a.T, r.pid, field)
+		now[name] = memory(a.T, r.pid, "VmRSS")
 	}
 	return now
 }

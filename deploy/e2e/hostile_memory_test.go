@@ -67,7 +67,7 @@ func TestAHundredHostileMailServersCostAWorkerLittleMemory(t *testing.T) {
 	stop := a.startOrdinaryClients()
 	defer stop()
 	a.wait(*hostileTime)
-	before := a.memory("VmRSS")["worker"]
+	before := a.memory()["worker"]
 
 	var orgs []*hostileOrg
 	for n := range hostileOrgs {
@@ -81,7 +81,7 @@ func TestAHundredHostileMailServersCostAWorkerLittleMemory(t *testing.T) {
 	peak := 0
 	for time.Now().Before(end) {
 		a.wait(200 * time.Millisecond)
-		peak = max(peak, a.memory("VmRSS")["worker"])
+		peak = max(peak, a.memory()["worker"])
 	}
 	senders.Wait()
 	t.Logf("the worker took %d MiB before, %d at most with the servers", before>>10, peak>>10)

@@ -19,7 +19,7 @@ import (
 // datagrams makes the server of a table row answer by UDP, too, at the same port. answer gets a query, and sends what
 // it likes. What the client does not read is dropped, so it is not counted.
 func datagrams(s *strangers.Server, answer func(query []byte, send func([]byte) bool)) error {
-	l, err := net.ListenPacket("udp", s.Address) //nolint:noctx // a local listener
+	l, err := net.ListenPacket("udp", s.Address)
 	if err != nil {
 		return err
 	}
