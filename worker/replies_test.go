@@ -70,8 +70,8 @@ func openOutage(t *testing.T, fault func(to string) smtpd.Fault) *outage {
 	return o
 }
 
-// write creates n emails, and their jobs, each of a concurrency key of its own so that all are sent at once.
-func (o *outage) write(n int) {
+// writeEmails creates n emails, and their jobs, each of a concurrency key of its own so that all are sent at once.
+func (o *outage) writeEmails(n int) {
 	o.t.Helper()
 	ctx := o.t.Context()
 	if err := o.db.App.Tx(ctx, o.org, func(tx *postgres.Tx) error {
@@ -222,7 +222,7 @@ func repliesDuring(t *testing.T, leave, back func(*outage)) {
 		}
 		return smtpd.Fault{}
 	})
-	o.write(mails)
+	o.writeEmails(mails)
 	replies := o.replies()
 	o.work(worker.Options{Concurrency: manyMails, Timing: patient}, postHandlers(o.db.App, o.emails.Box, replies)...)
 	o.marked(mails)
@@ -246,7 +246,7 @@ func TestTheFinalRepliesOfAKilledWorkerAreWrittenByTheNextOne(t *testing.T) {
 	t.Parallel()
 	mails := *finalReplies
 	o := openOutage(t, takesEach)
-	o.write(mails)
+	o.writeEmails(mails)
 	first := o.process(keeping)
 	o.marked(mails)
 	o.postgres.Crash()

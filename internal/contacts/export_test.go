@@ -26,7 +26,7 @@ func PageWays(org id.ID, f *Filter, s Sort, after *Position, limit, n int) (sql 
 		ways = append(ways, func() (*query, string, error) { return p.stretch(n) })
 	}
 	for _, part := range p.rest {
-		if served(part) {
+		if hasIndex(part) {
 			ways = append(ways, func() (*query, string, error) { return p.gather(part, 1_000_000) })
 		}
 	}

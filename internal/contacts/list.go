@@ -125,7 +125,7 @@ func (p *page) leaves() (n int) {
 func (p *page) smallest(ctx context.Context, tx *postgres.Tx, few int) (set *filter.Filter, rows int, err error) {
 	var sets []*filter.Filter
 	for _, part := range p.rest {
-		if served(part) {
+		if hasIndex(part) {
 			sets = append(sets, part)
 		}
 	}
@@ -150,8 +150,8 @@ func (p *page) smallest(ctx context.Context, tx *postgres.Tx, few int) (set *fil
 	return sets[at], found[at], nil
 }
 
-// served reports whether an index has the contacts that satisfy a condition.
-func served(part *filter.Filter) bool {
+// hasIndex reports whether an index has the contacts that satisfy a condition.
+func hasIndex(part *filter.Filter) bool {
 	field, op, value, ok := part.Term()
 	if !ok || field == "consent_basis" || field == "consent_confirmed_at" {
 		return false

@@ -21,11 +21,11 @@ func Waits(ctx context.Context, tx *postgres.Tx, all []Enrolment) ([]mailboxes.W
 			ids, senders = append(ids, all[i].SequenceID), append(senders, all[i].MailboxID)
 		}
 	}
-	paused, err := sequences.PausedOf(ctx, tx, unique(ids))
+	paused, err := sequences.PausedOf(ctx, tx, sortUnique(ids))
 	if err != nil {
 		return nil, err
 	}
-	waits, err := mailboxes.WaitsOf(ctx, tx, unique(senders))
+	waits, err := mailboxes.WaitsOf(ctx, tx, sortUnique(senders))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func SequenceWaits(ctx context.Context, tx *postgres.Tx, all []sequences.Row) ([
 	for _, list := range senders {
 		boxes = append(boxes, list...)
 	}
-	waits, err := mailboxes.WaitsOf(ctx, tx, unique(boxes))
+	waits, err := mailboxes.WaitsOf(ctx, tx, sortUnique(boxes))
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func firstWait(boxes []id.ID, waits map[id.ID]mailboxes.SenderWait) mailboxes.Wa
 	return w.Wait
 }
 
-func unique(ids []id.ID) []id.ID {
+func sortUnique(ids []id.ID) []id.ID {
 	slices.SortFunc(ids, id.Compare)
 	return slices.Compact(ids)
 }

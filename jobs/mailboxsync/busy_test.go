@@ -15,8 +15,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
 )
 
-// talkative starts an IMAP server whose searches find very many mails.
-func talkative(t *testing.T) *net.TCPAddr {
+// serveLongSearches starts an IMAP server whose searches find very many mails.
+func serveLongSearches(t *testing.T) *net.TCPAddr {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -89,7 +89,7 @@ func crowd(t *testing.T, d *imap.Dialer, at *net.TCPAddr) {
 // The server is not at fault, and it was not heard either.
 func TestAMailboxThatThereIsNoMemoryForIsNeitherSilentNorHasItResponded(t *testing.T) {
 	t.Parallel()
-	p, at := open(t), talkative(t)
+	p, at := open(t), serveLongSearches(t)
 	p.syncer.Dialer = &imap.Dialer{AllowPrivate: true, Timeout: 20 * time.Second, Memory: imap.NewMemory()}
 	p.moved(at.IP.String(), at.Port)
 	crowd(t, p.syncer.Dialer, at)

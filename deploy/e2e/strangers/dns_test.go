@@ -78,8 +78,8 @@ type nameServer struct {
 	tcp  strangers.Attack
 }
 
-// truncated makes the client ask again by TCP.
-func truncated(query []byte, send func([]byte) bool) { send(response(query, true, 0)) }
+// sendTruncated makes the client ask again by TCP.
+func sendTruncated(query []byte, send func([]byte) bool) { send(response(query, true, 0)) }
 
 // respond answers a query by TCP with n records.
 func respond(truncated bool, n int) strangers.Attack {
@@ -116,12 +116,12 @@ func nameServers() []nameServer {
 		{"a datagram with too many records", func(query []byte, send func([]byte) bool) {
 			send(response(query, false, 1000))
 		}, strangers.Silent("", "")},
-		{"silence by TCP", truncated, strangers.Silent("", "")},
-		{"a dripping message", truncated, strangers.Dripping("", "\xff\xff", "x")},
-		{"a message that is too long", truncated, strangers.Endless("", "\xff\xff", "x")},
-		{"messages without end", truncated, strangers.Endless("", "", "\x00\x0c"+strings.Repeat("\x00", 12))},
-		{"a huge message", truncated, respond(false, 4000)},
-		{"truncation also by TCP", truncated, respond(true, 0)},
+		{"silence by TCP", sendTruncated, strangers.Silent("", "")},
+		{"a dripping message", sendTruncated, strangers.Dripping("", "\xff\xff", "x")},
+		{"a message that is too long", sendTruncated, strangers.Endless("", "\xff\xff", "x")},
+		{"messages without end", sendTruncated, strangers.Endless("", "", "\x00\x0c"+strings.Repeat("\x00", 12))},
+		{"a huge message", sendTruncated, respond(false, 4000)},
+		{"truncation also by TCP", sendTruncated, respond(true, 0)},
 	}
 }
 

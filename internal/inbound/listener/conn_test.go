@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// stranger is the networks of a client with limits.
-func stranger() []netip.Prefix {
+// networksOfStranger is the networks of a client with limits.
+func networksOfStranger() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("198.51.100.7/32"), netip.MustParsePrefix("198.51.100.0/24")}
 }
 
@@ -49,7 +49,7 @@ func dripping(interval time.Duration) (c *conn, stop func()) {
 			time.Sleep(interval) //nolint:forbidigo // the client's pace, in a bubble
 		}
 	}()
-	c = newConn(ours, stranger(), nil, func() {})
+	c = newConn(ours, networksOfStranger(), nil, func() {})
 	return c, func() {
 		_ = c.Close()
 		_ = theirs.Close()
@@ -120,9 +120,9 @@ func TestASessionOfAStrangerEndsWithAnAnswerAfterTenMinutesAndNoneOfOurs(t *test
 		"a busy stranger":         {&Server{}, pace, "421", maxSession},
 		"a silent stranger":       {&Server{}, 2 * time.Minute, "421", idle},
 		"LMTP":                    {&Server{LMTP: true}, pace, "250", 57 * pace},
-		"a trusted network":       {&Server{Trusted: stranger()}, pace, "250", 57 * pace},
+		"a trusted network":       {&Server{Trusted: networksOfStranger()}, pace, "250", 57 * pace},
 		"a silent LMTP client":    {&Server{LMTP: true}, 2 * time.Minute, "421", idle},
-		"a silent trusted client": {&Server{Trusted: stranger()}, 2 * time.Minute, "421", idle},
+		"a silent trusted client": {&Server{Trusted: networksOfStranger()}, 2 * time.Minute, "421", idle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +137,7 @@ func TestASessionOfAStrangerEndsWithAnAnswerAfterTenMinutesAndNoneOfOurs(t *test
 				go func() { served <- s.Serve(t.Context(), p) }()
 				ours, theirs := net.Pipe()
 				p.conns <- ours
-				last, after := talk(theirs, c.pause)
+				last, after := sendNoops(theirs, c.pause)
 				if !strings.HasPrefix(last, c.last) || after != c.after {
 					t.Errorf("%q after %v, want %s after %v", last, after, c.last, c.after)
 				}
@@ -151,9 +151,9 @@ func TestASessionOfAStrangerEndsWithAnAnswerAfterTenMinutesAndNoneOfOurs(t *test
 	}
 }
 
-// talk sends a NOOP at each interval for 20 minutes, or until the server ends the session. It returns the last answer
+// sendNoops sends a NOOP at each interval for 20 minutes, or until the server ends the session. It returns the last answer
 // and when it came.
-func talk(c net.Conn, interval time.Duration) (last string, after time.Duration) {
+func sendNoops(c net.Conn, interval time.Duration) (last string, after time.Duration) {
 	began, answers := time.Now(), make(chan string, 100)
 	go func() {
 		defer close(answers)

@@ -21,12 +21,12 @@ func WriteIdentity(w io.Writer, raw []byte) {
 	sole := h.soleMessageID()
 	switch {
 	case r.mail.Cut, sole == "" && strings.TrimSpace(h.Get("Date")) == "":
-		write(w, "raw\x00")
+		writeText(w, "raw\x00")
 		writeLines(w, withoutEnvelope(raw))
 	case sole != "":
-		write(w, "id\x00"+sole)
+		writeText(w, "id\x00"+sole)
 	default:
-		write(w, "mail\x00")
+		writeText(w, "mail\x00")
 		h.writeEssence(w)
 		writeLines(w, body)
 	}
@@ -61,11 +61,11 @@ func (h Header) soleMessageID() (sole string) {
 // writeEssence writes the fields that the author of a mail has written and that no server changes on the way.
 func (h Header) writeEssence(w io.Writer) {
 	for _, name := range []string{"From", "To", "Date", "Subject"} {
-		write(w, h.Get(name)+"\x00")
+		writeText(w, h.Get(name)+"\x00")
 	}
 	for _, value := range h.All("Message-ID") { // several, or one that is too long
 		if value != "" {
-			write(w, value+"\x00")
+			writeText(w, value+"\x00")
 		}
 	}
 }
@@ -94,4 +94,4 @@ func withoutEnvelope(raw []byte) []byte {
 	}
 }
 
-func write(w io.Writer, text string) { _, _ = io.WriteString(w, text) }
+func writeText(w io.Writer, text string) { _, _ = io.WriteString(w, text) }

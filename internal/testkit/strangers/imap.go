@@ -15,14 +15,12 @@ var IMAPPhases = []string{
 func IMAP(phase, way string, secure *tls.Config, a Attack) func(*Conn) {
 	return func(c *Conn) {
 		if way == TLS {
-			c = &Conn{tls.Server(c.Conn, secure), c.server}
+			c = c.encrypted(secure)
 		}
 		defer func() { _ = c.Close() }()
-		if phase == "greeting" {
-			a.Send(c)
+		if !greet(c, phase, "* OK ready", a) {
 			return
 		}
-		say(c, "* OK ready")
 		for lines := bufio.NewReader(c); ; {
 			line, err := lines.ReadString('\n')
 			if err != nil {
@@ -40,15 +38,15 @@ func IMAP(phase, way string, secure *tls.Config, a Attack) func(*Conn) {
 			}
 			switch word {
 			case "CAPABILITY":
-				say(c, "* CAPABILITY IMAP4rev1 STARTTLS AUTH=PLAIN SASL-IR")
+				sayLines(c, "* CAPABILITY IMAP4rev1 STARTTLS AUTH=PLAIN SASL-IR")
 			case "EXAMINE":
-				say(c, "* 3 EXISTS", "* OK [UIDVALIDITY 1] x", "* OK [UIDNEXT 9] x")
+				sayLines(c, "* 3 EXISTS", "* OK [UIDVALIDITY 1] x", "* OK [UIDNEXT 9] x")
 			case "SEARCH":
-				say(c, "* SEARCH 5 6 7")
+				sayLines(c, "* SEARCH 5 6 7")
 			}
-			say(c, tag+" OK done")
+			sayLines(c, tag+" OK done")
 			if word == "STARTTLS" {
-				c = &Conn{tls.Server(c.Conn, secure), c.server}
+				c = c.encrypted(secure)
 				lines = bufio.NewReader(c)
 			}
 		}

@@ -29,6 +29,9 @@ type Conn struct {
 	server *Server
 }
 
+// encrypted returns the connection with TLS above it.
+func (c *Conn) encrypted(config *tls.Config) *Conn { return &Conn{tls.Server(c.Conn, config), c.server} }
+
 // Write implements io.Writer.
 func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)

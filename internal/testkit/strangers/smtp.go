@@ -25,14 +25,12 @@ var SMTPPhases = []string{"greeting", "EHLO", "STARTTLS", "AUTH", "MAIL", "RCPT"
 func SMTP(phase, way string, secure *tls.Config, a Attack) func(*Conn) {
 	return func(c *Conn) {
 		if way == TLS {
-			c = &Conn{tls.Server(c.Conn, secure), c.server}
+			c = c.encrypted(secure)
 		}
 		defer func() { _ = c.Close() }()
-		if phase == "greeting" {
-			a.Send(c)
+		if !greet(c, phase, "220 test ready", a) {
 			return
 		}
-		say(c, "220 test ready")
 		lines := bufio.NewReader(c)
 		for data := false; ; {
 			line, err := lines.ReadString('\n')
@@ -51,20 +49,33 @@ func SMTP(phase, way string, secure *tls.Config, a Attack) func(*Conn) {
 			data = word == "DATA"
 			switch word {
 			case "EHLO":
-				say(c, "250-test", "250-STARTTLS", "250 AUTH PLAIN")
+				sayLines(c, "250-test", "250-STARTTLS", "250 AUTH PLAIN")
 			case "STARTTLS":
-				say(c, "220 go on")
-				c = &Conn{tls.Server(c.Conn, secure), c.server}
+				sayLines(c, "220 go on")
+				c = c.encrypted(secure)
 				lines = bufio.NewReader(c)
 			case "DATA":
-				say(c, "354 go on")
+				sayLines(c, "354 go on")
 			case "AUTH":
-				say(c, "235 welcome")
+				sayLines(c, "235 welcome")
 			default:
-				say(c, "250 2.0.0 fine")
+				sayLines(c, "250 2.0.0 fine")
 			}
 		}
 	}
 }
 
-func say(w io.Writer, lines ...string) { _, _ = io.WriteString(w, strings.Join(lines, "\r\n")+"\r\n") }
+// greet sends the greeting, or attacks in its place. It reports whether the session goes on.
+func greet(c *Conn, phase, greeting string, a Attack) bool {
+	if phase == "greeting" {
+		a.Send(c)
+		return false
+	}
+	sayLines(c, greeting)
+	return true
+}
+
+// sayLines sends lines.
+func sayLines(w io.Writer, lines ...string) {
+	_, _ = io.WriteString(w, strings.Join(lines, "\r\n")+"\r\n")
+}
