@@ -30,7 +30,9 @@ type Conn struct {
 }
 
 // encrypted returns the connection with TLS above it.
-func (c *Conn) encrypted(config *tls.Config) *Conn { return &Conn{tls.Server(c.Conn, config), c.server} }
+func (c *Conn) encrypted(config *tls.Config) *Conn {
+	return &Conn{tls.Server(c.Conn, config), c.server}
+}
 
 // Write implements io.Writer.
 func (c *Conn) Write(p []byte) (int, error) {
