@@ -151,8 +151,8 @@ func TestASessionOfAStrangerEndsWithAnAnswerAfterTenMinutesAndNoneOfOurs(t *test
 	}
 }
 
-// sendNoops sends a NOOP at each interval for 20 minutes, or until the server ends the session. It returns the last answer
-// and when it came.
+// sendNoops sends a NOOP at each interval for 20 minutes, or until the server ends the session. It returns the last
+// answer and when it came.
 func sendNoops(c net.Conn, interval time.Duration) (last string, after time.Duration) {
 	began, answers := time.Now(), make(chan string, 100)
 	go func() {
