@@ -24,7 +24,7 @@ import (
 )
 
 // patience is a script's timeout for other processes.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"start": start, "halt": halt, "call": call, "keep": keep, "arrived": arrived, "worked": worked, "alone": alone,

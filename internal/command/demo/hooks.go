@@ -64,10 +64,10 @@ func (c *chunk) deliver() error {
 			continue
 		}
 		if slices.Contains(mirror.Events, e.Type()) {
-			all = append(all, c.delivery(e, n, c.Mirror, nil))
+			all = append(all, c.delivery(e, n*endpoints, c.Mirror, nil))
 		}
 		if slices.Contains(archive.Events, e.Type()) {
-			all = append(all, c.delivery(e, n, c.Archive, func(at time.Time) bool {
+			all = append(all, c.delivery(e, n*endpoints+1, c.Archive, func(at time.Time) bool {
 				return at.After(down) && at.Before(down.Add(downFor))
 			}))
 		}
@@ -75,17 +75,17 @@ func (c *chunk) deliver() error {
 	return webhooks.RecordPast(c.tx, all)
 }
 
-// delivery returns the delivery of the chunk's n'th event. Its attempts fail while the endpoint is down, and the first
+// delivery returns the delivery of an event of the chunk with number n, which no other delivery of the chunk has. Its attempts fail while the endpoint is down, and the first
 // one of a few other deliveries fails, too.
 func (c *chunk) delivery(e *events.Past, n int, endpoint id.ID, down func(time.Time) bool) webhooks.PastDelivery {
-	seed := c.rowID(deliveryRow, c.Step*perStep*8+n, int(endpoint[15]), e.At.Time)
+	seed := c.rowID(deliveryRow, c.Step, n, e.At.Time)
 	r := rand.New(rand.NewPCG(c.Progress.Seed, uint64(seed[14])<<8|uint64(seed[15]))) //nolint:gosec // no secret
 	at := e.At.Add(time.Duration(4+r.IntN(30)) * time.Millisecond)
 	d := webhooks.PastDelivery{ID: seed, Endpoint: endpoint, Event: e.ID, EventType: e.Type(), At: e.At}
 	flaky := r.IntN(100) < 3
 	for failed := 0; failed < events.DeliverAttempts; {
 		a := webhooks.PastAttempt{
-			ID: c.rowID(attemptRow, c.Step*perStep*8+n, int(endpoint[15])<<8|failed, at), At: wire.At(at),
+			ID: c.rowID(attemptRow, c.Step, n*events.DeliverAttempts+failed, at), At: wire.At(at),
 			Took: time.Duration(20+r.IntN(180)) * time.Millisecond,
 		}
 		switch {
