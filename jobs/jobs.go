@@ -14,6 +14,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
 	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
 	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
+	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
@@ -180,5 +181,6 @@ func Watches(d Deps) []func(context.Context) error {
 		sequencestep.Watch(d.App, d.System),
 		sequenceenter.Watch(d.App, d.System),
 		sequencecompare.Watch(d.App, d.System),
+		(&events.HorizonPublisher{DB: d.System}).Publish,
 	}
 }

@@ -59,6 +59,7 @@ enrolment_history (org_id uuid not null, enrolment_id uuid not null, id uuid not
 enrolment_move (org_id uuid not null, id uuid not null, sequence_id uuid not null, from_version integer not null, to_version integer not null, chosen json not null, dry_run boolean not null, status text not null, after_id uuid, total integer not null, moved integer not null default 0, finished integer not null default 0, error text not null default ''::text, created_by text not null, created_at timestamp with time zone not null, completed_at timestamp with time zone)
 enrolment_result (org_id uuid not null, batch_id uuid not null, contact_id uuid not null, reason text not null, created_at timestamp with time zone not null)
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null, traceparent text default NULLIF(current_setting('app.traceparent'::text, true), ''::text)) partition by RANGE (id)
+event_horizon_row (xid bigint not null)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
 invitation_count (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default clock_timestamp())
@@ -308,6 +309,7 @@ enrolment_move: enrolment_move_pkey PRIMARY KEY (org_id, id)
 enrolment_move: enrolment_move_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text])))
 enrolment_result: enrolment_result_pkey PRIMARY KEY (org_id, batch_id, contact_id)
 event: event_pkey PRIMARY KEY (org_id, id)
+event_horizon_row: event_horizon_row_pkey PRIMARY KEY (xid)
 idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
 invitation: invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 invitation: invitation_pkey PRIMARY KEY (org_id, id)
@@ -794,6 +796,7 @@ CREATE UNIQUE INDEX enrolment_move_pkey ON public.enrolment_move USING btree (or
 CREATE UNIQUE INDEX enrolment_open ON public.enrolment USING btree (org_id, sequence_id, contact_id) WHERE (ended_at IS NULL)
 CREATE UNIQUE INDEX enrolment_pkey ON public.enrolment USING btree (org_id, id)
 CREATE UNIQUE INDEX enrolment_result_pkey ON public.enrolment_result USING btree (org_id, batch_id, contact_id)
+CREATE UNIQUE INDEX event_horizon_row_pkey ON public.event_horizon_row USING btree (xid)
 CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
 CREATE UNIQUE INDEX invitation_count_pkey ON public.invitation_count USING btree (org_id, id)
@@ -1292,6 +1295,9 @@ event: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPD
 event: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 event: funnelwork_system may DELETE
 event_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+event_horizon_row: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+event_horizon_row: funnelwork_app may SELECT
+event_horizon_row: funnelwork_system may DELETE, INSERT, SELECT
 goose_db_version: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 goose_lock: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 idempotency_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
@@ -1562,6 +1568,7 @@ job_pause_ends() as its caller
 job_revived() as its caller
 job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamp with time zone) as its caller
 job_wake(org uuid, in_lane text, at timestamp with time zone) as its caller
+late_event_seq(n integer) as its caller
 lock_invited(address bytea) as its caller
 mailbox_full_until(org uuid, mailbox uuid, cap integer) as its caller
 mailbox_health(org uuid, mailbox uuid, since timestamp with time zone, OUT sent integer, OUT bounced integer, OUT complained integer) as its caller
@@ -1572,6 +1579,7 @@ make_partitions(days integer) as its owner
 org_begins() as its caller
 org_counts() as its caller
 org_sells() as its caller
+publish_event_horizon(before bigint) as its caller
 quota_count() as its caller
 quota_key(org uuid, what text) as its caller
 quota_level(used bigint, cap bigint) as its caller

@@ -12,4 +12,12 @@
 // An event that concerns contacts also has an entry on the timeline of each, inserted by the same statement. Events are
 // deleted after 30 days, but entries are kept as long as the contact. An entry therefore holds the main members of the
 // object and the changes, not the whole payload.
+//
+// # The end of the feed
+//
+// Sequence numbers contain the transaction id, and the feed ends before the oldest open transaction, so that a reader
+// misses nothing. A transaction of somebody else, such as an open psql, would stop all feeds. Our own writers therefore
+// register with a shared advisory lock, and workers publish the oldest open transaction of ours in a row: ids instead of
+// a table of writers, because a lock ends with its session, however that ends. Migration 0132 has the rules. Without a
+// worker the feeds wait for the oldest transaction of all.
 package events

@@ -15,7 +15,8 @@ import (
 // If types is not empty, it returns only events of these types.
 //
 // A reader that continues from the last seq it saw misses no event: Feed holds back the events of open transactions and
-// all later events until those transactions end, so no lower seq can appear after a higher one was returned.
+// all later events until those transactions end, so no lower seq can appear after a higher one was returned. Open
+// transactions that are not ours hold events back for half a second: see HorizonPublisher.
 func Feed(ctx context.Context, tx *postgres.Tx, after int64, types []string, limit int) ([]*Stored, error) {
 	return readFeed(ctx, tx, feedSQL, feedOfTypesSQL, after, types, limit)
 }
@@ -85,7 +86,7 @@ func Get(ctx context.Context, tx *postgres.Tx, event id.ID) (*Stored, error) {
 
 const (
 	feedColumns    = `SELECT id, seq, type, actor_type, actor_id, request_id, data, created_at FROM event `
-	feedKept       = `AND seq < event_horizon() AND id >= uuid_floor(now() - interval '30 days') `
+	feedKept       = `AND seq < (SELECT event_horizon()) AND id >= uuid_floor(now() - interval '30 days') `
 	feedWhere      = `WHERE org_id = $1 AND seq > $2 ` + feedKept
 	latestWhere    = `WHERE org_id = $1 AND seq < $2 ` + feedKept
 	feedOrder      = `ORDER BY seq LIMIT $3`

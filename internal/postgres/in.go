@@ -46,8 +46,11 @@ func (tx *Tx) Turn(org id.ID) {
 
 const (
 	orgSQL = "SELECT set_config('app.org_id', $1, true)"
-	// pooledSQL also sets what our own sessions set at their start.
-	pooledSQL = "SELECT set_config('app.org_id', $1, true), set_config('jit', 'off', true)"
+	// writerSQL also registers the transaction as one that may write events, before it gets its id: migration 0132.
+	writerSQL = orgSQL + ", set_config('app.writer', 'on', true), " +
+		"pg_advisory_xact_lock_shared(hashtext('funnelwork.events'), 1)"
+	// pooled is what our own sessions set at their start.
+	pooled = ", set_config('jit', 'off', true)"
 )
 
 // move switches the following statements to org. In a ReadTx each statement sets its org itself.

@@ -222,15 +222,19 @@ func (tx *Tx) preamble(ctx context.Context, b *pgx.Batch, begin bool) int {
 		b.Queue(traceSQL, above)
 		n++
 	}
+	sql := writerSQL
+	if tx.view {
+		sql = orgSQL
+	}
 	switch {
 	case !tx.db.pooled && tx.db.role == System && tx.org.IsZero():
 		return n - 1
 	case !tx.db.pooled:
-		b.Queue(orgSQL, tx.org.String())
+		b.Queue(sql, tx.org.String())
 		return n
 	}
 	b.Queue("SET LOCAL ROLE " + tx.db.role)
-	b.Queue(pooledSQL, tx.org.String())
+	b.Queue(sql+pooled, tx.org.String())
 	return n + 1
 }
 

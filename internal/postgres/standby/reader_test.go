@@ -102,6 +102,24 @@ func (p *pair) counted(use standby.Use, reason string) (n float64) {
 	return n
 }
 
+// publishHorizon lets the feed pass the open transaction, until the test ends.
+func (p *pair) publishHorizon() {
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.Context()))
+	publisher := events.HorizonPublisher{DB: testkit.Open(p.T, p.primary.URL, postgres.System)}
+	var publishing sync.WaitGroup
+	publishing.Go(func() {
+		for ; ctx.Err() == nil; <-time.After(time.Millisecond) {
+			if err := publisher.Publish(ctx); err != nil && ctx.Err() == nil {
+				p.Errorf("publish: %v", err)
+			}
+		}
+	})
+	p.Cleanup(func() {
+		stop()
+		publishing.Wait()
+	})
+}
+
 func (p *pair) until(what string, holds func() bool) {
 	p.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); !holds(); <-time.After(20 * time.Millisecond) {
@@ -292,10 +310,14 @@ func (p *pair) read() bool {
 
 // A reader of the feed continues from the last seq that it has seen, on a standby that replays late, while several
 // writers commit in another order than that of their transactions' begin.
+// A transaction that is not ours is open on the primary all the time.
 func TestAReaderOfTheFeedOnAStandbyMissesNoEvent(t *testing.T) {
 	t.Parallel()
 	p := open(t, 0)
 	p.inUse()
+	p.exec(`BEGIN`)
+	p.exec(`SELECT pg_current_xact_id()`)
+	p.publishHorizon()
 	p.onStandby(`ALTER SYSTEM SET recovery_min_apply_delay = '100ms'`)
 	p.onStandby(`SELECT pg_reload_conf()`)
 	const writers, each = 8, 30
