@@ -67,6 +67,7 @@ invitation_mail (address bytea not null, sent_at timestamp with time zone not nu
 job (id uuid not null, org_id uuid not null, kind text not null, args json not null, lane text not null, run_at timestamp with time zone not null default now(), state text not null default 'ready'::text, attempt integer not null default 0, max_attempts integer not null, dispatch integer not null default 0, owner uuid, wake_at timestamp with time zone, losses integer not null default 0, dedupe_key text, last_error text not null default ''::text, created_at timestamp with time zone not null default now(), line uuid, due boolean not null default false, lease_until timestamp with time zone, traceparent text default NULLIF(current_setting('app.traceparent'::text, true), ''::text), delayed_at timestamp with time zone)
 job_act (id uuid not null, at timestamp with time zone not null default clock_timestamp(), actor text not null, act text not null, scope text not null default ''::text, jobs uuid[] not null default '{}'::uuid[], count integer not null, reason text not null default ''::text)
 job_death (org_id uuid not null, id uuid not null, kind text not null, lane text not null, died_at timestamp with time zone not null default clock_timestamp(), error text not null)
+job_floor (at timestamp with time zone not null)
 job_lane (lane text not null, full_until timestamp with time zone not null)
 job_line (org_id uuid not null, id uuid not null, slots integer not null default 10, held_until timestamp with time zone, probing boolean not null default false, rate integer, next_at timestamp with time zone not null default now(), held_at timestamp with time zone)
 job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now(), by_hand boolean not null default true, suspended boolean not null default false)
@@ -324,6 +325,7 @@ job: job_pkey PRIMARY KEY (org_id, id)
 job: job_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'dead'::text])))
 job_act: job_act_pkey PRIMARY KEY (id)
 job_death: job_death_pkey PRIMARY KEY (org_id, id)
+job_floor: job_floor_pkey PRIMARY KEY (at)
 job_lane: job_lane_pkey PRIMARY KEY (lane)
 job_line: job_line_pkey PRIMARY KEY (org_id, id)
 job_line: job_line_rate_check CHECK ((rate > 0))
@@ -617,6 +619,7 @@ CREATE INDEX job_death_org ON public.job_death USING btree (org_id, died_at, id)
 CREATE INDEX job_death_org_kind ON public.job_death USING btree (org_id, kind, died_at, id) INCLUDE (lane)
 CREATE INDEX job_delayed ON public.job USING btree (run_at) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND (NOT due))
 CREATE INDEX job_line_held ON public.job_line USING btree (held_until) WHERE (held_until IS NOT NULL)
+CREATE INDEX job_slots ON public.job USING btree (lane, org_id, wake_at, line) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
 CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, COALESCE(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at, id) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
 CREATE INDEX job_waiting_line ON public.job USING btree (lane, org_id, line) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
@@ -807,6 +810,7 @@ CREATE UNIQUE INDEX invitation_token ON public.invitation USING btree (org_id, t
 CREATE UNIQUE INDEX job_act_pkey ON public.job_act USING btree (id)
 CREATE UNIQUE INDEX job_death_pkey ON public.job_death USING btree (org_id, id)
 CREATE UNIQUE INDEX job_dedupe ON public.job USING btree (org_id, dedupe_key) WHERE (dedupe_key IS NOT NULL)
+CREATE UNIQUE INDEX job_floor_pkey ON public.job_floor USING btree (at)
 CREATE UNIQUE INDEX job_lane_pkey ON public.job_lane USING btree (lane)
 CREATE UNIQUE INDEX job_line_pkey ON public.job_line USING btree (org_id, id)
 CREATE UNIQUE INDEX job_pause_pkey ON public.job_pause USING btree (scope, name)
@@ -1318,6 +1322,9 @@ job_act: funnelwork_system may INSERT, SELECT
 job_death: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job_death: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 job_death: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+job_floor: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+job_floor: funnelwork_app may SELECT
+job_floor: funnelwork_system may DELETE, INSERT, SELECT
 job_lane: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 job_lane: funnelwork_app may SELECT
 job_lane: funnelwork_system may DELETE, INSERT, SELECT, UPDATE

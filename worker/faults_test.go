@@ -66,7 +66,7 @@ func TestAPushedJobWhoseTaskIsDeletedFromRedisRunsWithin21s(t *testing.T) {
 	j := h.only()
 	h.push(j.ref())
 	h.exec("UPDATE job SET wake_at = now()")
-	if found, err := h.ledger().Wake(t.Context(), 10); err != nil || len(found.Refs) != 1 {
+	if found, err := h.ledger().Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 1 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	if err := h.inspect().DeleteTask("default", j.ref().TaskID()); err != nil {
@@ -141,7 +141,7 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	ledger := h.ledger()
 	courier := dispatch.New(ledger, h.link)
 	took := h.until(time.Minute, "the lease lapsed", func() bool {
-		found, err := ledger.Reap(t.Context(), 10)
+		found, err := ledger.Reap(t.Context(), 10, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}

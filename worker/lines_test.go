@@ -128,7 +128,7 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 		t.Errorf("claimed: %v", err)
 	}
 	h.exec("UPDATE job SET wake_at = now() WHERE id = $1", all[1].ID)
-	if found, err := h.ledger().Wake(t.Context(), 10); err != nil || len(found.Refs) != 0 {
+	if found, err := h.ledger().Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 0 {
 		t.Errorf("woke %v, %v", found, err)
 	}
 	if n := h.addLine(h.org, line, 1); n != 1 {

@@ -216,11 +216,11 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 			}
 		}
 	}
-	s, err := h.ledger().Stops(t.Context())
+	s, err := h.ledger().Stops(t.Context(), time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Clock = time.Time{}
+	s.Clock, s.First = time.Time{}, time.Time{}
 	if diff := cmp.Diff(store.Stops{Lanes: map[queue.Lane]bool{queue.Bulk: true}, Kinds: 1, Lines: 1}, s); diff != "" {
 		t.Errorf("stops (-want +got):\n%s", diff)
 	}

@@ -40,10 +40,13 @@ func (w *Worker) relay(ctx context.Context) {
 func (w *Worker) look(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, askRedis)
 	began := time.Now()
-	stops, unread := w.ledger.Stops(asking)
+	from := w.floor.from(w.opt.Timing.Lease)
+	stops, unread := w.ledger.Stops(asking, from)
 	cancel()
 	if unread == nil {
 		w.noticeClock(stops.Clock, began)
+		w.floor.raise(from, &stops)
+		w.publishFloor(ctx, &stops)
 	}
 	changed, err := w.epoch(ctx, stops.Lanes, unread == nil)
 	if err != nil {
@@ -78,11 +81,11 @@ func (w *Worker) look(ctx context.Context) error {
 	}
 	for _, scan := range []struct {
 		what string
-		find func(context.Context, int) (store.DueScan, error)
+		find func(context.Context, int, time.Time) (store.DueScan, error)
 	}{{"reap", w.ledger.Reap}, {"wake", w.ledger.Wake}} {
 		for full := true; full && ctx.Err() == nil; {
 			var late time.Duration
-			if full, late, err = w.scan(ctx, scan.what, scan.find); err != nil {
+			if full, late, err = w.scan(ctx, scan.what, scan.find, from); err != nil {
 				return err
 			}
 			lag = max(lag, late)
@@ -94,11 +97,11 @@ func (w *Worker) look(ctx context.Context) error {
 
 // scan runs one short transaction and then pushes the jobs that it found.
 func (w *Worker) scan(ctx context.Context, what string,
-	find func(context.Context, int) (store.DueScan, error),
+	find func(context.Context, int, time.Time) (store.DueScan, error), from time.Time,
 ) (full bool, late time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
-	found, err := find(ctx, lookBatch)
+	found, err := find(ctx, lookBatch, from)
 	if err != nil {
 		return false, 0, fmt.Errorf("%s: %w", what, err)
 	}

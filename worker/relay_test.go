@@ -81,7 +81,7 @@ func TestAPausedLaneKindOrOrgIsLeftAloneUntilItIsResumed(t *testing.T) {
 		h.exec("UPDATE job SET wake_at = CASE WHEN id = (SELECT id FROM job ORDER BY id LIMIT 1) THEN now() END")
 		l, feeder := h.ledger(), h.feeder()
 		look := func() int {
-			w, err := l.Wake(t.Context(), 10)
+			w, err := l.Wake(t.Context(), 10, time.Time{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestLooksAtPendingTasksPushNothingTwice(t *testing.T) {
 	}
 	h.exec("UPDATE job SET wake_at = now()")
 	for looked := 0; looked < len(refs); {
-		found, err := l.Wake(t.Context(), 500)
+		found, err := l.Wake(t.Context(), 500, time.Time{})
 		if err != nil || len(found.Refs) == 0 {
 			t.Fatalf("%d found, %v", len(found.Refs), err)
 		}

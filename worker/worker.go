@@ -103,6 +103,7 @@ type Worker struct {
 	link     redisHealth
 	idle     *idleLanes
 	clock    clockWatch         // the relay's
+	floor    scanFloor          // the relay's
 	setBack  chan time.Duration // from the relay to endWaits
 	// unclaimedLog keeps a fault that fails every claim from flooding the log.
 	unclaimedLog sampler

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
@@ -34,7 +35,7 @@ func (d *jobsAPI) backlog(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	stops, err := d.store.Stops(r.Context())
+	stops, err := d.store.Stops(r.Context(), time.Time{})
 	if err != nil {
 		return 0, nil, err
 	}

@@ -31,6 +31,15 @@
 // and no job of the same key (or of the org's jobs without a key) is already waiting. The feeder (package feed) assigns
 // all other slots.
 //
+// # Rows of ended jobs
+//
+// While anybody's old snapshot is open (a dump, an analyst's session, a standby with feedback), ended jobs stay in the
+// indexes, and a count of slots through them grows by the minute. Every row with a slot has a wake_at that the relay
+// moves ahead when it is due, so all slots lie behind the lowest one. The relay finds that floor with its scan and
+// publishes it every few seconds (store.PublishFloor); job_wake and the feeder count from there on, and the relay's
+// scans begin a minute before it, except once per lease. A row below the floor, of a transaction that was open for very
+// long, is not counted as a slot, and is found by that scan. Rows of jobs that waited for a slot are not passed over.
+//
 // # Clocks
 //
 // Postgres's clock decides when a job is due; the clocks of the processes do not matter. While it is ahead, jobs that

@@ -67,6 +67,7 @@ var classes = map[string]string{
 	"job.lease_until":                   job,
 	"job.run_at":                        job,
 	"job.wake_at":                       job,
+	"job_floor.at":                      bounded,
 	"job_act.at":                        record,
 	"job_death.died_at":                 record,
 	"job_lane.full_until":               job,

@@ -32,10 +32,15 @@ const feedsSQL = `
 SELECT set_config('app.feeds', CASE WHEN EXISTS (SELECT FROM job_pause WHERE scope = 'lane' AND name = $1) THEN 'paused'
 	ELSE pg_try_advisory_xact_lock(hashtext('funnelwork.feed'), hashtext($1))::text END, true)`
 
+// heldSQL counts the slots that are held, from the floor on: see store.PublishFloor. The order of the inner query makes
+// the index of wake_at the one that fits.
 const heldSQL = `
-SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), count(*) FROM job
-WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL AND current_setting('app.feeds') = 'true'
-GROUP BY org_id, line ORDER BY org_id, line`
+SELECT org_id, coalesce(line, '00000000-0000-0000-0000-000000000000'::uuid), count(*) FROM (
+	SELECT org_id, line FROM job
+	WHERE lane = $1 AND state = 'ready' AND current_setting('app.feeds') = 'true'
+		AND wake_at >= coalesce((SELECT max(at) FROM job_floor), '-infinity')
+	ORDER BY wake_at
+) AS held GROUP BY org_id, line`
 
 // groupsSQL steps from group to group in job_waiting. A group is an org, a concurrency key and a kind. The LIMIT in
 // headsSQL makes the look-up of each key a probe: with a plan made while there were few keys, a join would read all of

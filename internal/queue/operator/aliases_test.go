@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -96,7 +97,7 @@ func TestAPauseOfEitherNameKeepsBothFromStarting(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Name != "test.old" {
 			t.Errorf("a pause of %s is listed as %v, %v", by, all, err)
 		}
-		if stops, err := s.ledger.Stops(t.Context()); err != nil || stops.Kinds != 1 {
+		if stops, err := s.ledger.Stops(t.Context(), time.Time{}); err != nil || stops.Kinds != 1 {
 			t.Errorf("%d kinds are paused, want 1; %v", stops.Kinds, err)
 		}
 		if did, err := s.operator.Resume(t.Context(), operator.By{Actor: "ada"}, "kind", by); err != nil || !did {

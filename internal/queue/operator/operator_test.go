@@ -292,7 +292,7 @@ func TestWhatIsPausedIsNotPushedByRunNow(t *testing.T) {
 	if got := s.look(dead); got != "ready 0 0 now; archived" {
 		t.Errorf("run now of a paused job: %q", got)
 	}
-	if found, err := s.ledger.Wake(t.Context(), 10); err != nil || len(found.Refs) != 0 {
+	if found, err := s.ledger.Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 0 {
 		t.Errorf("the relay woke %+v, %v", found, err)
 	}
 	pause("lane", "bulk")

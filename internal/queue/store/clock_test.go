@@ -54,7 +54,7 @@ func TestJobsThatAClockAheadHasStampedAreDueForACheckAndPlannedJobsAreNot(t *tes
 	sql, s := testkit.Pgx(t, db.URL), store.New(db.App, db.System)
 	isAhead := func() bool {
 		t.Helper()
-		stops, err := s.Stops(t.Context())
+		stops, err := s.Stops(t.Context(), time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestCircuitsAndFullLanesOfAClockAheadEndAndOthersStay(t *testing.T) {
 	if ended, err := s.EndDelays(t.Context(), 0); err != nil || !cmp.Equal(ended, want) {
 		t.Errorf("ended %v, %v", ended, err)
 	}
-	if stops, err := s.Stops(t.Context()); err != nil || stops.Lines != 1 {
+	if stops, err := s.Stops(t.Context(), time.Time{}); err != nil || stops.Lines != 1 {
 		t.Errorf("%d circuits are open, %v", stops.Lines, err)
 	}
 }

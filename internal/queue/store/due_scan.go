@@ -18,7 +18,7 @@ UPDATE job SET wake_at = NULL, due = true
 FROM (
 	SELECT job.ctid AS at FROM job JOIN job_line l ON l.org_id = job.org_id AND l.id = job.line
 	AND l.held_until > now()
-	WHERE job.state = 'ready' AND job.wake_at <= now() AND job.owner IS NULL
+	WHERE job.state = 'ready' AND job.wake_at BETWEEN $2 AND now() AND job.owner IS NULL
 	LIMIT $1 FOR UPDATE OF job SKIP LOCKED
 ) AS due
 WHERE job.ctid = due.at`
@@ -27,7 +27,7 @@ WHERE job.ctid = due.at`
 const wakeSQL = `
 WITH due AS MATERIALIZED (
 	SELECT ctid AS at, wake_at FROM job
-	WHERE wake_at <= now() AND owner IS NULL AND` + NotPausedSQL + `
+	WHERE wake_at BETWEEN $3 AND now() AND owner IS NULL AND` + NotPausedSQL + `
 	ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
 )
 UPDATE job SET wake_at = now() + $1::interval
@@ -42,7 +42,8 @@ const keepAhead = `interval '1500 milliseconds'`
 const keepSQL = `
 WITH due AS MATERIALIZED (
 	SELECT ctid AS at FROM job
-	WHERE wake_at <= now() + ` + keepAhead + ` AND owner IS NOT NULL AND lease_until > greatest(wake_at, now())
+	WHERE wake_at BETWEEN $2 AND now() + ` + keepAhead + ` AND owner IS NOT NULL
+		AND lease_until > greatest(wake_at, now())
 	ORDER BY wake_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 UPDATE job SET wake_at = job.lease_until
@@ -52,7 +53,7 @@ FROM due WHERE job.ctid = due.at`
 const reapSQL = `
 WITH due AS MATERIALIZED (
 	SELECT ctid AS at, wake_at FROM job
-	WHERE wake_at <= now() AND owner IS NOT NULL AND (lease_until IS NULL OR lease_until <= now())
+	WHERE wake_at BETWEEN $3 AND now() AND owner IS NOT NULL AND (lease_until IS NULL OR lease_until <= now())
 	ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
 )
 UPDATE job SET owner = NULL, lease_until = NULL, wake_at = now() + $1::interval
@@ -81,26 +82,24 @@ type DueScan struct {
 	Lag  time.Duration // how long the most overdue row was due
 }
 
-// Wake is T3 for at most limit rows. The caller must push the returned jobs.
-func (l *Store) Wake(ctx context.Context, limit int) (DueScan, error) {
-	return l.scanDue(ctx, wakeSQL, l.Lease, limit, backSQL)
+// Wake is T3 for at most limit rows whose wake_at is not before from. The caller must push the returned jobs.
+func (l *Store) Wake(ctx context.Context, limit int, from time.Time) (DueScan, error) {
+	return l.scanDue(ctx, wakeSQL, l.Lease, limit, from, backSQL)
 }
 
-// Reap is T4 for at most limit rows. The caller must push the returned jobs.
-func (l *Store) Reap(ctx context.Context, limit int) (DueScan, error) {
-	return l.scanDue(ctx, reapSQL, l.First, limit, keepSQL)
+// Reap is T4 for at most limit rows whose wake_at is not before from. The caller must push the returned jobs.
+func (l *Store) Reap(ctx context.Context, limit int, from time.Time) (DueScan, error) {
+	return l.scanDue(ctx, reapSQL, l.First, limit, from, keepSQL)
 }
 
-func (l *Store) scanDue(ctx context.Context, sql string, next time.Duration, limit int, before ...string) (DueScan,
-	error,
-) {
+func (l *Store) scanDue(ctx context.Context, sql string, next time.Duration, limit int, from time.Time,
+	before string,
+) (DueScan, error) {
 	var out DueScan
 	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(InOrderSQL + AsyncCommitSQL)
-		for _, b := range before {
-			tx.Queue(b, limit)
-		}
-		tx.Queue(sql, next, limit).Query(func(rows pgx.Rows) error {
+		tx.Queue(before, limit, from)
+		tx.Queue(sql, next, limit, from).Query(func(rows pgx.Rows) error {
 			var r queue.Ref
 			var late float64
 			_, err := pgx.ForEachRow(rows, []any{&r.Org, &r.ID, &r.Kind, &r.Lane, &r.MaxAttempts, &r.Dispatch, &late},

@@ -64,7 +64,7 @@ func (l *leased) row() (r row) {
 // scan is the relay's scan for lost runs. It returns how many it found.
 func (l *leased) scan() int {
 	l.Helper()
-	found, err := l.store.Reap(l.Context(), 10)
+	found, err := l.store.Reap(l.Context(), 10, time.Time{})
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -20,6 +20,10 @@ type Stops struct {
 	Lines       int // concurrency keys with an open circuit
 	// Due is false if Wake and Reap would find nothing now.
 	Due bool
+	// First is the lowest wake_at that is not before from; zero: there is none.
+	First time.Time
+	// Floor is the published floor; zero: none is.
+	Floor time.Time
 	// Ahead is true if jobs have a wake_at that only a clock ahead can have stamped: see WakeAhead.
 	Ahead bool
 	// Clock is the time by the clock of Postgres.
@@ -33,21 +37,24 @@ SELECT 'lines', count(*)::text FROM job_line WHERE held_until > now()
 UNION ALL
 SELECT 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text
 UNION ALL
-SELECT 'due', '' FROM (
-	SELECT FROM job WHERE wake_at <= now() + ` + keepAhead + ` ORDER BY wake_at LIMIT 1
-) AS one
+SELECT 'floor', (extract(epoch FROM max(at)) * 1000000)::bigint::text FROM job_floor HAVING max(at) IS NOT NULL
+UNION ALL
+SELECT CASE WHEN wake_at <= now() + ` + keepAhead + ` THEN 'due' ELSE 'first' END,
+	(extract(epoch FROM wake_at) * 1000000)::bigint::text
+FROM (SELECT wake_at FROM job WHERE wake_at >= $1 ORDER BY wake_at LIMIT 1) AS one
 UNION ALL
 SELECT 'ahead', '' FROM (
 	SELECT FROM job WHERE wake_at > now() + ` + furthest + ` ORDER BY wake_at DESC LIMIT 1
 ) AS last`
 
-// Stops reads the pauses, counts the concurrency keys with an open circuit, and looks for due rows.
-func (l *Store) Stops(ctx context.Context) (Stops, error) {
+// Stops reads the pauses, counts the concurrency keys with an open circuit, and looks for due rows whose wake_at is not
+// before from.
+func (l *Store) Stops(ctx context.Context, from time.Time) (Stops, error) {
 	s := Stops{Lanes: map[queue.Lane]bool{}}
 	kinds := map[string]bool{}
 	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(InOrderSQL)
-		rows, err := tx.Query(ctx, stopsSQL)
+		rows, err := tx.Query(ctx, stopsSQL, from)
 		if err != nil {
 			return err
 		}
@@ -60,13 +67,17 @@ func (l *Store) Stops(ctx context.Context) (Stops, error) {
 				kinds[l.Aliases.Name(name)] = true
 			case "org":
 				s.Orgs++
-			case "due":
-				s.Due = true
+			case "due", "first":
+				s.Due = scope == "due"
+				s.First, err = microseconds(name)
+				return err
+			case "floor":
+				s.Floor, err = microseconds(name)
+				return err
 			case "ahead":
 				s.Ahead = true
 			case "clock":
-				micros, err := strconv.ParseInt(name, 10, 64)
-				s.Clock = time.UnixMicro(micros)
+				s.Clock, err = microseconds(name)
 				return err
 			default:
 				_, err := fmt.Sscan(name, &s.Lines)
@@ -78,6 +89,12 @@ func (l *Store) Stops(ctx context.Context) (Stops, error) {
 	})
 	s.Kinds = len(kinds)
 	return s, err
+}
+
+// microseconds returns the time that a number of microseconds since 1970 stands for.
+func microseconds(digits string) (time.Time, error) {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return time.UnixMicro(n), err
 }
 
 // mirrorSQL pauses the alias of each paused kind.
