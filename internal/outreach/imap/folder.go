@@ -120,7 +120,9 @@ func (c *Conn) Summaries(uids []uint32) ([]Summary, error) {
 	for _, uid := range uids {
 		set.AddNum(goimap.UID(uid))
 	}
-	c.limit.beginAnswer(fetchAnswer)
+	expected := fetchAnswer
+	expected.lines += len(uids)
+	c.limit.beginAnswer(expected)
 	cmd := c.client.Fetch(set, &goimap.FetchOptions{UID: true, Flags: true, RFC822Size: true, InternalDate: true})
 	found := map[uint32]Summary{}
 	for m := cmd.Next(); m != nil; m = cmd.Next() {
@@ -170,7 +172,7 @@ func (c *Conn) Mail(uid uint32, limit int64) ([]byte, error) {
 
 // section returns a part of one mail. It ends the connection rather than read what is beyond the limit.
 func (c *Conn) section(uid uint32, limit int64, part *goimap.FetchItemBodySection) ([]byte, error) {
-	c.limit.beginAnswer(answer{text: 64 << 10, line: 8 << 10, literal: limit + 1})
+	c.limit.beginAnswer(answer{lines: 500, text: 64 << 10, line: 8 << 10, literal: limit + 1})
 	cmd := c.client.Fetch(goimap.UIDSetNum(goimap.UID(uid)), &goimap.FetchOptions{
 		UID: true, BodySection: []*goimap.FetchItemBodySection{part},
 	})

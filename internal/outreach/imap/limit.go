@@ -47,17 +47,19 @@ const (
 
 // answer bounds what a server may send in answer to a command.
 type answer struct {
+	lines   int   // including what the server tells without being asked
 	text    int   // bytes that are not in a literal
 	line    int   // bytes of a line, without its literals
 	literal int64 // bytes of all literals
 }
 
-// The answers to the commands.
+// The answers to the commands. The client starts a goroutine for each mail that a server describes without being asked,
+// as servers do when another client changes flags.
 var (
-	shortAnswer  = answer{text: 32 << 10, line: 8 << 10, literal: 4 << 10}
-	listAnswer   = answer{text: 512 << 10, line: 8 << 10, literal: 64 << 10}
-	searchAnswer = answer{text: 256 << 10, line: 256 << 10}
-	fetchAnswer  = answer{text: 256 << 10, line: 8 << 10, literal: 4 << 10}
+	shortAnswer  = answer{lines: 500, text: 32 << 10, line: 8 << 10, literal: 4 << 10}
+	listAnswer   = answer{lines: 10_000, text: 512 << 10, line: 8 << 10, literal: 64 << 10}
+	searchAnswer = answer{lines: 500, text: 256 << 10, line: 256 << 10}
+	fetchAnswer  = answer{lines: 500, text: 256 << 10, line: 8 << 10, literal: 4 << 10}
 )
 
 // limiter bounds the answers that are read from a connection, above TLS. go-imap reads lines and literals of any size.
@@ -180,6 +182,10 @@ func (l *limiter) count(read []byte) (used int, large int64, err error) {
 		}
 		if ended {
 			l.line = l.left.line
+			l.left.lines--
+			if l.left.lines < 0 {
+				return used, 0, outbound.ErrTooMuch
+			}
 		}
 	}
 	size := l.scan.literal
