@@ -11,7 +11,9 @@ CREATE TABLE job_floor (
 GRANT SELECT ON job_floor TO funnelwork_app;
 GRANT SELECT, INSERT, DELETE ON job_floor TO funnelwork_system;
 
--- job_wake(org, lane, kind, line, at): 0033, 0075 and 0130 state the rule. Slots are counted from the floor on.
+-- job_wake(org, lane, kind, line, at): 0033, 0075 and 0130 state the rule. Slots are counted from the floor on. A job does
+-- not go before those that wait for the same slots: it is enough to look at those of the last seconds. While older ones
+-- wait and a worker runs, there is no free slot, or one for as long as a round of the feeder.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION job_wake(in_org uuid, in_lane text, in_kind text, in_line uuid, at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $$
@@ -30,7 +32,8 @@ BEGIN
             ) AS some_of_it) AS taken
             WHERE NOT EXISTS (SELECT FROM job_pause WHERE (scope, name) IN (('lane', in_lane), ('kind', in_kind), ('org', in_org::text)))
                 AND NOT EXISTS (SELECT FROM job_lane WHERE lane = in_lane AND full_until > now())
-                AND NOT EXISTS (SELECT FROM job WHERE lane = in_lane AND org_id = in_org AND line IS NULL AND state = 'ready' AND wake_at IS NULL AND due));
+                AND (SELECT true FROM job WHERE lane = in_lane AND org_id = in_org AND line IS NULL AND state = 'ready' AND wake_at IS NULL AND due
+                    AND run_at > now() - interval '10 seconds' ORDER BY run_at DESC LIMIT 1) IS NULL);
     END IF;
     RETURN (SELECT now() + interval '3 seconds'
         FROM (SELECT count(*) FILTER (WHERE some_of_it.line = in_line) AS mine, count(some_of_it.line) AS lines, share.of_all FROM (
@@ -42,7 +45,8 @@ BEGIN
         LEFT JOIN job_line l ON l.org_id = in_org AND l.id = in_line
         WHERE NOT EXISTS (SELECT FROM job_pause WHERE (scope, name) IN (('lane', in_lane), ('kind', in_kind), ('org', in_org::text)))
             AND NOT EXISTS (SELECT FROM job_lane WHERE lane = in_lane AND full_until > now())
-            AND NOT EXISTS (SELECT FROM job WHERE lane = in_lane AND org_id = in_org AND line = in_line AND state = 'ready' AND wake_at IS NULL AND due)
+            AND (SELECT true FROM job WHERE lane = in_lane AND org_id = in_org AND line = in_line AND state = 'ready' AND wake_at IS NULL AND due
+                AND run_at > now() - interval '10 seconds' ORDER BY run_at DESC LIMIT 1) IS NULL
             AND (l.id IS NULL OR NOT l.probing AND l.rate IS NULL AND (l.held_until IS NULL OR l.held_until <= now()))
             AND taken.mine < least(coalesce(l.slots, 10), taken.of_all - taken.lines));
 END

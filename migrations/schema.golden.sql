@@ -621,6 +621,7 @@ CREATE INDEX job_delayed ON public.job USING btree (run_at) WHERE ((state = 'rea
 CREATE INDEX job_line_held ON public.job_line USING btree (held_until) WHERE (held_until IS NOT NULL)
 CREATE INDEX job_slots ON public.job USING btree (lane, org_id, wake_at, line) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))
 CREATE INDEX job_waiting ON public.job USING btree (lane, org_id, COALESCE(line, '00000000-0000-0000-0000-000000000000'::uuid), kind, run_at, id) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
+CREATE INDEX job_waiting_lately ON public.job USING btree (lane, org_id, line, run_at) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
 CREATE INDEX job_waiting_line ON public.job USING btree (lane, org_id, line) WHERE ((state = 'ready'::text) AND (wake_at IS NULL) AND due)
 CREATE INDEX job_wake ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL)
 CREATE INDEX job_window ON public.job USING btree (lane, org_id, line) WITH (deduplicate_items=off) WHERE ((state = 'ready'::text) AND (wake_at IS NOT NULL))

@@ -56,9 +56,12 @@ func (w *Worker) feed(ctx context.Context) {
 func (w *Worker) feedOnce(ctx context.Context) (fed int, pause time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
+	began := time.Now()
 	lanes, next, err := w.feeder.Waiting(ctx)
 	if err != nil || len(lanes) == 0 || w.link.down.Load() {
-		return 0, w.idle.feedPause(w.opt.Timing.Feed, next), err
+		// A look that finds nothing is slow while an old snapshot keeps the rows of jobs that waited.
+		slow := min(5*time.Since(began), time.Second)
+		return 0, max(w.idle.feedPause(w.opt.Timing.Feed, next), slow), err
 	}
 	fed, err = w.feedLanes(ctx, lanes)
 	return fed, w.opt.Timing.Feed, err

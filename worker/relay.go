@@ -46,6 +46,7 @@ func (w *Worker) look(ctx context.Context) error {
 	if unread == nil {
 		w.noticeClock(stops.Clock, began)
 		w.floor.raise(from, &stops)
+		from = w.floor.at // there is nothing before it
 		w.publishFloor(ctx, &stops)
 	}
 	changed, err := w.epoch(ctx, stops.Lanes, unread == nil)

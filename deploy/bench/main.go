@@ -136,6 +136,7 @@ func run(ctx context.Context, args []string) error {
 		{"events", 540, 1, eventFlow},
 		{"drop", 10_000_000, 1, drops},
 		{"steady", steadyMinutes, 1, steady},
+		{"held", heldMinutes, 1, held},
 		{"webhooklog", 5_000_000, logDays, webhookLog},
 		{"deadjobs", 1_000_000, 1000, deadJobs},
 		{"broadcast", 10_000, 1000, broadcastBench},

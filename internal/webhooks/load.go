@@ -39,8 +39,10 @@ CROSS JOIN LATERAL (
 	SELECT * FROM webhook_delivery WHERE org_id = $1 AND id = m.id AND id BETWEEN $3 AND $4 LIMIT 1
 ) d
 JOIN webhook_endpoint e ON e.org_id = $1 AND e.id = d.endpoint_id
-LEFT JOIN webhook_health h ON h.org_id = $1 AND h.endpoint_id = d.endpoint_id
-LEFT JOIN job j ON j.org_id = $1 AND j.id = d.id
+LEFT JOIN LATERAL (
+	SELECT opened_at FROM webhook_health WHERE org_id = $1 AND endpoint_id = d.endpoint_id LIMIT 1
+) h ON true
+LEFT JOIN LATERAL (SELECT losses FROM job WHERE org_id = $1 AND id = d.id LIMIT 1) j ON true
 LEFT JOIN LATERAL (
 	SELECT * FROM event
 	WHERE org_id = $1 AND id = d.event_id AND id BETWEEN $5 AND $6 AND d.body IS NULL LIMIT 1

@@ -34,7 +34,7 @@ func explain(ctx context.Context, system *postgres.DB, mode, sql string, args ..
 	err = system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(store.InOrderSQL + store.AsyncCommitSQL)
 		tx.Queue("SELECT set_config('plan_cache_mode', $1, true), set_config('app.feeds', 'true', true)", mode)
-		if err := tx.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql, args, &plan); err != nil {
+		if err := tx.QueryRow(ctx, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+sql, args, &plan); err != nil {
 			return err
 		}
 		return undo

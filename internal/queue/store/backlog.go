@@ -51,9 +51,9 @@ const exactly = 10_000
 var parts = map[Stage]string{
 	StageDelayed: `FROM job WHERE state = 'ready' AND wake_at IS NULL AND NOT due AND lane = $1`,
 	StageWaiting: `FROM job WHERE state = 'ready' AND wake_at IS NULL AND due AND lane = $1`,
-	StagePushed: `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND owner IS NULL AND NOT` + LockedSQL +
+	StagePushed: `FROM job WHERE state = 'ready' AND` + fromFloor + ` AND owner IS NULL AND NOT` + LockedSQL +
 		` AND lane = $1`,
-	StageRunning: `FROM job WHERE state = 'ready' AND wake_at IS NOT NULL AND (owner IS NOT NULL OR` + LockedSQL +
+	StageRunning: `FROM job WHERE state = 'ready' AND` + fromFloor + ` AND (owner IS NOT NULL OR` + LockedSQL +
 		`) AND lane = $1`,
 	StageDead: `FROM job WHERE state = 'dead' AND lane = $1`,
 }
@@ -85,7 +85,7 @@ SELECT coalesce(greatest(extract(epoch FROM now() - min(run_at)), 0), 0)::float8
 		SELECT FROM job_line l WHERE l.org_id = w.org_id AND l.id = w.line AND (l.probing OR l.rate IS NOT NULL
 		OR l.held_until > now())))
 	UNION ALL
-	(SELECT run_at FROM job WHERE lane = $1 AND state = 'ready' AND wake_at IS NOT NULL LIMIT 5000)
+	(SELECT run_at FROM job WHERE lane = $1 AND state = 'ready' AND` + fromFloor + ` LIMIT 5000)
 ) AS heads`
 
 // Backlogs counts the jobs of every lane at a bounded cost. A count is exact up to ten thousand jobs of a stage and the

@@ -55,6 +55,9 @@ const NotPausedSQL = `
 	NOT EXISTS (SELECT FROM job_pause p WHERE (p.scope, p.name) IN (('lane', job.lane), ('kind', job.kind),
 	('org', job.org_id::text)))`
 
+// fromFloor is true for a job whose wake_at is not before the floor: see PublishFloor.
+const fromFloor = ` wake_at >= coalesce((SELECT max(at) FROM job_floor), '-infinity')`
+
 // LockedSQL is true for a job with a slot and a row lock held by an open transaction: the run of a Tx kind, which has
 // no owner, or briefly a scan of the row. The row's xmax is that transaction, and each transaction locks its own id, so
 // pg_locks shows it. The check takes no lock, because a claim would skip a locked row.
