@@ -81,8 +81,7 @@ func Count(ctx context.Context, tx *postgres.Tx) error {
 
 // readState locks and returns the state of tx's org, nil if it has none.
 func readState(ctx context.Context, tx *postgres.Tx) (*state, error) {
-	tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
-		set_config('plan_cache_mode', 'force_custom_plan', true)`)
+	tx.Queue(planningRead)
 	var s state
 	err := tx.QueryRow(ctx, stateSQL, []any{tx.Org()}, &s.seq, &s.horizon, &s.whole, &s.never, &s.late, &s.hooks,
 		&s.since, &s.now, &s.ended, &s.delivered, &s.failed)
@@ -219,8 +218,9 @@ func countEmails(tx *postgres.Tx, days []time.Time) {
 		first[i], beyond[i] = id.Floor(day), id.Floor(next[i])
 	}
 	tx.Queue(`INSERT INTO day_count (org_id, day, emails_sent, replies)
-		SELECT $1, d.day, (SELECT count(*) FROM mailbox m JOIN email e ON e.org_id = $1 AND e.mailbox_id = m.id
-				AND e.marked_at >= d.since AND e.marked_at < d.next AND e.status = 'sent' WHERE m.org_id = $1),
+		SELECT $1, d.day, coalesce((SELECT sum(e.n) FROM mailbox m CROSS JOIN LATERAL (
+				SELECT count(*) AS n FROM email WHERE org_id = $1 AND mailbox_id = m.id
+					AND marked_at >= d.since AND marked_at < d.next AND status = 'sent') AS e WHERE m.org_id = $1), 0),
 			(SELECT count(*) FROM message WHERE org_id = $1 AND id >= d.first AND id < d.beyond AND class = 'human'
 				AND NOT own)
 		FROM unnest($2::date[], $3::timestamptz[], $4::timestamptz[], $5::uuid[], $6::uuid[])

@@ -24,21 +24,16 @@ type ended struct {
 	delivered, failed int64
 }
 
-// alreadyEnded returns the deliveries that need not be counted again. In a count of all days these are none of the days
-// in which a delivery may have changed.
+// alreadyEnded returns the deliveries that need not be counted again. A count of all days counts each day whole in which
+// a delivery may have changed. The count after Recount begins where that has said.
 func (s *state) alreadyEnded() ended {
-	today := s.now.UTC().Truncate(24 * time.Hour)
-	days := ended{before: id.Floor(today.AddDate(0, 0, -retried))}
-	if s.ended == nil || id.Compare(*s.ended, id.Floor(s.now)) > 0 { // the clock was set back
-		return days
-	}
-	oldest := id.Floor(today.AddDate(0, 0, -stored))
+	days := ended{before: id.Floor(s.now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -retried))}
 	switch {
-	case id.Compare(*s.ended, oldest) < 0:
-		return ended{before: oldest}
-	case s.whole && id.Compare(*s.ended, days.before) < 0:
-		return ended{before: id.Floor(s.ended.Time().UTC().Truncate(24 * time.Hour))}
-	case s.whole:
+	case s.ended == nil || id.Compare(*s.ended, id.Floor(s.now)) > 0: // the clock was set back
+		return days
+	case s.never:
+		return ended{before: *s.ended}
+	case s.whole || id.Compare(*s.ended, days.before) < 0:
 		return days
 	default:
 		return ended{before: *s.ended, delivered: s.delivered, failed: s.failed}
@@ -66,8 +61,13 @@ FROM webhook_delivery WHERE org_id = $1 AND id >= $2 AND id < $3`
 // today. It reads only those from was on. Other days keep their counts when their deliveries are removed.
 //
 // What is open is read before the deliveries are: one that ends between the two is counted as it is then, and again by
-// the next count.
+// the next count. Days before yesterday are counted every ten minutes only.
 func (s *state) countDeliveries(ctx context.Context, tx *postgres.Tx, was ended) error {
+	yesterday := id.Floor(s.now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -1))
+	if id.Compare(was.before, yesterday) < 0 && !s.whole && !s.late {
+		_, err := countDays(ctx, tx, s.now, ended{before: yesterday}, yesterday)
+		return err
+	}
 	var open, last *id.ID
 	args := []any{tx.Org(), was.before, events.DeliverKind, jobsAtOnce}
 	if err := tx.QueryRow(ctx, openSQL, args, &open, &last); err != nil {
@@ -83,10 +83,21 @@ func (s *state) countDeliveries(ctx context.Context, tx *postgres.Tx, was ended)
 		before = was.before
 	}
 
-	first := was.before.Time().UTC().Truncate(24 * time.Hour)
-	days := daysFrom(first, s.now)
+	next, err := countDays(ctx, tx, s.now, was, before)
+	if err != nil {
+		return err
+	}
+	tx.Queue(`UPDATE overview_state SET ended_before = $2, ended_deliveries = $3, ended_failures = $4
+		WHERE org_id = $1`, tx.Org(), before, next.delivered, next.failed)
+	return nil
+}
+
+// countDays queues the counts of the days from that of was to that of now. It returns the deliveries with an id below
+// before, which is not below was.
+func countDays(ctx context.Context, tx *postgres.Tx, now time.Time, was ended, before id.ID) (next ended, err error) {
+	next.before = before
+	days := daysFrom(was.before.Time().UTC().Truncate(24*time.Hour), now)
 	delivered, failed := make([]int64, len(days)), make([]int64, len(days))
-	var next ended
 	for i, day := range days {
 		from, to := id.Floor(day), id.Floor(day.AddDate(0, 0, 1))
 		if i == 0 {
@@ -105,13 +116,13 @@ func (s *state) countDeliveries(ctx context.Context, tx *postgres.Tx, was ended)
 				n.failed += was.failed
 			}
 			if holds {
-				next = n
+				next.delivered, next.failed = n.delivered, n.failed
 			}
 			return nil
 		})
 	}
 	if err := tx.Flush(ctx); err != nil {
-		return err
+		return ended{}, err
 	}
 
 	tx.Queue(`INSERT INTO day_count (org_id, day, deliveries, delivery_failures)
@@ -120,9 +131,7 @@ func (s *state) countDeliveries(ctx context.Context, tx *postgres.Tx, was ended)
 		SET deliveries = excluded.deliveries, delivery_failures = excluded.delivery_failures
 		WHERE (day_count.deliveries, day_count.delivery_failures)
 			IS DISTINCT FROM (excluded.deliveries, excluded.delivery_failures)`, tx.Org(), days, delivered, failed)
-	tx.Queue(`UPDATE overview_state SET ended_before = $2, ended_deliveries = $3, ended_failures = $4
-		WHERE org_id = $1`, tx.Org(), before, next.delivered, next.failed)
-	return nil
+	return next, nil
 }
 
 // daysFrom returns the days from first to the one of now, in UTC.

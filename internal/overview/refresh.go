@@ -49,16 +49,14 @@ func Refresh(ctx context.Context, db *postgres.DB, org id.ID) error {
 // fewRows is the maximum number of rows of an org that a reader counts.
 const fewRows = 100
 
-// fewSQL returns whether a count of what is new reads at most $2 rows: events of the feed from $3 to before $4 with ids
-// from $5 on, deliveries from $6 on, and the emails and messages since $7, the first of whose ids is $8.
+// fewSQL returns whether a count of what is new reads at most $2 rows of each kind: events of the feed from $3 to before
+// $4 with ids from $5 on, deliveries from $6 on, and the messages and emails since $7, the first of whose ids is $8.
 const fewSQL = `
-SELECT (SELECT count(*) FROM (SELECT FROM event WHERE org_id = $1 AND seq > $3 AND seq < $4 AND id >= $5
-		ORDER BY seq LIMIT $2 + 1) AS e)
-	+ (SELECT count(*) FROM (SELECT FROM webhook_delivery WHERE org_id = $1 AND id >= $6 ORDER BY id LIMIT $2 + 1) AS d)
-	+ (SELECT count(*) FROM (SELECT FROM mailbox m JOIN email e ON e.org_id = $1 AND e.mailbox_id = m.id
-		AND e.marked_at >= $7 WHERE m.org_id = $1 LIMIT $2 + 1) AS e)
-	+ (SELECT count(*) FROM (SELECT FROM message WHERE org_id = $1 AND id >= $8 ORDER BY id LIMIT $2 + 1) AS m)
-	<= $2`
+SELECT NOT EXISTS (SELECT FROM event WHERE org_id = $1 AND seq > $3 AND seq < $4 AND id >= $5 ORDER BY seq OFFSET $2)
+	AND NOT EXISTS (SELECT FROM webhook_delivery WHERE org_id = $1 AND id >= $6 ORDER BY id OFFSET $2)
+	AND NOT EXISTS (SELECT FROM message WHERE org_id = $1 AND id >= $8 ORDER BY id OFFSET $2)
+	AND NOT EXISTS (SELECT FROM mailbox m CROSS JOIN LATERAL (SELECT FROM email WHERE org_id = $1
+		AND mailbox_id = m.id AND marked_at >= $7 LIMIT $2 + 1) AS e WHERE m.org_id = $1 OFFSET $2)`
 
 // fewRecordsSQL returns whether a count of all days reads at most $2 rows of each kind, with the deliveries from $3 on.
 const fewRecordsSQL = `SELECT NOT EXISTS (SELECT FROM contact WHERE org_id = $1 OFFSET $2)
