@@ -1,10 +1,16 @@
 package contacts
 
 import (
+	"context"
+	"fmt"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
 // inPiece is the condition that a row is of the piece after ($2, $3) and up to ($4, $5).
@@ -73,4 +79,88 @@ func (q *query) pieceOfSide(parts []*filter.Filter) (sql string, rest []*filter.
 // keyed is a FROM clause with the rows of contact c in a side table, found by the key of the contact.
 func keyed(table, alias, condition string) string {
 	return "FROM (SELECT * FROM " + table + " WHERE org_id = $1 AND contact_id = c.id" + condition + " OFFSET 0) AS " + alias
+}
+
+// CreatedPlace is a place in the order in which contacts were created.
+type CreatedPlace struct {
+	At time.Time
+	ID id.ID
+}
+
+// atFirst returns a place, the one before all contacts for nil.
+func atFirst(after *CreatedPlace) CreatedPlace {
+	if after == nil {
+		return CreatedPlace{At: time.Unix(0, 0).AddDate(-1000, 0, 0)}
+	}
+	return *after
+}
+
+// forever is a place after those of all contacts created at a time.
+func forever(at time.Time) CreatedPlace {
+	c := CreatedPlace{At: at}
+	for i := range c.ID {
+		c.ID[i] = 0xff
+	}
+	return c
+}
+
+// NextSelected returns the next contacts that f selects, after a place, or from the first one for nil, and created until
+// a time: at most limit of the next stretch contacts of the org. It also returns the place that it has come to, nil
+// after the last contact. So a step of a job reads as much for a filter that selects nobody as for any other.
+func NextSelected(ctx context.Context, tx *postgres.Tx, f *Filter, after *CreatedPlace, until time.Time,
+	stretch, limit int,
+) (found []CreatedPlace, next *CreatedPlace, err error) {
+	from := atFirst(after)
+	Planned(tx)
+	var to CreatedPlace
+	err = tx.QueryRow(ctx, `SELECT created_at, id FROM contact WHERE org_id = $1 AND archived_at `+start(tx.Org(), f).live+`
+		AND (created_at, id) > ($2, $3) AND created_at <= $4 ORDER BY created_at, id OFFSET $5 LIMIT 1`,
+		[]any{tx.Org(), from.At, from.ID, until, stretch - 1}, &to.At, &to.ID)
+	last := postgres.None(err)
+	switch {
+	case last:
+		to = forever(until)
+	case err != nil:
+		return nil, nil, fmt.Errorf("find the next contacts: %w", err)
+	}
+
+	sql, args := SelectingPiece(tx.Org(), f, from.At, from.ID, to.At, to.ID, limit)
+	rows, err := tx.Query(ctx, sql+"\nORDER BY c.created_at, c.id LIMIT $6", args...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("select contacts: %w", err)
+	}
+	found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c CreatedPlace, err error) {
+		return c, row.Scan(&c.ID, &c.At)
+	})
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("select contacts: %w", err)
+	case len(found) == limit:
+		return found, &found[limit-1], nil
+	case last:
+		return found, nil, nil
+	}
+	return found, &to, nil
+}
+
+// NextMembers is NextSelected for the live members of a segment, whose rows are in that order.
+func NextMembers(ctx context.Context, tx *postgres.Tx, segment id.ID, after *CreatedPlace, until time.Time, limit int) (
+	found []CreatedPlace, next *CreatedPlace, err error,
+) {
+	from, to := atFirst(after), forever(until)
+	Planned(tx)
+	rows, err := tx.Query(ctx, `SELECT created_at, contact_id FROM segment_member
+		WHERE org_id = $1 AND segment_id = $2 AND NOT archived AND (created_at, contact_id) > ($3, $4)
+			AND (created_at, contact_id) <= ($5, $6) ORDER BY created_at, contact_id LIMIT $7`,
+		tx.Org(), segment, from.At, from.ID, to.At, to.ID, limit)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read members: %w", err)
+	}
+	if found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[CreatedPlace]); err != nil {
+		return nil, nil, fmt.Errorf("read members: %w", err)
+	}
+	if len(found) == limit {
+		next = &found[limit-1]
+	}
+	return found, next, nil
 }
