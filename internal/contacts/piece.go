@@ -51,8 +51,8 @@ func SelectingPiece(org id.ID, f *Filter, args ...any) (sql string, allArgs []an
 	return "SELECT c.id, c.created_at\n" + q.from.String() + "\nWHERE " + q.where.String(), q.args
 }
 
-// pieceOfSide returns a SELECT of the piece's rows of a tag or a value of a custom field that one of parts requires, and
-// the other parts. sql is "" if none does.
+// pieceOfSide returns a SELECT of the piece's rows of a tag or a value of a custom field that one of parts requires,
+// and the other parts. sql is "" if none does.
 func (q *query) pieceOfSide(parts []*filter.Filter) (sql string, rest []*filter.Filter) {
 	for i, part := range parts {
 		field, op, value, ok := part.Term()
@@ -78,7 +78,8 @@ func (q *query) pieceOfSide(parts []*filter.Filter) (sql string, rest []*filter.
 
 // keyed is a FROM clause with the rows of contact c in a side table, found by the key of the contact.
 func keyed(table, alias, condition string) string {
-	return "FROM (SELECT * FROM " + table + " WHERE org_id = $1 AND contact_id = c.id" + condition + " OFFSET 0) AS " + alias
+	return "FROM (SELECT * FROM " + table + " WHERE org_id = $1 AND contact_id = c.id" + condition +
+		" OFFSET 0) AS " + alias
 }
 
 // CreatedPlace is a place in the order in which contacts were created.
@@ -104,17 +105,17 @@ func forever(at time.Time) CreatedPlace {
 	return c
 }
 
-// NextSelected returns the next contacts that f selects, after a place, or from the first one for nil, and created until
-// a time: at most limit of the next stretch contacts of the org. It also returns the place that it has come to, nil
-// after the last contact. So a step of a job reads as much for a filter that selects nobody as for any other.
+// NextSelected returns the next contacts that f selects, after a place, or from the first one for nil, and created
+// until a time: at most limit of the next stretch contacts of the org. It also returns the place that it has come to,
+// nil after the last contact. So a step of a job reads as much for a filter that selects nobody as for any other.
 func NextSelected(ctx context.Context, tx *postgres.Tx, f *Filter, after *CreatedPlace, until time.Time,
 	stretch, limit int,
 ) (found []CreatedPlace, next *CreatedPlace, err error) {
 	from := atFirst(after)
 	Planned(tx)
 	var to CreatedPlace
-	err = tx.QueryRow(ctx, `SELECT created_at, id FROM contact WHERE org_id = $1 AND archived_at `+start(tx.Org(), f).live+`
-		AND (created_at, id) > ($2, $3) AND created_at <= $4 ORDER BY created_at, id OFFSET $5 LIMIT 1`,
+	err = tx.QueryRow(ctx, `SELECT created_at, id FROM contact
+		WHERE org_id = $1 AND archived_at `+start(tx.Org(), f).live+` AND (created_at, id) > ($2, $3) AND created_at <= $4 ORDER BY created_at, id OFFSET $5 LIMIT 1`,
 		[]any{tx.Org(), from.At, from.ID, until, stretch - 1}, &to.At, &to.ID)
 	last := postgres.None(err)
 	switch {

@@ -105,7 +105,8 @@ func TestAReadOfAnOverviewOfAnAgedOrgReadsItsPageAlone(t *testing.T) {
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
-	for _, state := range []string{"true", "counted_at = '-infinity', whole_at = '-infinity', seq = 0, ended_before = NULL"} {
+	const never = "counted_at = '-infinity', whole_at = '-infinity', seq = 0, ended_before = NULL"
+	for _, state := range []string{"true", never} {
 		for _, class := range []aged.Class{aged.Huge, aged.Grown, aged.Middle, aged.Small, aged.Tiny} {
 			org := d.World.Org(class).ID
 			if state != "true" {

@@ -24,8 +24,8 @@ type ended struct {
 	delivered, failed int64
 }
 
-// alreadyEnded returns the deliveries that need not be counted again. A count of all days counts each day whole in which
-// a delivery may have changed. The count after Recount begins where that has said.
+// alreadyEnded returns the deliveries that need not be counted again. A count of all days counts each day whole in
+// which a delivery may have changed. The count after Recount begins where that has said.
 func (s *state) alreadyEnded() ended {
 	days := ended{before: id.Floor(s.now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -retried))}
 	switch {

@@ -7,8 +7,8 @@
 //
 // Deliveries of webhooks change without an event. The days with deliveries under way are counted every few seconds
 // after an event, and every minute until the deliveries have ended. The state has an id below which all deliveries had
-// ended at the last count, and how many of these are of the day of that id, so a count reads only later ones. Once a day
-// it reads them all.
+// ended at the last count, and how many of these are of the day of that id, so a count reads only later ones. Once a
+// day it reads them all.
 //
 // # When an overview is looked at
 //

@@ -23,8 +23,8 @@ FROM (
 WHERE s.org_id = was.org_id RETURNING was.read_at < now() - interval '10 minutes'`
 
 // Refresh is to be called before an overview is read. It records the read, which keeps the counts a few seconds old for
-// the next ten minutes, and brings counts that were not kept so up to date if that reads a few rows. Otherwise, or if it
-// takes longer than a second, the job counts at once, and the reader sees the last counts. The overview can be read
+// the next ten minutes, and brings counts that were not kept so up to date if that reads a few rows. Otherwise, or if
+// it takes longer than a second, the job counts at once, and the reader sees the last counts. The overview can be read
 // after an error, too.
 func Refresh(ctx context.Context, db *postgres.DB, org id.ID) error {
 	short, cancel := context.WithTimeout(ctx, patience)
@@ -49,8 +49,9 @@ func Refresh(ctx context.Context, db *postgres.DB, org id.ID) error {
 // fewRows is the maximum number of rows of an org that a reader counts.
 const fewRows = 100
 
-// fewSQL returns whether a count of what is new reads at most $2 rows of each kind: events of the feed from $3 to before
-// $4 with ids from $5 on, deliveries from $6 on, and the messages and emails since $7, the first of whose ids is $8.
+// fewSQL returns whether a count of what is new reads at most $2 rows of each kind: events of the feed from $3 to
+// before $4 with ids from $5 on, deliveries from $6 on, and the messages and emails since $7, the first of whose ids is
+// $8.
 const fewSQL = `
 SELECT NOT EXISTS (SELECT FROM event WHERE org_id = $1 AND seq > $3 AND seq < $4 AND id >= $5 ORDER BY seq OFFSET $2)
 	AND NOT EXISTS (SELECT FROM webhook_delivery WHERE org_id = $1 AND id >= $6 ORDER BY id OFFSET $2)

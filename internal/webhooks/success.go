@@ -22,9 +22,9 @@ func AsSuccess(p *DeliveryRequest, o *Outcome) (Success, bool) {
 	return Success{p, o}, o.Status == Delivered && !o.Probe && !p.Held && p.Lost == 0
 }
 
-// deliveredSQL keeps the attempts in the rows of their deliveries, and resets their endpoints' failures. The list of ids
-// is one of the conditions on the deliveries, so that the plan names the days of these ids alone and looks each of them
-// up: a range of ids would be read whole where the statistics of a day are missing.
+// deliveredSQL keeps the attempts in the rows of their deliveries, and resets their endpoints' failures. The list of
+// ids is one of the conditions on the deliveries, so that the plan names the days of these ids alone and looks each of
+// them up: a range of ids would be read whole where the statistics of a day are missing.
 const deliveredSQL = `
 WITH relieved AS (` + relieveSQL + `)
 UPDATE webhook_delivery d
