@@ -41,7 +41,7 @@ func (s *state) alreadyEnded() ended {
 }
 
 // jobsAtOnce is the maximum number of jobs among which a count looks for those of deliveries.
-const jobsAtOnce = 500
+const jobsAtOnce = 200
 
 // openSQL returns the oldest delivery from $2 on that has a job, if it is among the first $4 jobs of the org, and the
 // last one of these jobs if there are as many. A delivery has a job until it has ended.
