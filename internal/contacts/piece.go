@@ -115,7 +115,8 @@ func NextSelected(ctx context.Context, tx *postgres.Tx, f *Filter, after *Create
 	Planned(tx)
 	var to CreatedPlace
 	err = tx.QueryRow(ctx, `SELECT created_at, id FROM contact
-		WHERE org_id = $1 AND archived_at `+start(tx.Org(), f).live+` AND (created_at, id) > ($2, $3) AND created_at <= $4 ORDER BY created_at, id OFFSET $5 LIMIT 1`,
+		WHERE org_id = $1 AND archived_at `+start(tx.Org(), f).live+`
+			AND (created_at, id) > ($2, $3) AND created_at <= $4 ORDER BY created_at, id OFFSET $5 LIMIT 1`,
 		[]any{tx.Org(), from.At, from.ID, until, stretch - 1}, &to.At, &to.ID)
 	last := postgres.None(err)
 	switch {

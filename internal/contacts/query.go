@@ -110,7 +110,8 @@ func (q *query) column(field string, t filter.Type) filter.Column {
 	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
 		c := attributeColumn(t)
 		if q.byContact {
-			c.Rows = "SELECT " + keyed("contact_attribute", "a", " AND key = "+q.arg(key)) + " WHERE a.archived = " + q.shelf
+			c.Rows = "SELECT " + keyed("contact_attribute", "a", " AND key = "+q.arg(key)) +
+				" WHERE a.archived = " + q.shelf
 			return c
 		}
 		c.Rows = "SELECT FROM contact_attribute a WHERE a.org_id = $1 AND a.archived = " + q.shelf +

@@ -72,8 +72,9 @@ func TestACountOfAnAgedOrgReadsNoDeliveryThatHasEndedBefore(t *testing.T) {
 		}
 
 		tx(func(tx *postgres.Tx) error {
-			tx.Queue(`UPDATE webhook_delivery SET status = CASE WHEN id::text LIKE '%a' THEN 'exhausted' ELSE 'delivered'
-				END WHERE org_id = $1 AND status = 'pending'`, org)
+			tx.Queue(`UPDATE webhook_delivery
+				SET status = CASE WHEN id::text LIKE '%a' THEN 'exhausted' ELSE 'delivered' END
+				WHERE org_id = $1 AND status = 'pending'`, org)
 			tx.Queue(`DELETE FROM job WHERE org_id = $1 AND kind = 'webhook.deliver'`, org)
 			tx.Queue(`UPDATE overview_state SET late_at = '-infinity' WHERE org_id = $1`, org)
 			return nil

@@ -51,7 +51,9 @@ func TestAPieceOfABuildReadsItsContactsAlone(t *testing.T) {
 		org := d.World.Org(class).ID
 		tx := func(fn func(ctx context.Context, tx *postgres.Tx) error) {
 			t.Helper()
-			if err := d.App.Tx(t.Context(), org, func(tx *postgres.Tx) error { return fn(t.Context(), tx) }); err != nil {
+			if err := d.App.Tx(t.Context(), org, func(tx *postgres.Tx) error {
+				return fn(t.Context(), tx)
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -89,13 +91,13 @@ func TestAPieceOfABuildReadsItsContactsAlone(t *testing.T) {
 					continue
 				}
 				if read, most := p.Root.Buffers(), aged.Page(piece); read > most {
-					t.Errorf("%s, %s: a piece of %d contacts reads %d buffers, at most %d: %s", class, name, piece, read,
-						most, p.Root.Worst())
+					t.Errorf("%s, %s: a piece of %d contacts reads %d buffers, at most %d: %s", class, name, piece,
+						read, most, p.Root.Worst())
 				}
 				piece = min(2*piece, 64*smallest)
 			}
-			members := ids(`SELECT contact_id FROM segment_member WHERE org_id = $1 AND segment_id = $2 AND NOT archived`,
-				org, seg.ID)
+			members := ids(`SELECT contact_id FROM segment_member
+				WHERE org_id = $1 AND segment_id = $2 AND NOT archived`, org, seg.ID)
 			var want []id.ID
 			tx(func(ctx context.Context, tx *postgres.Tx) error {
 				where, err := contacts.ParseFilter(ctx, tx, json.RawMessage(filter))
