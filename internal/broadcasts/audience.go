@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,8 +27,11 @@ const (
 	alreadySent    = "already_sent" // another contact had the address before
 )
 
-// piece is how many contacts of an audience are read at once.
-const piece = 4000
+// piece is how many contacts of an audience are read at once, and stretch how many of the org for that at most.
+const (
+	piece   = 4000
+	stretch = 5 * piece
+)
 
 // reader reads an audience in the order of the contacts' creation.
 type reader struct {
@@ -39,6 +41,7 @@ type reader struct {
 	until        time.Time // contacts created later are not read
 	afterAt      *time.Time
 	afterID      *id.ID
+	more         bool // next has not come to the last contact
 }
 
 // member is a contact of an audience.
@@ -52,28 +55,33 @@ type member struct {
 	reason      string // why it gets no mail; "": it gets it
 }
 
-const memberColumns = `SELECT m.id, c.email, coalesce(c.time_zone, ''), c.country,
-	c.consent ->> 'confirmed_at' IS NULL AND EXISTS (SELECT FROM consent_request r WHERE r.org_id = $1
-		AND r.contact_id = c.id), m.created_at
-FROM (`
+// membersSQL reads contacts $2 of org $1 by their keys.
+const membersSQL = `
+SELECT c.id, c.email, coalesce(c.time_zone, ''), c.country, c.consent ->> 'confirmed_at' IS NULL
+		AND EXISTS (SELECT FROM consent_request r WHERE r.org_id = $1 AND r.contact_id = c.id), c.created_at
+FROM unnest($2::uuid[]) AS m (id)
+CROSS JOIN LATERAL (SELECT * FROM contact WHERE org_id = $1 AND id = m.id LIMIT 1) AS c ORDER BY c.created_at, c.id`
 
-// next returns the next contacts of the audience; none after the last.
+// next returns the next contacts of the audience, and sets more. There may be more though it returns none: those of a
+// filter are sought in a bounded stretch of the org's contacts.
 func (r *reader) next(ctx context.Context, tx *postgres.Tx) ([]*member, error) {
-	sql, args, key, err := r.selecting(ctx, tx)
+	var after *contacts.CreatedPlace
+	if r.afterAt != nil {
+		after = &contacts.CreatedPlace{At: *r.afterAt, ID: *r.afterID}
+	}
+	found, next, err := r.selected(ctx, tx, after)
 	if err != nil {
 		return nil, err
 	}
-	arg := func(v any) string {
-		args = append(args, v)
-		return "$" + strconv.Itoa(len(args))
+	if r.more = next != nil; r.more {
+		r.afterAt, r.afterID = &next.At, &next.ID
 	}
-	sql += ` AND c.created_at <= ` + arg(r.until)
-	if r.afterAt != nil {
-		sql += ` AND (c.created_at, ` + key + `) > (` + arg(*r.afterAt) + `, ` + arg(*r.afterID) + `)`
+	ids := make([]id.ID, len(found))
+	for i, c := range found {
+		ids[i] = c.ID
 	}
-	sql = memberColumns + sql + ` ORDER BY c.created_at, ` + key + ` LIMIT ` + arg(piece) + `) m
-		JOIN contact c ON c.org_id = $1 AND c.id = m.id ORDER BY m.created_at, m.id`
-	rows, err := tx.Query(ctx, sql, args...)
+
+	rows, err := tx.Query(ctx, membersSQL, tx.Org(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read audience: %w", err)
 	}
@@ -84,28 +92,25 @@ func (r *reader) next(ctx context.Context, tx *postgres.Tx) ([]*member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read audience: %w", err)
 	}
-	if n := len(all); n > 0 {
-		r.afterAt, r.afterID = &all[n-1].createdAt, &all[n-1].id
-	}
 	return all, r.judge(ctx, tx, all)
 }
 
-// selecting returns a statement that selects id and created_at of the contacts, and the column of the id.
-func (r *reader) selecting(ctx context.Context, tx *postgres.Tx) (sql string, args []any, key string, err error) {
+// selected returns the next contacts after a place, and the place that it has come to, nil after the last contact.
+func (r *reader) selected(ctx context.Context, tx *postgres.Tx, after *contacts.CreatedPlace) (
+	found []contacts.CreatedPlace, next *contacts.CreatedPlace, err error,
+) {
 	if r.Segment != nil {
-		return `SELECT c.contact_id AS id, c.created_at FROM segment_member c WHERE c.org_id = $1 AND c.segment_id = $2
-			AND NOT c.archived`, []any{tx.Org(), *r.Segment}, "c.contact_id", nil
+		return contacts.NextMembers(ctx, tx, *r.Segment, after, r.until, piece)
 	}
 	raw, err := json.Marshal(r.Filter)
 	if err != nil {
-		return "", nil, "", fmt.Errorf("encode filter: %w", err)
+		return nil, nil, fmt.Errorf("encode filter: %w", err)
 	}
-	f, err := contacts.ParseFilter(ctx, tx, raw)
+	where, err := contacts.ParseFilter(ctx, tx, raw)
 	if err != nil {
-		return "", nil, "", err
+		return nil, nil, err
 	}
-	sql, args = contacts.Selecting(tx.Org(), &contacts.Filter{Where: f})
-	return sql, args, "c.id", nil
+	return contacts.NextSelected(ctx, tx, &contacts.Filter{Where: where}, after, r.until, stretch, piece)
 }
 
 // judge sets the reasons of the contacts that get no mail.
@@ -169,7 +174,7 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, i id.ID) (*Audie
 				out.LeftOut[m.reason]++
 			}
 		}
-		if len(all) < piece {
+		if !r.more {
 			return out, nil
 		}
 	}

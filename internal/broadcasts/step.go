@@ -95,7 +95,7 @@ func (s *Service) prepare(ctx context.Context, tx *postgres.Tx, b *Broadcast) er
 		SELECT $1, $2, u.contact, u.due, clock_timestamp()
 		FROM unnest($3::uuid[], $4::timestamptz[]) AS u (contact, due)
 		ON CONFLICT DO NOTHING`, tx.Org(), b.ID, ids, due)
-	if b.Status = Preparing; len(all) < piece {
+	if b.Status = Preparing; !r.more {
 		b.Status = Sending
 	}
 	tx.Queue(`UPDATE broadcast SET frozen_at = $3, after_at = $4, after_id = $5, total = $6, sendable = $7,

@@ -95,13 +95,15 @@ func (s *Service) sample(ctx context.Context, tx *postgres.Tx, b *Broadcast, giv
 		if err != nil {
 			return nil, err
 		}
-		all, err := r.next(ctx, tx)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range all {
-			if m.reason == "" {
-				return &m.id, nil
+		for r.more = true; r.more; {
+			all, err := r.next(ctx, tx)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range all {
+				if m.reason == "" {
+					return &m.id, nil
+				}
 			}
 		}
 	}

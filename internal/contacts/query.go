@@ -21,6 +21,7 @@ type query struct {
 	sortID      string
 	shelf       string // the archived flag of side tables: "true" or "false"
 	live        string // the same for contact.archived_at: IS NULL, IS NOT NULL
+	byContact   bool   // side tables are read by the key of each contact
 }
 
 // start returns a query with the org and the archived side, and no other conditions.
@@ -93,7 +94,12 @@ func attributeColumn(t filter.Type) filter.Column {
 
 // rows selects the rows of a tag or segment field that belong to contact c, see drive.
 func (q *query) rows(field string) string {
-	if field == "tag" {
+	switch {
+	case q.byContact && field == "tag":
+		return "SELECT " + keyed("contact_tag", "t", "") + " WHERE t.archived = " + q.shelf
+	case q.byContact:
+		return "SELECT " + keyed("segment_member", "m", "") + " WHERE m.archived = " + q.shelf
+	case field == "tag":
 		return "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.contact_id = c.id"
 	}
 	return "SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.contact_id = c.id"
@@ -103,6 +109,11 @@ func (q *query) rows(field string) string {
 func (q *query) column(field string, t filter.Type) filter.Column {
 	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
 		c := attributeColumn(t)
+		if q.byContact {
+			c.Rows = "SELECT " + keyed("contact_attribute", "a", " AND key = "+q.arg(key)) +
+				" WHERE a.archived = " + q.shelf
+			return c
+		}
 		c.Rows = "SELECT FROM contact_attribute a WHERE a.org_id = $1 AND a.archived = " + q.shelf +
 			" AND a.contact_id = c.id AND a.key = " + q.arg(key)
 		return c
@@ -112,9 +123,8 @@ func (q *query) column(field string, t filter.Type) filter.Column {
 		return filter.Column{Rows: q.rows(field), Value: "t.tag"}
 	case "segment":
 		return filter.Column{
-			Rows: strings.Replace(q.rows(field), "segment_member m",
-				"segment_member m JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL",
-				1),
+			Rows: strings.Replace(q.rows(field), " WHERE m.",
+				" JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL WHERE m.", 1),
 			Value: "g.key",
 		}
 	}

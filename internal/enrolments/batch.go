@@ -89,14 +89,8 @@ func (s *Service) StartBatch(ctx context.Context, tx *postgres.Tx, r *BatchReque
 // selecting returns a statement that selects id and created_at of the contacts of b.
 func (b *Batch) selecting(ctx context.Context, tx *postgres.Tx) (sql string, args []any, err error) {
 	if b.request.Segment != nil {
-		var live bool
-		err := tx.QueryRow(ctx, `SELECT archived_at IS NULL FROM segment WHERE org_id = $1 AND id = $2`,
-			[]any{tx.Org(), *b.request.Segment}, &live)
-		if postgres.None(err) || err == nil && !live {
-			return "", nil, fault.Invalid("segment", "unknown_segment", "There is no such segment.")
-		}
-		if err != nil {
-			return "", nil, fmt.Errorf("read segment: %w", err)
+		if err := liveSegment(ctx, tx, *b.request.Segment); err != nil {
+			return "", nil, err
 		}
 		return `SELECT c.contact_id AS id, c.created_at FROM segment_member c WHERE c.org_id = $1 AND c.segment_id = $2
 			AND NOT c.archived`, []any{tx.Org(), *b.request.Segment}, nil
@@ -107,6 +101,20 @@ func (b *Batch) selecting(ctx context.Context, tx *postgres.Tx) (sql string, arg
 	}
 	sql, args = contacts.Selecting(tx.Org(), &contacts.Filter{Where: f})
 	return sql, args, nil
+}
+
+// liveSegment returns a fault unless there is such a segment.
+func liveSegment(ctx context.Context, tx *postgres.Tx, segment id.ID) error {
+	var live bool
+	err := tx.QueryRow(ctx, `SELECT archived_at IS NULL FROM segment WHERE org_id = $1 AND id = $2`,
+		[]any{tx.Org(), segment}, &live)
+	if postgres.None(err) || err == nil && !live {
+		return fault.Invalid("segment", "unknown_segment", "There is no such segment.")
+	}
+	if err != nil {
+		return fmt.Errorf("read segment: %w", err)
+	}
+	return nil
 }
 
 const batchColumns = `id, sequence_id, status, request, done, total, enrolled, skipped, created_by, created_at,

@@ -2,12 +2,8 @@ package enrolments
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -38,7 +34,7 @@ func (s *Service) StepBatch(ctx context.Context, tx *postgres.Tx, batch id.ID) (
 	if err != nil {
 		return false, err
 	}
-	contacts, err := b.next(ctx, tx)
+	next, more, err := b.next(ctx, tx)
 	if f := fault.Of(err); f != nil {
 		b.end(tx, Stopped, f.Detail)
 		return false, nil //nolint:nilerr // the batch has the error
@@ -46,55 +42,60 @@ func (s *Service) StepBatch(ctx context.Context, tx *postgres.Tx, batch id.ID) (
 	if err != nil {
 		return false, err
 	}
-	results, err := e.enrol(ctx, tx, contacts, &b.ID)
+	results, err := e.enrol(ctx, tx, next, &b.ID)
 	if err != nil {
 		return false, err
 	}
 	b.count(tx, results)
-	if len(contacts) < batchPiece {
+	if !more {
 		b.end(tx, Completed, "")
-		return false, nil
 	}
-	return true, nil
+	return more, nil
 }
 
-// next returns the next contacts in the order of their creation, and moves the position of b behind them.
-func (b *Batch) next(ctx context.Context, tx *postgres.Tx) ([]id.ID, error) {
-	sql, args, err := b.selecting(ctx, tx)
+// stretch is how many contacts of the org one step of a batch with a filter reads.
+const stretch = 5 * batchPiece
+
+// next returns the next contacts in the order of their creation, and moves the position of b behind them. more is false
+// after the last.
+func (b *Batch) next(ctx context.Context, tx *postgres.Tx) (all []id.ID, more bool, err error) {
+	found, next, err := b.selected(ctx, tx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	arg := func(v any) string {
-		args = append(args, v)
-		return "$" + strconv.Itoa(len(args))
+	if next != nil {
+		b.afterAt, b.afterID = &next.At, &next.ID
 	}
-	sql += ` AND c.created_at <= ` + arg(b.CreatedAt)
-	id2 := "c.id"
-	if b.request.Segment != nil {
-		id2 = "c.contact_id"
+	for _, c := range found {
+		all = append(all, c.ID)
 	}
-	if b.afterAt != nil {
-		sql += ` AND (c.created_at, ` + id2 + `) > (` + arg(*b.afterAt) + `, ` + arg(*b.afterID) + `)`
-	}
-	rows, err := tx.Query(ctx, sql+` ORDER BY c.created_at, `+id2+` LIMIT `+arg(batchPiece), args...)
-	if err != nil {
-		return nil, fmt.Errorf("select contacts: %w", err)
-	}
-	var (
-		all     []id.ID
-		contact id.ID
-		at      time.Time
-	)
-	if _, err := pgx.ForEachRow(rows, []any{&contact, &at}, func() error {
-		all = append(all, contact)
+	return all, next != nil, nil
+}
+
+// position is where b has come to, nil at its start.
+func (b *Batch) position() *contacts.CreatedPlace {
+	if b.afterAt == nil {
 		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("select contacts: %w", err)
 	}
-	if len(all) > 0 {
-		b.afterAt, b.afterID = &at, &contact
+	return &contacts.CreatedPlace{At: *b.afterAt, ID: *b.afterID}
+}
+
+// selected returns the next contacts, and the place that it has come to, nil after the last contact.
+func (b *Batch) selected(ctx context.Context, tx *postgres.Tx) (found []contacts.CreatedPlace,
+	next *contacts.CreatedPlace, err error,
+) {
+	until := b.CreatedAt.Time
+	if segment := b.request.Segment; segment != nil {
+		if err := liveSegment(ctx, tx, *segment); err != nil {
+			return nil, nil, err
+		}
+		return contacts.NextMembers(ctx, tx, *segment, b.position(), until, batchPiece)
 	}
-	return all, nil
+	where, err := contacts.ParseFilter(ctx, tx, b.request.Filter)
+	if err != nil {
+		return nil, nil, err
+	}
+	return contacts.NextSelected(ctx, tx, &contacts.Filter{Where: where}, b.position(), until, stretch, batchPiece)
 }
 
 // count queues the results and the counts of a piece.

@@ -89,9 +89,7 @@ func (e *Engine) Tick(ctx context.Context, tx *postgres.Tx) error {
 		Engine: e, tx: tx, versions: map[versionKey]*loaded{}, boxes: map[id.ID]*mailboxes.Sending{},
 		news: map[id.ID]*newLimit{}, stops: map[id.ID]comparisons.Stops{}, stored: map[int64]bool{}, left: mailsAtOnce,
 	}
-	// The tables swing between empty and millions of rows, so that statistics mislead the planner.
-	tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
-		set_config('plan_cache_mode', 'force_generic_plan', true)`)
+	tx.Queue(planning)
 	for _, part := range []func(context.Context) error{t.read, t.admit, t.resume, t.flow, t.mail, t.raise} {
 		if err := part(ctx); err != nil {
 			return err
@@ -99,6 +97,19 @@ func (e *Engine) Tick(ctx context.Context, tx *postgres.Tx) error {
 	}
 	return nil
 }
+
+// planning precedes the statements of a tick. The tables swing between empty and millions of rows, so that statistics
+// mislead the planner.
+const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
+	set_config('plan_cache_mode', 'force_generic_plan', true)`
+
+// groupsSQL reads the org's groups that are due at $2, by an index that has the groups of this org together.
+const groupsSQL = `
+SELECT g.id, g.sequence_id, g.mailbox_id, g.schedule, g.zone, z.opens_at, z.closes_at, z.body, q.status, g.wake_at
+FROM send_group g
+	LEFT JOIN schedule_zone z ON z.org_id = $1 AND z.schedule = g.schedule AND z.zone = g.zone
+	LEFT JOIN sequence q ON q.org_id = $1 AND q.id = g.sequence_id
+WHERE g.org_id = $1 AND g.wake_at <= $2 ORDER BY g.wake_at LIMIT $3`
 
 // read reads the groups that are due.
 func (t *tick) read(ctx context.Context) error {
@@ -108,13 +119,7 @@ func (t *tick) read(ctx context.Context) error {
 	if t.earliest = time.Now(); t.now.Before(t.earliest) {
 		t.earliest = t.now
 	}
-	rows, err := t.tx.Query(ctx, `
-		SELECT g.id, g.sequence_id, g.mailbox_id, g.schedule, g.zone, z.opens_at, z.closes_at, z.body, q.status,
-			g.wake_at
-		FROM send_group g
-			LEFT JOIN schedule_zone z ON z.org_id = $1 AND z.schedule = g.schedule AND z.zone = g.zone
-			LEFT JOIN sequence q ON q.org_id = $1 AND q.id = g.sequence_id
-		WHERE g.org_id = $1 AND g.wake_at <= $2 ORDER BY g.wake_at LIMIT $3`, t.tx.Org(), t.now, groupsAtOnce)
+	rows, err := t.tx.Query(ctx, groupsSQL, t.tx.Org(), t.now, groupsAtOnce)
 	if err != nil {
 		return fmt.Errorf("read groups: %w", err)
 	}

@@ -16,10 +16,14 @@ const maxNews = 20_000
 // state is an org's row of overview_state, and the end of the events to count.
 type state struct {
 	seq, horizon int64
-	whole, late  bool      // count all days; count the deliveries of earlier days
+	whole, late  bool      // count all days; count the emails of earlier days
+	never        bool      // no count has been made of all days
 	hooks        bool      // the org has, or had, webhooks
 	since        time.Time // no event that is not counted is older
 	now          time.Time
+
+	ended             *id.ID // each delivery with a lower id had ended at the last count
+	delivered, failed int64  // how many of these are of the day of ended
 }
 
 // news is what the events since the last count are about.
@@ -32,8 +36,10 @@ type news struct {
 }
 
 const stateSQL = `SELECT seq, event_horizon(), whole_at <= now() - interval '1 day',
-	late_at <= now() - interval '10 minutes', EXISTS (SELECT FROM webhook_endpoint e WHERE e.org_id = $1),
-	greatest(counted_at - interval '1 hour', now() - interval '30 days'), now()
+	whole_at = '-infinity', late_at <= now() - interval '10 minutes',
+	EXISTS (SELECT FROM webhook_endpoint e WHERE e.org_id = $1),
+	greatest(counted_at - interval '1 hour', now() - interval '30 days'), now(),
+	ended_before, ended_deliveries, ended_failures
 	FROM overview_state WHERE org_id = $1 FOR UPDATE`
 
 // newsSQL reads the days of contacts and deals from the events themselves. Merges, purges and imports change more
@@ -60,24 +66,46 @@ FROM news`
 
 // Count brings the counts of tx's org up to date. Concurrent counts of one org wait for each other.
 func Count(ctx context.Context, tx *postgres.Tx) error {
-	var (
-		s state
-		n news
-	)
-	tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
-		set_config('plan_cache_mode', 'force_custom_plan', true)`)
-	err := tx.QueryRow(ctx, stateSQL, []any{tx.Org()}, &s.seq, &s.horizon, &s.whole, &s.late, &s.hooks, &s.since,
-		&s.now)
-	if postgres.None(err) {
-		return nil
+	s, err := readState(ctx, tx)
+	if err != nil || s == nil {
+		return err
 	}
-	if err == nil && !s.whole {
-		err = tx.QueryRow(ctx, newsSQL, []any{tx.Org(), s.seq, s.horizon, maxNews + 1, id.Floor(s.since)},
-			&n.count, &n.whole, &n.deals, &n.mails, &n.contacts, &n.closed)
+	var n news
+	if !s.whole {
+		if n, err = s.readNews(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return s.count(ctx, tx, n)
+}
+
+// readState locks and returns the state of tx's org, nil if it has none.
+func readState(ctx context.Context, tx *postgres.Tx) (*state, error) {
+	tx.Queue(planningRead)
+	var s state
+	err := tx.QueryRow(ctx, stateSQL, []any{tx.Org()}, &s.seq, &s.horizon, &s.whole, &s.never, &s.late, &s.hooks,
+		&s.since, &s.now, &s.ended, &s.delivered, &s.failed)
+	if postgres.None(err) {
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read events to count: %w", err)
+		return nil, fmt.Errorf("read state of counts: %w", err)
 	}
+	return &s, nil
+}
+
+// readNews reads what the events since the last count are about.
+func (s *state) readNews(ctx context.Context, tx *postgres.Tx) (n news, err error) {
+	err = tx.QueryRow(ctx, newsSQL, []any{tx.Org(), s.seq, s.horizon, maxNews + 1, id.Floor(s.since)},
+		&n.count, &n.whole, &n.deals, &n.mails, &n.contacts, &n.closed)
+	if err != nil {
+		return n, fmt.Errorf("read events to count: %w", err)
+	}
+	return n, nil
+}
+
+// count counts what may have changed, and writes the new state.
+func (s *state) count(ctx context.Context, tx *postgres.Tx, n news) error {
 	if s.whole = s.whole || n.whole || n.count > maxNews; s.whole {
 		countAll(tx)
 	} else {
@@ -86,18 +114,15 @@ func Count(ctx context.Context, tx *postgres.Tx) error {
 			countDeals(tx, n.closed)
 		}
 	}
-	back := 1
-	if s.whole || s.late {
-		back = retried
-	}
-	days := lastDays(s.now, back)
 	if s.hooks {
-		countDeliveries(tx, days)
+		if err := s.countDeliveries(ctx, tx, s.alreadyEnded()); err != nil {
+			return fmt.Errorf("count deliveries: %w", err)
+		}
 	}
 	if s.whole || s.late || n.mails {
-		countEmails(tx, days)
+		countEmails(tx, s.emailDays())
 	}
-	save(tx, &s)
+	save(tx, s)
 	if err := tx.Flush(ctx); err != nil {
 		return fmt.Errorf("count: %w", err)
 	}
@@ -107,16 +132,16 @@ func Count(ctx context.Context, tx *postgres.Tx) error {
 // stored is the number of days, before today, of which all deliveries are stored.
 const stored = 29
 
-// Recount queues the counts that rows need which were written with times of the past and without events: those of the
-// deliveries at once, since Count looks at the last days only, and the others with the next Count of tx's org, which is
-// due at once.
+// Recount makes the next Count of tx's org, which is due at once, count all that is stored: for rows that were written
+// with times of the past and without events.
 func Recount(tx *postgres.Tx, now time.Time) {
-	countDeliveries(tx, lastDays(now, stored))
 	tx.Queue(`UPDATE overview_state SET whole_at = '-infinity', rest_until = '-infinity', counted_at = '-infinity',
-		due_at = now(), look_at = now() WHERE org_id = $1`, tx.Org())
+		ended_before = $2, due_at = now(), look_at = now() WHERE org_id = $1`, tx.Org(),
+		id.Floor(now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -stored)))
 }
 
-// save queues the new state. Deliveries under way make the org due again. An overview that is read is looked at after
+// save queues the new state. Deliveries under way make the org due again, and so many newer jobs that there may be some
+// behind them. An overview that is read is looked at after
 // the rest, another one after a minute or more.
 func save(tx *postgres.Tx, s *state) {
 	tx.Queue(`UPDATE overview_state SET seq = $2, counted_at = now(),
@@ -125,12 +150,13 @@ func save(tx *postgres.Tx, s *state) {
 			rest_until = clock_timestamp() + greatest(interval '3 seconds', 20 * (clock_timestamp() - now())),
 			look_at = clock_timestamp() + greatest(20 * (clock_timestamp() - now()), CASE
 				WHEN read_at > now() - interval '10 minutes' THEN interval '3 seconds' ELSE interval '1 minute' END),
-			due_at = (SELECT now() + CASE WHEN j.id >= uuid_floor(now() - interval '1 minute') THEN interval '3 seconds'
+			due_at = (SELECT now() + CASE WHEN j.kind = '`+events.DeliverKind+`'
+					AND j.id >= uuid_floor(now() - interval '1 minute') THEN interval '3 seconds'
 					ELSE interval '1 minute' END
-				FROM job j WHERE j.org_id = $1 AND j.kind = '`+events.DeliverKind+`' AND j.state = 'ready'
-					AND j.id >= uuid_floor(now() - interval '5 days')
-				ORDER BY j.id DESC LIMIT 1)
-		WHERE org_id = $1`, tx.Org(), s.horizon-1, s.whole, s.late)
+				FROM (SELECT id, kind, state, row_number() OVER (ORDER BY id DESC) AS n FROM job WHERE org_id = $1
+					AND id >= uuid_floor(now() - interval '5 days') ORDER BY id DESC LIMIT $5) AS j
+				WHERE j.kind = '`+events.DeliverKind+`' AND j.state = 'ready' OR j.n = $5 ORDER BY j.id DESC LIMIT 1)
+		WHERE org_id = $1`, tx.Org(), s.horizon-1, s.whole, s.late, jobsAtOnce)
 }
 
 // countAll queues the counts of contacts and deals of all days.
@@ -174,37 +200,13 @@ func countDeals(tx *postgres.Tx, days []time.Time) {
 		GROUP BY d.day, c.status, c.currency`, tx.Org(), days)
 }
 
-// retried is the number of days, before today, in which a delivery may still be attempted.
-const retried = 5
-
-// lastDays returns today and back days before it, in UTC.
-func lastDays(now time.Time, back int) []time.Time {
-	today := now.UTC().Truncate(24 * time.Hour)
-	days := make([]time.Time, 0, back+1)
-	for n := range back + 1 {
-		days = append(days, today.AddDate(0, 0, -n))
+// emailDays returns today and the days before it of which emails are counted, in UTC.
+func (s *state) emailDays() []time.Time {
+	back := 1
+	if s.whole || s.late {
+		back = retried
 	}
-	return days
-}
-
-// countDeliveries queues the counts of deliveries of days. Other days keep their counts when their deliveries are
-// removed. Each day has a statement of its own, which is planned for the one partition of that day.
-func countDeliveries(tx *postgres.Tx, days []time.Time) {
-	for _, day := range days {
-		tx.Queue(`INSERT INTO day_count (org_id, day, deliveries, delivery_failures)
-			SELECT $1, $2, sum(w.delivered), sum(w.failed)
-			FROM webhook_endpoint e CROSS JOIN LATERAL (
-				SELECT (SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
-					AND w.indexed_status = '' AND w.status = 'delivered' AND w.id >= $3 AND w.id < $4) AS delivered,
-				(SELECT count(*) FROM webhook_delivery w WHERE w.org_id = $1 AND w.endpoint_id = e.id
-					AND w.indexed_status IN ('failed', 'exhausted') AND w.id >= $3 AND w.id < $4) AS failed) AS w
-			WHERE e.org_id = $1 HAVING count(*) > 0
-			ON CONFLICT (org_id, day) DO UPDATE
-			SET deliveries = excluded.deliveries, delivery_failures = excluded.delivery_failures
-			WHERE (day_count.deliveries, day_count.delivery_failures)
-				IS DISTINCT FROM (excluded.deliveries, excluded.delivery_failures)`,
-			tx.Org(), day, id.Floor(day), id.Floor(day.AddDate(0, 0, 1)))
-	}
+	return daysFrom(s.now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -back), s.now)
 }
 
 // countEmails queues the counts of the emails and replies of days, in one statement, since planning takes longer than
@@ -216,8 +218,9 @@ func countEmails(tx *postgres.Tx, days []time.Time) {
 		first[i], beyond[i] = id.Floor(day), id.Floor(next[i])
 	}
 	tx.Queue(`INSERT INTO day_count (org_id, day, emails_sent, replies)
-		SELECT $1, d.day, (SELECT count(*) FROM mailbox m JOIN email e ON e.org_id = $1 AND e.mailbox_id = m.id
-				AND e.marked_at >= d.since AND e.marked_at < d.next AND e.status = 'sent' WHERE m.org_id = $1),
+		SELECT $1, d.day, coalesce((SELECT sum(e.n) FROM mailbox m CROSS JOIN LATERAL (
+				SELECT count(*) AS n FROM email WHERE org_id = $1 AND mailbox_id = m.id
+					AND marked_at >= d.since AND marked_at < d.next AND status = 'sent') AS e WHERE m.org_id = $1), 0),
 			(SELECT count(*) FROM message WHERE org_id = $1 AND id >= d.first AND id < d.beyond AND class = 'human'
 				AND NOT own)
 		FROM unnest($2::date[], $3::timestamptz[], $4::timestamptz[], $5::uuid[], $6::uuid[])

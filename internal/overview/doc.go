@@ -6,7 +6,9 @@
 // lasts: all days of an org are counted again a day later.
 //
 // Deliveries of webhooks change without an event. The days with deliveries under way are counted every few seconds
-// after an event, and every minute until the deliveries have ended.
+// after an event, and every minute until the deliveries have ended. The state has an id below which all deliveries had
+// ended at the last count, and how many of these are of the day of that id, so a count reads only later ones. Once a
+// day it reads them all.
 //
 // # When an overview is looked at
 //
@@ -15,5 +17,5 @@
 // and its counts are usually a few seconds old. A count rests three seconds, or twenty times as long as it took, so in
 // a large org they are older. An overview that was not read for ten minutes is looked at a minute after its last count,
 // then two minutes after that, four, and so on up to a day: where events keep coming, it is counted once a minute. The
-// first read of it counts, too.
+// first read of it counts, too, if there are a few rows to count, and otherwise makes it due.
 package overview

@@ -123,39 +123,3 @@ func look(ctx context.Context, tx *postgres.Tx, dedupe string) (orgs []id.ID, du
 	})
 	return orgs, due, found, err
 }
-
-// patience bounds the time that Refresh takes.
-const patience = time.Second
-
-// readSQL records a read of an overview, once a minute, and returns whether it was not read for ten minutes before. The
-// overview is looked at next. A row that a count holds is left alone.
-const readSQL = `
-UPDATE overview_state s SET read_at = now(), look_at = now()
-FROM (
-	SELECT org_id, read_at FROM overview_state WHERE org_id = $1 AND read_at < now() - interval '1 minute'
-	FOR NO KEY UPDATE SKIP LOCKED
-) was
-WHERE s.org_id = was.org_id RETURNING was.read_at < now() - interval '10 minutes'`
-
-// Refresh is to be called before an overview is read. It records the read, which keeps the counts a few seconds old for
-// the next ten minutes, and brings counts that were not kept so up to date. It takes at most a second: if a count takes
-// longer, the job counts, and the reader sees the last counts. The overview can be read after an error, too.
-func Refresh(ctx context.Context, db *postgres.DB, org id.ID) error {
-	short, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	stale := false
-	err := db.Tx(short, org, func(tx *postgres.Tx) error {
-		err := tx.QueryRow(short, readSQL, []any{org}, &stale)
-		if postgres.None(err) {
-			return nil
-		}
-		return err
-	})
-	if err == nil && stale {
-		err = db.Tx(short, org, func(tx *postgres.Tx) error { return Count(short, tx) })
-	}
-	if err != nil && short.Err() == nil {
-		return fmt.Errorf("refresh overview: %w", err)
-	}
-	return nil
-}

@@ -30,7 +30,8 @@
 //   - A join repeats $1, not another table's org_id: for an outer join the planner multiplies both conditions and
 //     expects one row.
 //   - A table with a partition for each day is planned for the actual ids (plan_cache_mode = force_custom_plan),
-//     between the first and the last id, so that a plan names and locks the days of these ids alone.
+//     between the first and the last id, so that a plan names and locks the days of these ids alone. An UPDATE of many
+//     keys, whose table cannot be a LATERAL subquery, names the ids as a list: it would read a range of ids whole.
 //
 // # The commit
 //

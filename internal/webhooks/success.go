@@ -3,7 +3,6 @@ package webhooks
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -23,8 +22,9 @@ func AsSuccess(p *DeliveryRequest, o *Outcome) (Success, bool) {
 	return Success{p, o}, o.Status == Delivered && !o.Probe && !p.Held && p.Lost == 0
 }
 
-// deliveredSQL keeps the attempts in the rows of their deliveries, whose ids are from $18 to $19, and resets their
-// endpoints' failures.
+// deliveredSQL keeps the attempts in the rows of their deliveries, and resets their endpoints' failures. The list of
+// ids is one of the conditions on the deliveries, so that the plan names the days of these ids alone and looks each of
+// them up: a range of ids would be read whole where the statistics of a day are missing.
 const deliveredSQL = `
 WITH relieved AS (` + relieveSQL + `)
 UPDATE webhook_delivery d
@@ -35,7 +35,7 @@ SET status = 'delivered', attempts = m.number, last_status = m.status, last_erro
 FROM unnest($4::uuid[], $5::uuid[], $6::int[], $7::text[], $8::int[], $9::bytea[], $10::bool[], $11::int[],
 	$12::int[], $13::int[], $14::int[], $15::int[], $16::text[], $17::timestamptz[])
 	AS m (id, delivery, number, headers, status, answer, cut, dns, connect, tls, first_byte, total, addr, started)
-WHERE d.org_id = $1 AND d.id = m.delivery AND d.id BETWEEN $18 AND $19`
+WHERE d.org_id = $1 AND d.id = m.delivery AND d.id = ANY ($5::uuid[])`
 
 // Write writes Successes of tx's org: the attempts, the deliveries' status, and the reset of their endpoints' failures.
 func (s *Service) Write(tx *postgres.Tx, items []any) error {
@@ -75,10 +75,9 @@ func (s *Service) Write(tx *postgres.Tx, items []any) error {
 			known[p.Endpoint], endpoints = true, append(endpoints, p.Endpoint)
 		}
 	}
-	first, last := slices.MinFunc(deliveries, id.Compare), slices.MaxFunc(deliveries, id.Compare)
 	tx.Queue(byKey)
 	tx.Queue(deliveredSQL, tx.Org(), endpoints, wire.Now(), ids, deliveries, tries, headers, codes, answers, cut, dns,
-		connect, tls, firstByte, totals, addrs, started, first, last)
+		connect, tls, firstByte, totals, addrs, started)
 	return nil
 }
 

@@ -53,10 +53,14 @@ var reasons = []struct{ name, key string }{
 // Found holds groups of contacts by reason.
 type Found map[string][][]id.ID
 
+// byOrg lets Search read the contacts of its org alone: a scan of the table reads those of all orgs.
+const byOrg = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`
+
 // Search reads all live contacts of the org. It takes seconds for a million contacts and belongs in a ReadTx.
 func Search(ctx context.Context, tx *postgres.Tx) (Found, error) {
 	out := Found{}
 	for _, r := range reasons {
+		tx.Queue(byOrg) // each query of a ReadTx has a transaction of its own
 		rows, err := tx.Query(ctx, `SELECT (array_agg(id ORDER BY created_at, id))[1:$2] FROM (
 				SELECT id, created_at, `+r.key+` AS k FROM contact WHERE org_id = $1 AND archived_at IS NULL) c
 			WHERE k IS NOT NULL GROUP BY k HAVING count(*) > 1 ORDER BY k COLLATE "C" LIMIT $3`, tx.Org(), maxMembers,

@@ -1,6 +1,7 @@
 package duplicates_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,6 +73,37 @@ func TestAListOfDuplicatesOfAGrownOrgReadsItsContactsByTheirIDs(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// TestASearchForDuplicatesReadsTheContactsOfItsOrgAlone searches in an org that has grown, and in the huge one, whose
+// contacts are so many that a scan of the table looks cheap.
+func TestASearchForDuplicatesReadsTheContactsOfItsOrgAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a database of 600 orgs")
+	}
+	d := aged.Write(t, aged.Test, aged.Grew)
+	r := aged.Record(t, d)
+	for _, class := range []aged.Class{aged.Grown, aged.Huge, aged.Small} {
+		if err := d.App.ReadTx(t.Context(), d.World.Org(class).ID, func(tx *postgres.Tx) error {
+			r.Take()
+			_, err := duplicates.Search(t.Context(), tx)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		searches := 0
+		for _, p := range r.Take() {
+			if strings.Contains(p.SQL, "FROM contact ") {
+				searches++
+			}
+			if scan := p.Root.Worst(); strings.Contains(scan, "Seq Scan") {
+				t.Errorf("%s: a scan of the contacts of all orgs: %s", class, scan)
+			}
+		}
+		if searches != 3 {
+			t.Errorf("%s: %d searches, not one for each reason", class, searches)
 		}
 	}
 }

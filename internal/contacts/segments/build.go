@@ -141,11 +141,8 @@ func (r *run) end(ctx context.Context, s *kept, from place) (to place, last bool
 // selected returns a statement that selects the contacts of a piece which match the filter. $2 to $5 are the bounds of
 // the piece; more arguments start at $6.
 func (s *kept) selected(org id.ID, from, to place, more ...any) (sql string, args []any) {
-	sql, args = contacts.Selecting(org, &contacts.Filter{Where: s.filter, Archived: s.shelf},
+	return contacts.SelectingPiece(org, &contacts.Filter{Where: s.filter, Archived: s.shelf},
 		append([]any{from.at, from.id, to.at, to.id}, more...)...)
-	return sql +
-		` AND (c.created_at, c.id) > ($2::timestamptz, $3::uuid)
-			AND (c.created_at, c.id) <= ($4::timestamptz, $5::uuid)`, args
 }
 
 // fill inserts the matching contacts of a piece, except those that a mark has already inserted.
@@ -153,8 +150,8 @@ func (r *run) fill(ctx context.Context, s *kept, from, to place) error {
 	sql, args := s.selected(r.tx.Org(), from, to, s.id, s.shelf)
 	r.tx.Queue(`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id)
 		SELECT $1, $6::uuid, $7::boolean, hit.created_at, hit.id FROM (`+sql+`) AS hit
-		WHERE NOT EXISTS (SELECT FROM segment_member m WHERE m.org_id = $1 AND m.contact_id = hit.id
-		AND m.segment_id = $6)`, args...)
+		WHERE NOT EXISTS (SELECT FROM (SELECT segment_id FROM segment_member
+			WHERE org_id = $1 AND contact_id = hit.id OFFSET 0) AS m WHERE m.segment_id = $6)`, args...)
 	r.epoch = true
 	return r.tx.Flush(ctx)
 }

@@ -82,5 +82,13 @@ SELECT m.org_id, 'members', 1000, count(*) FROM (SELECT org_id FROM member WHERE
     UNION ALL SELECT org_id FROM invitation WHERE closed_at IS NULL) AS m GROUP BY 1;
 INSERT INTO quota (org_id, feature, cap, used)
 SELECT org_id, 'webhooks', 100, count(*) FROM webhook_endpoint WHERE archived_at IS NULL GROUP BY 1;
-UPDATE overview_state SET seq = (SELECT max(seq) FROM event);
+UPDATE overview_state s SET seq = (SELECT max(seq) FROM event),
+    ended_before = least((SELECT d.id FROM webhook_delivery d WHERE d.org_id = s.org_id AND d.status = 'pending' ORDER BY d.id LIMIT 1), uuid_floor(@now - interval '2 hours'));
+UPDATE overview_state s SET ended_deliveries = d.delivered, ended_failures = d.failed
+FROM (SELECT o.org_id, count(*) FILTER (WHERE d.status = 'delivered') AS delivered, count(*) FILTER (WHERE d.status IN ('failed', 'exhausted')) AS failed
+    FROM overview_state o
+    JOIN webhook_delivery d ON d.org_id = o.org_id AND d.id < o.ended_before AND d.id >= uuid_floor(date_trunc('day',
+        to_timestamp(('x' || left(replace(o.ended_before::text, '-', ''), 12))::bit(48)::bigint / 1000.0) AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')
+    GROUP BY 1) AS d
+WHERE d.org_id = s.org_id;
 DROP TABLE aged.file, aged.some, aged.company, aged.seed, aged.send_group, aged.person;
