@@ -54,12 +54,12 @@ func (f *Filter) page(org, before id.ID, limit int) (sql string, args []any) {
 		SELECT * FROM enrolment WHERE org_id = $1 AND id = page.id LIMIT 1) AS n ORDER BY page.id DESC`, args
 }
 
-// stretches returns the statement for the ids of a page of a sequence. arg adds an argument after the org, the id before
-// which the page begins, and the limit.
+// stretches returns the statement for the ids of a page of a sequence. arg adds an argument after the org, the id
+// before which the page begins, and the limit.
 //
 // The columns before the id are bounded as a row and are part of the order, though each has one value: only the index
-// that serves f has this order. With plain conditions another index costs no more where the planner expects one row, and
-// then reads the sequence or the org.
+// that serves f has this order. With plain conditions another index costs no more where the planner expects one row,
+// and then reads the sequence or the org.
 func (f *Filter) stretches(arg func(any) string) string {
 	columns, values, also := "n.state, n.id", "", ""
 	switch {

@@ -14,7 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit/aged"
 )
 
-// TestTheFeedOfARareTypeIsReadWholeInBoundedPages reads the feed of rare types in both orders to its end. No page looks at more than 500 events, and together they have each event once, as Feed has.
+// TestTheFeedOfARareTypeIsReadWholeInBoundedPages reads the feed of rare types in both orders to its end. No page looks
+// at more than 500 events, and together they have each event once, as Feed has.
 func TestTheFeedOfARareTypeIsReadWholeInBoundedPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a database of 600 orgs")

@@ -74,10 +74,12 @@ const (
 	feedSQL   = feedColumns + `, true, false` + feedWhere + `ORDER BY seq LIMIT $3`
 	latestSQL = feedColumns + `, true, false` + latestWhere + `ORDER BY seq DESC LIMIT $3`
 
-	feedOfTypesSQL   = ofTypesBegin + `(ORDER BY seq) AS n` + feedWhere + `ORDER BY seq` + ofTypesEnd + `ORDER BY seq LIMIT $3`
+	feedOfTypesSQL = ofTypesBegin + `(ORDER BY seq) AS n` + feedWhere + `ORDER BY seq` + ofTypesEnd +
+		`ORDER BY seq LIMIT $3`
 	latestOfTypesSQL = ofTypesBegin + `(ORDER BY seq DESC) AS n` + latestWhere + `ORDER BY seq DESC` + ofTypesEnd +
 		`ORDER BY seq DESC LIMIT $3`
 
-	ofTypesBegin = feedColumns + `, matches, n = 500 FROM (` + feedColumns + `, type = ANY ($4) AS matches, row_number() OVER `
-	ofTypesEnd   = ` LIMIT 500) AS looked_at WHERE matches OR n = 500 `
+	ofTypesBegin = feedColumns + `, matches, n = 500 FROM (` + feedColumns +
+		`, type = ANY ($4) AS matches, row_number() OVER `
+	ofTypesEnd = ` LIMIT 500) AS looked_at WHERE matches OR n = 500 `
 )
