@@ -96,25 +96,29 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*eventListOut, 
 		return nil, err
 	}
 	newest := in.Sort == "-seq"
-	read, after := events.Feed, int64(0)
+	read, after := events.FeedPage, int64(0)
 	if newest {
-		read, after = events.Latest, math.MaxInt64
+		read, after = events.LatestPage, math.MaxInt64
 	}
 	if from != nil {
 		after = *from
 	}
 	page := func(tx *postgres.Tx) (*eventListOut, error) {
-		rows, err := read(ctx, tx, after, types, in.Limit+1)
+		found, err := read(ctx, tx, after, types, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		out, seen := &eventListOut{}, after
-		if out.Body.HasMore = len(rows) > in.Limit; out.Body.HasMore {
+		out, rows, seen := &eventListOut{}, found.Events, after
+		out.Body.HasMore = found.More
+		if len(rows) > in.Limit {
 			rows = rows[:in.Limit]
 		}
 		out.Body.Data = make([]shownEvent, len(rows))
 		for i, e := range rows {
 			out.Body.Data[i], seen = shownEvent{e}, e.Seq
+		}
+		if found.More && len(found.Events) <= in.Limit { // it has looked at more than it has
+			seen = found.Seen
 		}
 		out.Body.NextCursor, err = httpx.SealCursor(a.Server, seen, httpx.CursorOf(ctx))
 		return out, err

@@ -22,6 +22,26 @@ type Filter struct {
 
 // where returns the condition of f, whose first argument is the org.
 func (f *Filter) where(org id.ID) (sql string, args []any) {
+	sql, args = f.whereNotTimes(org)
+	times, args := f.times(args)
+	return sql + times, args
+}
+
+// times returns the condition on the time when an email was sent, and its arguments after those given.
+func (f *Filter) times(args []any) (sql string, all []any) {
+	if !f.SentAfter.IsZero() {
+		args = append(args, f.SentAfter)
+		sql += fmt.Sprintf(" AND sent_at > $%d", len(args))
+	}
+	if !f.SentBefore.IsZero() {
+		args = append(args, f.SentBefore)
+		sql += fmt.Sprintf(" AND sent_at < $%d", len(args))
+	}
+	return sql, args
+}
+
+// whereNotTimes is where without the condition of times.
+func (f *Filter) whereNotTimes(org id.ID) (sql string, args []any) {
 	args = []any{org}
 	var b strings.Builder
 	b.WriteString("org_id = $1")
@@ -39,32 +59,7 @@ func (f *Filter) where(org id.ID) (sql string, args []any) {
 			add(column+" = $%d", *value)
 		}
 	}
-	if !f.SentAfter.IsZero() {
-		add("sent_at > $%d", f.SentAfter)
-	}
-	if !f.SentBefore.IsZero() {
-		add("sent_at < $%d", f.SentBefore)
-	}
 	return b.String(), args
-}
-
-// List returns at most limit emails, newest first, below an id, or from the newest if below is zero.
-func List(ctx context.Context, tx *postgres.Tx, f *Filter, below id.ID, limit int) ([]Row, error) {
-	where, args := f.where(tx.Org())
-	if !below.IsZero() {
-		args = append(args, below)
-		where += fmt.Sprintf(" AND id < $%d", len(args))
-	}
-	rows, err := tx.Query(ctx, fmt.Sprintf(`SELECT `+columns+` FROM email WHERE %s ORDER BY id DESC LIMIT %d`, where,
-		limit), args...)
-	if err != nil {
-		return nil, fmt.Errorf("list emails: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, fmt.Errorf("list emails: %w", err)
-	}
-	return found, nil
 }
 
 // Count returns the number of emails that f selects.

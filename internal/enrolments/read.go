@@ -63,15 +63,12 @@ type Filter struct {
 	Step, Reason      string
 }
 
-// where returns the condition of f, whose arguments begin with $2.
-func (f *Filter) where() (string, []any) {
-	var (
-		parts []string
-		args  []any
-	)
+// where returns the condition of f, and its arguments after those of the statement.
+func (f *Filter) where(args ...any) (string, []any) {
+	var parts []string
 	add := func(condition string, arg any) {
 		args = append(args, arg)
-		parts = append(parts, strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)+1), 1))
+		parts = append(parts, strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1))
 	}
 	if f.Sequence != nil {
 		add("n.sequence_id = ?", *f.Sequence)
@@ -89,28 +86,15 @@ func (f *Filter) where() (string, []any) {
 		add("n.reason = ?", f.Reason)
 	}
 	if len(parts) == 0 {
-		return "true", nil
+		return "true", args
 	}
 	return strings.Join(parts, " AND "), args
 }
 
-// List returns at most limit enrolments that f selects, newest first, from the one before on; the zero before begins
-// with the newest.
-func List(ctx context.Context, tx *postgres.Tx, f *Filter, before id.ID, limit int) ([]Enrolment, error) {
-	where, args := f.where()
-	if !before.IsZero() {
-		args = append(args, before)
-		where += " AND n.id < $" + strconv.Itoa(len(args)+1)
-	}
-	args = append(args, limit)
-	return query(ctx, tx, where+" ORDER BY n.id DESC LIMIT $"+strconv.Itoa(len(args)+1), args...)
-}
-
 // Count returns the exact number of enrolments that f selects.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (n int64, err error) {
-	where, args := f.where()
-	err = tx.QueryRow(ctx, `SELECT count(*) FROM enrolment n WHERE n.org_id = $1 AND `+where,
-		append([]any{tx.Org()}, args...), &n)
+	where, args := f.where(tx.Org())
+	err = tx.QueryRow(ctx, `SELECT count(*) FROM enrolment n WHERE n.org_id = $1 AND `+where, args, &n)
 	if err != nil {
 		return 0, fmt.Errorf("count enrolments: %w", err)
 	}

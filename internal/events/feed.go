@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -18,35 +16,17 @@ import (
 // all later events until those transactions end, so no lower seq can appear after a higher one was returned. Open
 // transactions that are not ours hold events back for half a second: see HorizonPublisher.
 func Feed(ctx context.Context, tx *postgres.Tx, after int64, types []string, limit int) ([]*Stored, error) {
-	return readFeed(ctx, tx, feedSQL, feedOfTypesSQL, after, types, limit)
-}
-
-// Latest returns at most limit events of the org before seq, in the reverse order of Feed. It has the same events:
-// those that Feed holds back are in neither.
-func Latest(ctx context.Context, tx *postgres.Tx, before int64, types []string, limit int) ([]*Stored, error) {
-	return readFeed(ctx, tx, latestSQL, latestOfTypesSQL, before, types, limit)
-}
-
-func readFeed(ctx context.Context, tx *postgres.Tx, all, ofTypes string, seq int64, types []string, limit int) (
-	[]*Stored, error,
-) {
-	// The horizon is read in the snapshot of the statement itself, so that it matches the rows.
-	sql, args := all, []any{tx.Org(), seq, limit}
-	if len(types) > 0 {
-		sql, args = ofTypes, append(args, types)
+	var all []*Stored
+	for {
+		p, err := FeedPage(ctx, tx, after, types, limit-len(all))
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, p.Events...); !p.More || len(all) == limit {
+			return all, nil
+		}
+		after = p.Seen
 	}
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (*Stored, error) {
-		s := &Stored{OrgID: tx.Org()}
-		return s, r.Scan(&s.ID, &s.Seq, &s.Type, &s.ActorType, &s.ActorID, &s.RequestID, &s.Data, &s.CreatedAt)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	return found, nil
 }
 
 // Newest returns the seq up to which the feed is final: Feed after it returns exactly the events that become visible
@@ -72,7 +52,7 @@ func Keeps(ctx context.Context, tx *postgres.Tx, seq int64) (kept bool, err erro
 // Get returns an event of the last 30 days, or fault.NotFound.
 func Get(ctx context.Context, tx *postgres.Tx, event id.ID) (*Stored, error) {
 	s := &Stored{OrgID: tx.Org()}
-	err := tx.QueryRow(ctx, feedColumns+`WHERE org_id = $1 AND id = $2
+	err := tx.QueryRow(ctx, feedColumns+` FROM event WHERE org_id = $1 AND id = $2
 		AND id >= uuid_floor(now() - interval '30 days')`, []any{tx.Org(), event},
 		&s.ID, &s.Seq, &s.Type, &s.ActorType, &s.ActorID, &s.RequestID, &s.Data, &s.CreatedAt)
 	if postgres.None(err) {
@@ -83,17 +63,3 @@ func Get(ctx context.Context, tx *postgres.Tx, event id.ID) (*Stored, error) {
 	}
 	return s, nil
 }
-
-const (
-	feedColumns    = `SELECT id, seq, type, actor_type, actor_id, request_id, data, created_at FROM event `
-	feedKept       = `AND seq < (SELECT event_horizon()) AND id >= uuid_floor(now() - interval '30 days') `
-	feedWhere      = `WHERE org_id = $1 AND seq > $2 ` + feedKept
-	latestWhere    = `WHERE org_id = $1 AND seq < $2 ` + feedKept
-	feedOrder      = `ORDER BY seq LIMIT $3`
-	feedSQL        = feedColumns + feedWhere + feedOrder
-	feedOfTypesSQL = feedColumns + feedWhere + `AND type = ANY ($4) ` + feedOrder
-
-	latestOrder      = `ORDER BY seq DESC LIMIT $3`
-	latestSQL        = feedColumns + latestWhere + latestOrder
-	latestOfTypesSQL = feedColumns + latestWhere + `AND type = ANY ($4) ` + latestOrder
-)
