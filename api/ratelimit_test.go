@@ -255,7 +255,8 @@ func TestOnlyTrustedProxiesAreBelieved(t *testing.T) {
 			// The rate fills up while a busy machine sends: one caller goes on until it is refused.
 			refused, sent := 0, 0
 			for ; sent < 650 || tc.refused && refused == 0 && sent < 5000; sent++ {
-				if got := c.do("GET", "/docs/favicon-32x32.png", nil, "X-Forwarded-For", tc.forwarded(sent)); got.Status == 429 {
+				got := c.do("GET", "/docs/favicon-32x32.png", nil, "X-Forwarded-For", tc.forwarded(sent))
+				if got.Status == 429 {
 					got.want(t, 429, "rate_limited")
 					refused++
 				}

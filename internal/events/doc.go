@@ -17,7 +17,7 @@
 //
 // Sequence numbers contain the transaction id, and the feed ends before the oldest open transaction, so that a reader
 // misses nothing. A transaction of somebody else, such as an open psql, would stop all feeds. Our own writers therefore
-// register with a shared advisory lock, and workers publish the oldest open transaction of ours in a row: ids instead of
-// a table of writers, because a lock ends with its session, however that ends. Migration 0132 has the rules. Without a
-// worker the feeds wait for the oldest transaction of all.
+// register with a shared advisory lock, and workers publish the oldest open transaction of ours in a row. It is a lock
+// and not a table of writers, because a lock ends with its session, however that ends. Migration 0132 has the rules.
+// Without a worker the feeds wait for the oldest transaction of all.
 package events

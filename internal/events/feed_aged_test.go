@@ -41,8 +41,12 @@ func TestTheFeedOfARareTypeIsReadWholeInBoundedPages(t *testing.T) {
 				t.Errorf("Feed of %v (-want +got): %s", types, diff)
 			}
 			for order, read := range map[string]func(int64) (events.Page, error){
-				"seq":  func(at int64) (events.Page, error) { return events.FeedPage(t.Context(), tx, at, types, limit) },
-				"-seq": func(at int64) (events.Page, error) { return events.LatestPage(t.Context(), tx, at, types, limit) },
+				"seq": func(at int64) (events.Page, error) {
+					return events.FeedPage(t.Context(), tx, at, types, limit)
+				},
+				"-seq": func(at int64) (events.Page, error) {
+					return events.LatestPage(t.Context(), tx, at, types, limit)
+				},
 			} {
 				got := []id.ID{}
 				at := int64(0)
@@ -97,7 +101,8 @@ func idsOf(all []*events.Stored) []id.ID {
 func feedOf(t *testing.T, tx *postgres.Tx, types []string) []id.ID {
 	t.Helper()
 	rows, err := tx.Query(t.Context(), `SELECT id FROM event WHERE org_id = $1 AND type = ANY ($2)
-		AND seq < (SELECT event_horizon()) AND id >= uuid_floor(now() - interval '30 days') ORDER BY seq`, tx.Org(), types)
+		AND seq < (SELECT event_horizon()) AND id >= uuid_floor(now() - interval '30 days') ORDER BY seq`,
+		tx.Org(), types)
 	if err != nil {
 		t.Fatal(err)
 	}

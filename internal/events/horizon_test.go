@@ -211,7 +211,8 @@ func TestAReaderMissesNoEventThoughAForeignTransactionIsOpen(t *testing.T) {
 		}
 	}
 	if len(missed) > 0 || len(seen) != len(w.committed) {
-		t.Errorf("%d events are read of %d, missing by the way of their writer: %v", len(seen), len(w.committed), missed)
+		t.Errorf("%d events are read of %d, missing by the way of their writer: %v", len(seen), len(w.committed),
+			missed)
 	}
 	t.Logf("%d events; %d transactions had been passed", len(seen), w.passed)
 }

@@ -38,8 +38,8 @@
 // moves ahead when it is due, so all slots lie behind the lowest one. The relay finds that floor with its scan and
 // publishes it every few seconds (store.PublishFloor); job_wake and the feeder count from there on, and the relay's
 // scans begin a minute before it, except once per lease. A row below the floor, of a transaction that was open for very
-// long, is not counted as a slot, and is found by that scan. Whether older jobs wait for the same slots, job_wake decides
-// by those of the last ten seconds. The feeder's walk still passes the rows of jobs that waited.
+// long, is not counted as a slot, and is found by that scan. Whether older jobs wait for the same slots, job_wake
+// decides by those of the last ten seconds. The feeder's walk still passes the rows of jobs that waited.
 //
 // # Clocks
 //

@@ -75,8 +75,8 @@ func (c *chunk) deliver() error {
 	return webhooks.RecordPast(c.tx, all)
 }
 
-// delivery returns the delivery of an event of the chunk with number n, which no other delivery of the chunk has. Its attempts fail while the endpoint is down, and the first
-// one of a few other deliveries fails, too.
+// delivery returns the delivery of an event of the chunk with number n, which no other delivery of the chunk has. Its
+// attempts fail while the endpoint is down, and the first one of a few other deliveries fails, too.
 func (c *chunk) delivery(e *events.Past, n int, endpoint id.ID, down func(time.Time) bool) webhooks.PastDelivery {
 	seed := c.rowID(deliveryRow, c.Step, n, e.At.Time)
 	r := rand.New(rand.NewPCG(c.Progress.Seed, uint64(seed[14])<<8|uint64(seed[15]))) //nolint:gosec // no secret

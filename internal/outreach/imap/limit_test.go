@@ -21,7 +21,8 @@ func TestAnAnswerOfManyLinesEndsTheConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(stop)
-		conn, err := connect(t, imap.Server{Host: s.Host, Port: s.Port, TLS: "none", Username: "ada", Password: "right"})
+		server := imap.Server{Host: s.Host, Port: s.Port, TLS: "none", Username: "ada", Password: "right"}
+		conn, err := connect(t, server)
 		if err != nil {
 			t.Fatal(err)
 		}
