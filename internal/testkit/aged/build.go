@@ -126,8 +126,25 @@ func (b *build) analyze(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := b.exec(ctx, "others", endOthers); err != nil {
+		return err
+	}
 	return b.exec(ctx, "statistics", "VACUUM ANALYZE "+strings.Join(tables, ", "))
 }
+
+// endOthers ends what may still have a snapshot of the database, as a worker of autovacuum has that began before it was
+// switched off: pages that it may see differently would stay out of the visibility map.
+const endOthers = `DO $$
+BEGIN
+	FOR n IN 1..600 LOOP
+		PERFORM pg_stat_clear_snapshot();
+		PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND backend_type = 'autovacuum worker';
+		EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL);
+		PERFORM pg_sleep(0.1);
+	END LOOP;
+END $$`
 
 func (b *build) exec(ctx context.Context, step, sql string) error {
 	began := time.Now()

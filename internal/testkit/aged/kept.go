@@ -19,7 +19,7 @@ import (
 )
 
 // version is raised when the Go part of a build changes what it makes.
-const version = 1
+const version = 2
 
 // kept returns the template of a database that is built once a day and schema. The template of each size and state has
 // a directory of its own, so that nobody who needs another one waits for its lock.
