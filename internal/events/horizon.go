@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -22,7 +24,10 @@ type HorizonPublisher struct {
 // Publish is to be called a few times a second. Without an open transaction that lasts, it writes nothing.
 func (p *HorizonPublisher) Publish(ctx context.Context) error {
 	err := p.DB.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		return tx.QueryRow(ctx, `SELECT publish_event_horizon($1)`, []any{p.oldest}, &p.oldest)
+		tx.Queue(`SELECT publish_event_horizon($1)`, p.oldest).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&p.oldest)
+		})
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("publish the horizon of events: %w", err)
