@@ -53,7 +53,7 @@ func TestASessionLostInTheMiddleOfAWorkSpendsNoAttempt(t *testing.T) {
 				return h.count("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = "+
 					"current_database() AND query LIKE 'SELECT pg_sleep%'") > 0
 			})
-			h.until(most, "the second run is done", func() bool { return len(h.jobs()) == 0 })
+			h.until(2*most, "the second run is done", func() bool { return len(h.jobs()) == 0 })
 			type facts struct {
 				First, Effects int
 				Runs           int32

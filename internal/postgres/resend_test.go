@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -164,5 +165,27 @@ func TestATransactionThatTheServerEndedWhileItWasIdleMayBeRepeated(t *testing.T)
 	}
 	if err := writeRow(t.Context(), db); err != nil {
 		t.Errorf("the next transaction: %v", err)
+	}
+}
+
+// The sessions in the pool end with the server, and there is no other one to repeat the round trip in.
+func TestATransactionOnAServerThatHasDiedIsLost(t *testing.T) {
+	t.Parallel()
+	server := testkit.RealPostgres(t)
+	db := testkit.Open(t, server.URL, postgres.App)
+	read := func(tx *postgres.Tx) error {
+		var one int
+		return tx.QueryRow(t.Context(), `SELECT 1`, nil, &one)
+	}
+	if err := db.ReadTx(t.Context(), id.New(), read); err != nil {
+		t.Fatal(err)
+	}
+	server.Crash()
+	for name, tx := range map[string]func(context.Context, id.ID, func(*postgres.Tx) error) error{
+		"a read": db.ReadTx, "a transaction": db.Tx,
+	} {
+		if err := tx(t.Context(), id.New(), read); !postgres.Lost(err) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

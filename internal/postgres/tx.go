@@ -74,8 +74,13 @@ func (db *DB) readTx(ctx context.Context, tx *Tx, fn func(*Tx) error) error {
 	return nil
 }
 
-// closed reports whether the transaction's session is closed.
-func (tx *Tx) closed() bool { return tx.conn != nil && tx.conn.Conn().IsClosed() }
+// closed reports whether the transaction's session is closed. It has none if it ended and could not be replaced.
+func (tx *Tx) closed() bool {
+	if tx.conn == nil {
+		return tx.begun
+	}
+	return tx.conn.Conn().IsClosed()
+}
 
 // classify marks err for Lost if the session ended, unless the caller's context ended it.
 func (tx *Tx) classify(ctx context.Context, err error, over bool) error {
