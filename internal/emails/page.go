@@ -66,7 +66,7 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, below id.ID, limit in
 // ranged reports whether f bounds the time of sending of more than the emails of one contact or enrolment, which are
 // few.
 func (f *Filter) ranged() bool {
-	return f.Contact == nil && f.Enrolment == nil && !(f.SentAfter.IsZero() && f.SentBefore.IsZero())
+	return f.Contact == nil && f.Enrolment == nil && (!f.SentAfter.IsZero() || !f.SentBefore.IsZero())
 }
 
 // onlyTimes reports whether f has no other condition than the time of sending.

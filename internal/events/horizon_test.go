@@ -109,7 +109,7 @@ func (w *feedWriters) run(writers, each int) {
 	var writing sync.WaitGroup
 	for n := range writers {
 		writing.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // no secret
+			r := rand.New(rand.NewPCG(uint64(n), 7))
 			for range each {
 				event, way, err := w.write(w.Context(), r)
 				code, _ := errors.AsType[*pgconn.PgError](err)
