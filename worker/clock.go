@@ -49,38 +49,47 @@ func (w *Worker) noticeClock(reading, began time.Time) {
 }
 
 // endWaits ends waits that last too long because Postgres's clock was set back, until ctx ends: at the start, every few
-// minutes, when the relay notices it, and once more a minute later.
+// minutes, when the relay notices it, and once more a minute later. The second look also finds what a run has computed
+// from a time that was stamped before, and committed after the first.
 func (w *Worker) endWaits(ctx context.Context) {
 	var (
-		back    bool
-		setBack time.Duration
+		since time.Time // the clock may have been set back since then; zero: it was not
+		again bool      // the second look is to come
 	)
 	for {
+		var setBack time.Duration
+		if !since.IsZero() {
+			setBack = time.Since(since)
+		}
 		next := queue.Jitter(w.opt.Timing.Waits, 0.2)
-		switch err := w.endLate(ctx, back, setBack); {
+		switch err := w.endLate(ctx, setBack); {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			w.log.WarnContext(ctx, "failed to end waits that last too long", "error", err)
 			next = min(next, retryWaits)
-		case setBack > 0: // once more
-			setBack, next = 0, openTx
+		case again:
+			again, next = false, openTx
 		default:
-			back = false
+			since = time.Time{}
 		}
 		timer := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
-		case setBack = <-w.setBack:
-			back = true
+		case reported := <-w.setBack:
+			if at := time.Now().Add(-reported); since.IsZero() || at.Before(since) {
+				since = at
+			}
+			again = true
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
 }
 
-func (w *Worker) endLate(ctx context.Context, back bool, setBack time.Duration) error {
-	ended, err := waits.EndLate(ctx, w.opt.System, back)
+// endLate is one look. setBack is how long ago the clock was set back at most; 0: it is not known that it was.
+func (w *Worker) endLate(ctx context.Context, setBack time.Duration) error {
+	ended, err := waits.EndLate(ctx, w.opt.System, setBack > 0)
 	delays, failed := w.ledger.EndDelays(ctx, setBack)
 	if len(ended)+len(delays) > 0 || setBack > 0 {
 		w.log.WarnContext(ctx, "waits have ended that lasted too long because the clock of postgres was set back",

@@ -21,7 +21,7 @@ WITH late AS MATERIALIZED (
 		AND delayed_at > now() - $1::interval
 	LIMIT $2 FOR UPDATE SKIP LOCKED
 )
-UPDATE job SET delayed_at = now() - greatest($1::interval, interval '1 minute'),
+UPDATE job SET delayed_at = now() - greatest($1::interval, interval '0') - interval '1 minute',
 	run_at = CASE WHEN delayed_at > now() THEN now() + (run_at - delayed_at) ELSE now() END
 FROM late WHERE job.ctid = late.at`
 
