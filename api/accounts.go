@@ -31,7 +31,8 @@ var families = []struct {
 
 func (a *App) mountAccounts() {
 	for _, f := range families {
-		path, kind := f.path+"/accounts", f.kind
+		path := f.path + "/accounts"
+		kind := f.kind
 		one := path + "/{id}"
 		httpx.Route(
 			a.Server,
@@ -99,12 +100,15 @@ func (a *App) listAccounts(ctx context.Context, kind provider.Kind, in *listAcco
 	if err != nil {
 		return nil, err
 	}
+
 	f := social.Filter{Kind: kind, Platform: in.Platform, Status: in.Status, Archived: in.Archived}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*accountsOut, error) {
 		rows, err := social.List(ctx, tx, f, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(v social.Versioned) social.Account { return v.Account }, func(v social.Versioned) id.ID {
 				return v.ID
@@ -114,6 +118,7 @@ func (a *App) listAccounts(ctx context.Context, kind provider.Kind, in *listAcco
 				return social.Count(ctx, tx, f)
 			})
 		}
+
 		return &accountsOut{l}, err
 	})
 }

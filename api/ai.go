@@ -79,17 +79,18 @@ type consulted[A any] struct {
 	spent  Spending
 }
 
-// consult calls the provider and charges the org for the answer. It reserves tokens before the call and settles them
-// after it, in the transaction that stores the response under the request's idempotency key. No transaction is open
-// during the call. A call without a usable answer costs nothing.
-func consult[A any, P interface {
+// callAndCharge calls the provider and charges the org for the answer. It reserves tokens before the call and settles
+// them after it, in the transaction that stores the response under the request's idempotency key. No transaction is
+// open during the call. A call without a usable answer costs nothing.
+func callAndCharge[A any, P interface {
 	*A
 	ai.Answer
 }, O any](ctx context.Context, a *App, o ai.Operation, question ai.Ask, show func(*consulted[A]) *O) (*O, error) {
 	r := httpx.RequestOf(ctx)
-	if out, err := replay[O](ctx, a); out != nil || err != nil {
+	if out, err := findStoredResponse[O](ctx, a); out != nil || err != nil {
 		return out, err
 	}
+
 	now, err := a.Plans.Of(ctx, r.Who.Org)
 	if err != nil {
 		return nil, err
@@ -97,14 +98,17 @@ func consult[A any, P interface {
 	if !now.Has(plans.AITokens) {
 		return nil, a.Plans.Lacks(&now.Rights, plans.AITokens)
 	}
+
 	call, err := o.Call(question)
 	if err != nil {
 		return nil, err
 	}
-	hold, err := a.hold(ctx, o, call, min(now.Features[plans.AITokens].Value.Max, ai.Unlimited))
+
+	hold, err := a.reserveTokens(ctx, o, call, min(now.Features[plans.AITokens].Value.Max, ai.Unlimited))
 	if err != nil {
 		return nil, err
 	}
+
 	asking, cancel := context.WithTimeout(ctx, a.AITime)
 	reply, err := a.AI.Complete(asking, call)
 	cancel()
@@ -112,14 +116,16 @@ func consult[A any, P interface {
 	if err == nil {
 		answer, err = ai.Read[A, P](reply.Text, question)
 	}
+
 	// The caller may have disconnected; the reservation is settled anyway.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
-		if lost := a.charge(ctx, hold, 0, nil); lost != nil {
+		if lost := a.settleTokens(ctx, hold, 0, nil); lost != nil {
 			a.Log.ErrorContext(ctx, "reservation not released", "error", lost) // the sweep will charge it
 		}
 		return nil, a.noAnswer(ctx, err)
 	}
+
 	usage := reply.Usage
 	if usage.TotalTokens <= 0 { // no usage reported: charge the estimate
 		usage = ai.TokenUsage{
@@ -127,8 +133,9 @@ func consult[A any, P interface {
 			TotalTokens: hold.estimate,
 		}
 	}
-	out := show(&consulted[A]{answer: answer, usage: usage, spent: hold.spending(usage.TotalTokens)})
-	err = a.charge(ctx, hold, usage.TotalTokens, func(tx *postgres.Tx) error {
+
+	out := show(&consulted[A]{answer: answer, usage: usage, spent: hold.spendingHeaders(usage.TotalTokens)})
+	err = a.settleTokens(ctx, hold, usage.TotalTokens, func(tx *postgres.Tx) error {
 		if r.Key == "" {
 			return nil
 		}
@@ -137,6 +144,7 @@ func consult[A any, P interface {
 	if err != nil {
 		return nil, fmt.Errorf("settle: %w", err)
 	}
+
 	return out, nil
 }
 
@@ -164,8 +172,8 @@ type held struct {
 	draw        limits.Draw
 }
 
-// hold reserves the estimate in the minute's bucket and in the month's account.
-func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int64) (held, error) {
+// reserveTokens reserves the estimate in the minute's bucket and in the month's account.
+func (a *App) reserveTokens(ctx context.Context, o ai.Operation, call ai.Call, month int64) (held, error) {
 	r := httpx.RequestOf(ctx)
 	h := held{estimate: call.Estimate(), month: month, minute: a.AIPerMinute}
 	subject := r.Who.Org.String()
@@ -173,12 +181,15 @@ func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int6
 	if h.draw, err = a.Tokens.Take(ctx, subject, h.minute, h.estimate); err != nil {
 		return h, fault.New(fault.AIRequestTooLarge, "The request needs more tokens than a minute has. Send less text.")
 	}
+
 	if !h.draw.Allowed {
 		f := fault.New(fault.AIRateLimited,
 			"The organization has exceeded its AI token rate. Wait as long as Retry-After says.")
-		f.RetryAfter, f.More = h.draw.Wait, map[string]any{"policy": "ai-minute"}
+		f.RetryAfter = h.draw.Wait
+		f.More = map[string]any{"policy": "ai-minute"}
 		return h, f
 	}
+
 	err = a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) (err error) {
 		h.reservation, err = ai.Reserve(ctx, tx,
 			ai.Want{
@@ -199,12 +210,13 @@ func (a *App) hold(ctx context.Context, o ai.Operation, call ai.Call, month int6
 			}
 		}
 	}
+
 	return h, err
 }
 
-// charge settles the tokens used and returns the rest of the estimate to the bucket and the account. It runs with, if
-// not nil, in the same transaction.
-func (a *App) charge(ctx context.Context, h held, used int64, with func(*postgres.Tx) error) error {
+// settleTokens settles the tokens used and returns the rest of the estimate to the bucket and the account. It runs
+// with, if not nil, in the same transaction.
+func (a *App) settleTokens(ctx context.Context, h held, used int64, with func(*postgres.Tx) error) error {
 	org := httpx.RequestOf(ctx).Who.Org
 	a.Tokens.Return(ctx, org.String(), h.minute, h.estimate-used)
 	return a.DB.Tx(ctx, org, func(tx *postgres.Tx) error {
@@ -217,8 +229,8 @@ func (a *App) charge(ctx context.Context, h held, used int64, with func(*postgre
 	})
 }
 
-// spending returns the headers for the state after used tokens were charged.
-func (h held) spending(used int64) Spending {
+// spendingHeaders returns the headers for the state after used tokens were charged.
+func (h held) spendingHeaders(used int64) Spending {
 	const policy = `"ai-minute";q=%d;w=60;crm-unit="tokens", "ai-month";q=%d;w=2592000;crm-unit="tokens"`
 	m := h.reservation.Month
 	minute := min(h.minute, h.draw.Remaining+h.estimate-used)
@@ -229,5 +241,6 @@ func (h held) spending(used int64) Spending {
 	} else {
 		s.Rate = fmt.Sprintf(`"ai-minute";r=%d;t=%d`, minute, int64(h.draw.Full.Seconds())+1)
 	}
+
 	return s
 }

@@ -29,7 +29,7 @@ type modelContext struct {
 	sources []draftSource
 }
 
-func (m *modelContext) from(kind string, i id.ID) {
+func (m *modelContext) addSource(kind string, i id.ID) {
 	m.sources = append(m.sources, draftSource{kind, i})
 }
 
@@ -50,6 +50,7 @@ func (a *App) contextOf(ctx context.Context, contact id.ID, parts ...contextPart
 	if err != nil {
 		return nil, err
 	}
+
 	return m, nil
 }
 
@@ -59,20 +60,24 @@ func addContact(ctx context.Context, tx *postgres.Tx, contact id.ID, m *modelCon
 	if err != nil {
 		return err
 	}
+
 	within, err := merge.Within(ctx, tx, contact)
 	if err != nil {
 		return err
 	}
+
 	entries, err := events.Timeline(ctx, tx, append([]id.ID{contact}, within...), nil, nil, latestEntries)
 	if err != nil {
 		return err
 	}
-	m.from("contact", contact)
+
+	m.addSource("contact", contact)
 	timeline := make([]map[string]any, len(entries))
 	for i, e := range entries {
 		timeline[i] = map[string]any{"type": e.Type, "at": e.At, "changes": e.Changes}
-		m.from("event", e.ID)
+		m.addSource("event", e.ID)
 	}
+
 	c := &row.Contact
 	m.record["contact"] = map[string]any{
 		"email": c.Email, "first_name": c.FirstName, "last_name": c.LastName, "job_title": c.JobTitle,
@@ -81,6 +86,7 @@ func addContact(ctx context.Context, tx *postgres.Tx, contact id.ID, m *modelCon
 		"created_at": c.CreatedAt,
 	}
 	m.record["timeline"] = timeline
+
 	return nil
 }
 
@@ -90,46 +96,52 @@ func addEnrolments(ctx context.Context, tx *postgres.Tx, contact id.ID, m *model
 	if err != nil {
 		return err
 	}
+
 	shown := make([]map[string]any, len(all))
 	for i := range all {
-		if shown[i], _, err = m.enrolment(ctx, tx, &all[i]); err != nil {
+		if shown[i], _, err = m.enrolmentFacts(ctx, tx, &all[i]); err != nil {
 			return err
 		}
 	}
+
 	m.record["enrolments"] = shown
 	return nil
 }
 
-// enrolment returns what a model reads about an enrolment, and its last email; nil: it has none.
-func (m *modelContext) enrolment(ctx context.Context, tx *postgres.Tx, e *enrolments.Enrolment) (map[string]any,
+// enrolmentFacts returns what a model reads about an enrolment, and its last email; nil: it has none.
+func (m *modelContext) enrolmentFacts(ctx context.Context, tx *postgres.Tx, e *enrolments.Enrolment) (map[string]any,
 	*emails.Row, error,
 ) {
 	v, err := sequences.Load(ctx, tx, e.SequenceID, e.Version)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.from("enrolment", e.ID)
+
+	m.addSource("enrolment", e.ID)
 	out := map[string]any{
 		"sequence": v.Name, "state": e.State, "reason": e.Reason, "step": e.Step, "due_at": e.DueAt,
 		"enrolled_at": e.CreatedAt, "ended_at": e.EndedAt,
 	}
 	if s := steps.Find(v.Steps, e.Step); s != nil {
-		out["step"] = outlined(s)
+		out["step"] = stepOutline(s)
 	}
+
 	last, err := emails.List(ctx, tx, &emails.Filter{Enrolment: &e.ID}, id.ID{}, 1)
 	if err != nil || len(last) == 0 {
 		return out, nil, err
 	}
-	m.from("email", last[0].ID)
+
+	m.addSource("email", last[0].ID)
 	out["last_email"] = map[string]any{
 		"step": last[0].Step, "subject": last[0].Subject, "status": last[0].Status, "sent_at": last[0].SentAt,
 		"facts": last[0].Facts,
 	}
+
 	return out, &last[0], nil
 }
 
-// outlined returns what a model reads about a step beside others.
-func outlined(s *steps.Step) map[string]any {
+// stepOutline returns what a model reads about a step beside others.
+func stepOutline(s *steps.Step) map[string]any {
 	out := map[string]any{"key": s.Key, "kind": s.Kind, "delay": s.Delay}
 	switch {
 	case s.Email != nil:

@@ -21,28 +21,32 @@ func stepPart(sequence id.ID, key string) contextPart {
 		if err != nil {
 			return err
 		}
+
 		s := steps.Find(row.Value.Steps, key)
 		if s == nil || s.Email == nil {
 			return fault.Invalid("step", "step_unknown", "The sequence has no such step that sends an email.")
 		}
-		m.from("sequence", sequence)
+
+		m.addSource("sequence", sequence)
 		outline := make([]map[string]any, len(row.Value.Steps))
 		for i := range row.Value.Steps {
-			outline[i] = outlined(&row.Value.Steps[i])
+			outline[i] = stepOutline(&row.Value.Steps[i])
 		}
+
 		source := s.Email.Source(s.Variant(contact, nil))
 		m.record["sequence"] = map[string]any{"name": row.Value.Name, "steps": outline}
 		m.record["step"] = map[string]any{
-			"key": key, "thread": s.Email.Thread, "subject": source.Subject, "text": excerpt(source.Text),
-			"html": excerpt(source.HTML),
+			"key": key, "thread": s.Email.Thread, "subject": source.Subject, "text": truncateText(source.Text),
+			"html": truncateText(source.HTML),
 		}
 		all, err := enrolments.List(ctx, tx, &enrolments.Filter{Sequence: &sequence, Contact: &contact}, id.ID{}, 1)
 		if err != nil {
 			return err
 		}
+
 		var thread *id.ID
 		if len(all) > 0 {
-			shown, last, err := m.enrolment(ctx, tx, &all[0])
+			shown, last, err := m.enrolmentFacts(ctx, tx, &all[0])
 			if err != nil {
 				return err
 			}
@@ -50,6 +54,7 @@ func stepPart(sequence id.ID, key string) contextPart {
 				thread = &last.ThreadID
 			}
 		}
+
 		return m.addThread(ctx, tx, contact, thread)
 	}
 }
@@ -63,6 +68,7 @@ func (m *modelContext) addThread(ctx context.Context, tx *postgres.Tx, contact i
 		}
 		thread = &found[0].ID
 	}
+
 	_, all, err := inbound.GetThread(ctx, tx, *thread)
 	if fault.Is(err, fault.NotFound) { // nothing of it was sent yet
 		return nil
@@ -70,6 +76,7 @@ func (m *modelContext) addThread(ctx context.Context, tx *postgres.Tx, contact i
 	if err != nil {
 		return err
 	}
+
 	all = all[max(len(all)-latestMessages, 0):]
 	shown := make([]map[string]any, len(all))
 	for i := range all {
@@ -77,18 +84,20 @@ func (m *modelContext) addThread(ctx context.Context, tx *postgres.Tx, contact i
 		if all[i].Direction == inbound.Out {
 			kind = "email"
 		}
-		m.from(kind, all[i].ID)
+		m.addSource(kind, all[i].ID)
 		shown[i] = map[string]any{
 			"direction": all[i].Direction, "at": all[i].ReceivedAt, "subject": all[i].Subject, "class": all[i].Class,
-			"text": excerpt(all[i].ReplyText),
+			"text": truncateText(all[i].ReplyText),
 		}
 	}
+
 	m.record["thread"] = shown
+
 	return nil
 }
 
-// excerpt returns the beginning of a text.
-func excerpt(s string) string {
+// truncateText returns the beginning of a text.
+func truncateText(s string) string {
 	if all := []rune(s); len(all) > maxExcerpt {
 		return string(all[:maxExcerpt]) + "…"
 	}

@@ -56,8 +56,8 @@ func (draftEmailRequest) Descriptions() map[string]string {
 	}
 }
 
-// task returns what the model is to do, and the part of its context that a step adds.
-func (r *draftEmailRequest) task() (task string, parts []contextPart, err error) {
+// modelTask returns what the model is to do, and the part of its context that a step adds.
+func (r *draftEmailRequest) modelTask() (task string, parts []contextPart, err error) {
 	switch {
 	case r.SequenceID != nil && r.Step == "":
 		return "", nil, fault.Invalid("step", "required", "A sequence needs the key of a step.")
@@ -66,27 +66,33 @@ func (r *draftEmailRequest) task() (task string, parts []contextPart, err error)
 	case r.SequenceID == nil && r.Goal == "":
 		return "", nil, fault.Invalid("goal", "required", "A draft needs a goal, or a step of a sequence.")
 	}
+
 	goal := r.Goal
 	if r.SequenceID != nil {
 		parts = []contextPart{stepPart(*r.SequenceID, r.Step)}
 		goal = strings.TrimSpace("Write the mail of the step in the record for this contact. " + goal)
 	}
+
 	return "Goal: " + goal + "\nTone: " + r.Tone + "\nLanguage: " + r.Language, parts, nil
 }
 
 func (a *App) draftEmail(ctx context.Context, in *struct{ Body draftEmailRequest }) (*emailDraftOut, error) {
-	task, parts, err := in.Body.task()
+	task, parts, err := in.Body.modelTask()
 	if err != nil {
 		return nil, err
 	}
+
 	known, err := a.contextOf(ctx, in.Body.ContactID, parts...)
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.DraftEmail, ai.Ask{Task: task, Record: known.record},
+
+	return callAndCharge(ctx, a, ai.DraftEmail, ai.Ask{Task: task, Record: known.record},
 		func(c *consulted[ai.Draft]) *emailDraftOut {
 			out := &emailDraftOut{Spending: c.spent}
-			out.Body.Draft, out.Body.Sources, out.Body.Usage = *c.answer, known.sources, c.usage
+			out.Body.Draft = *c.answer
+			out.Body.Sources = known.sources
+			out.Body.Usage = c.usage
 			return out
 		})
 }
@@ -119,10 +125,12 @@ func (a *App) summarizeContact(ctx context.Context, in *aboutContactIn) (*contac
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: known.record},
+	return callAndCharge(ctx, a, ai.Summarize, ai.Ask{Task: "Sum up the contact.", Record: known.record},
 		func(c *consulted[ai.Summary]) *contactSummaryOut {
 			out := &contactSummaryOut{Spending: c.spent}
-			out.Body.Summary, out.Body.Sources, out.Body.Usage = *c.answer, known.sources, c.usage
+			out.Body.Summary = *c.answer
+			out.Body.Sources = known.sources
+			out.Body.Usage = c.usage
 			return out
 		})
 }
@@ -149,10 +157,12 @@ func (a *App) nextAction(ctx context.Context, in *aboutContactIn) (*nextActionOu
 	if err != nil {
 		return nil, err
 	}
-	return consult(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: known.record},
+	return callAndCharge(ctx, a, ai.Next, ai.Ask{Task: "Name the next action.", Record: known.record},
 		func(c *consulted[ai.NextAction]) *nextActionOut {
 			out := &nextActionOut{Spending: c.spent}
-			out.Body.NextAction, out.Body.Sources, out.Body.Usage = *c.answer, known.sources, c.usage
+			out.Body.NextAction = *c.answer
+			out.Body.Sources = known.sources
+			out.Body.Usage = c.usage
 			return out
 		})
 }
@@ -173,9 +183,10 @@ func (a *App) classifyReply(ctx context.Context, in *struct {
 },
 ) (*replyClassificationOut, error) {
 	ask := ai.Ask{Task: "Classify the reply.", Text: "Subject: " + in.Body.Subject + "\n\n" + in.Body.Text}
-	return consult(ctx, a, ai.Classify, ask, func(c *consulted[ai.Classified]) *replyClassificationOut {
+	return callAndCharge(ctx, a, ai.Classify, ask, func(c *consulted[ai.Classified]) *replyClassificationOut {
 		out := &replyClassificationOut{Spending: c.spent}
-		out.Body.Classified, out.Body.Usage = *c.answer, c.usage
+		out.Body.Classified = *c.answer
+		out.Body.Usage = c.usage
 		return out
 	})
 }

@@ -36,23 +36,31 @@ func (a *App) aiUsage(ctx context.Context, _ *struct{}) (*monthlyAIUsageOut, err
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*monthlyAIUsageOut, error) {
 		m, err := ai.ThisMonth(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &monthlyAIUsageOut{}
 		b := &out.Body
-		b.Period, b.ResetsAt, b.Used, b.Reserved, b.PerMinute = m.Period.Format("2006-01"), wire.At(m.Resets()),
-			m.Used, m.Reserved, a.AIPerMinute
+		b.Period = m.Period.Format("2006-01")
+		b.ResetsAt = wire.At(m.Resets())
+		b.Used = m.Used
+		b.Reserved = m.Reserved
+		b.PerMinute = a.AIPerMinute
 		if most := now.Features[plans.AITokens].Value.Max; most != plans.Unlimited {
 			left := max(0, most-m.Used-m.Reserved)
-			b.Limit, b.Remaining = &most, &left
+			b.Limit = &most
+			b.Remaining = &left
 		}
+
 		b.Operations, err = ai.ByOperation(ctx, tx)
 		if b.Operations == nil {
 			b.Operations = []ai.OperationUsage{}
 		}
+
 		return out, err
 	})
 }

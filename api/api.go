@@ -112,10 +112,10 @@ type App struct {
 }
 
 // New returns an App with every route mounted.
-func New(d Deps) *App { return build(d) }
+func New(d Deps) *App { return newApp(d) }
 
-// build is New with additional routes, for tests.
-func build(d Deps, more ...func(*App)) *App {
+// newApp is New with additional routes, for tests.
+func newApp(d Deps, more ...func(*App)) *App {
 	if d.Plans == nil {
 		d.Plans = plans.NewService(d.DB, plans.Standard().Enqueuing(entitlementsync.Kind.Add))
 	}
@@ -149,14 +149,15 @@ func build(d Deps, more ...func(*App)) *App {
 		}
 	}
 	if d.Inbound == nil {
-		d.Inbound = intake(d.DB, d.Box)
+		d.Inbound = newInbound(d.DB, d.Box)
 	}
 	if d.Providers == nil {
-		d.Providers = providers()
+		d.Providers = newProviders()
 	}
 	if d.Scores == nil {
 		d.Scores = models.NewBook(d.DB, d.Log)
 	}
+
 	a := &App{
 		Deps:      d,
 		changes:   change.New(d.Billing),
@@ -196,13 +197,16 @@ func build(d Deps, more ...func(*App)) *App {
 	} {
 		mount()
 	}
+
 	for _, mount := range more {
 		mount(a)
 	}
+
 	a.pages.Mount()
 	console.New(a.Server, a.pages.BrandAt).Mount()
 	a.pages.MountDocs() // last: it writes the document
 	a.Finish()
+
 	return a
 }
 

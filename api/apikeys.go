@@ -103,11 +103,13 @@ func (a *App) listKeys(ctx context.Context, in *httpx.PageInput) (*keysOut, erro
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*keysOut, error) {
 		rows, err := org.Keys(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(
 			ctx,
 			a.Server,
@@ -121,18 +123,21 @@ func (a *App) listKeys(ctx context.Context, in *httpx.PageInput) (*keysOut, erro
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, org.CountKeys)
 		}
+
 		return &keysOut{l}, err
 	})
 }
 
 func (a *App) createKey(ctx context.Context, in *createAPIKeyIn) (*freshKeyOut, error) {
-	w, role := httpx.Who(ctx), auth.Role(in.Body.Role)
+	w := httpx.Who(ctx)
+	role := auth.Role(in.Body.Role)
 	if role == "" {
 		role = auth.Member
 	}
 	if !w.Role.Includes(role) {
 		return nil, fault.New(fault.Forbidden, "A key cannot have more rights than its creator.")
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*freshKeyOut, error) {
 		secret, hash := auth.NewAPIKey(w.Org)
 		k, err := org.AddKey(ctx, tx,
@@ -143,6 +148,7 @@ func (a *App) createKey(ctx context.Context, in *createAPIKeyIn) (*freshKeyOut, 
 		if err != nil {
 			return nil, err
 		}
+
 		return &freshKeyOut{
 			Location: keysPath + "/" + k.ID.String(), Tagged: httpx.ETag(k.Edit, 0),
 			Body: createdAPIKey{*k, secret},

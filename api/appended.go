@@ -27,12 +27,14 @@ func (e entitlements) AppendJSON(to []byte) []byte {
 	for key := range e.Features {
 		keys = append(keys, key)
 	}
+
 	slices.Sort(keys)
 	for i, key := range keys {
 		one := e.Features[key]
 		if i > 0 {
 			to = append(to, ',')
 		}
+
 		word(`"`, key)
 		word(`:{"type":"`, string(one.Type))
 		to = append(to, `,"value":`...)
@@ -44,12 +46,15 @@ func (e entitlements) AppendJSON(to []byte) []byte {
 		if one.OverLimit {
 			to = append(to, `,"over_limit":true`...)
 		}
+
 		word(`,"source":"`, string(one.Source))
 		if one.ResetsAt != nil {
 			word(`,"resets_at":"`, one.ResetsAt.String())
 		}
+
 		to = append(to, '}')
 	}
+
 	return append(to, "}}"...)
 }
 

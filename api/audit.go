@@ -31,34 +31,39 @@ type actQuery struct {
 	CreatedBefore time.Time `query:"created_before" doc:"Only entries created before this time"`
 }
 
-func (q *actQuery) filter() (*org.ActFilter, error) {
+func (q *actQuery) toFilter() (*org.ActFilter, error) {
 	actor, err := uuidParameter("actor_id", q.ActorID)
 	if err != nil {
 		return nil, err
 	}
+
 	f := &org.ActFilter{
 		Action: q.Action, TargetType: q.TargetType, Target: q.TargetID, After: q.CreatedAfter, Before: q.CreatedBefore,
 	}
 	if actor != nil {
 		f.Actor = actor.String()
 	}
+
 	return f, nil
 }
 
 func (a *App) listActs(ctx context.Context, in *actQuery) (*actsOut, error) {
-	f, err := in.filter()
+	f, err := in.toFilter()
 	if err != nil {
 		return nil, err
 	}
+
 	from, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*actsOut, error) {
 		rows, err := org.Acts(ctx, tx, f, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(x org.AuditEntry) org.AuditEntry { return x }, func(x org.AuditEntry) id.ID { return x.ID })
 		if err == nil {
@@ -66,6 +71,7 @@ func (a *App) listActs(ctx context.Context, in *actQuery) (*actsOut, error) {
 				return org.CountActs(ctx, tx, f)
 			})
 		}
+
 		return &actsOut{l}, err
 	})
 }

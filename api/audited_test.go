@@ -29,8 +29,9 @@ var unaudited = map[string]string{
 		broadcasts.archive broadcasts.cancel broadcasts.create broadcasts.pause broadcasts.restore broadcasts.resume
 		broadcasts.schedule broadcasts.update bulk_changes.cancel bulk_changes.create companies.archive companies.create
 		companies.restore companies.update companies.upsert_batch contacts.archive contacts.create contacts.merge
-		contacts.request_consent contacts.restore contacts.update contacts.upsert_batch custom_fields.archive
-		custom_fields.create custom_fields.update deals.archive deals.create deals.restore deals.update
+		contacts.request_consent contacts.restore contacts.search contacts.update contacts.upsert_batch
+		custom_fields.archive custom_fields.create custom_fields.update deals.archive deals.create deals.restore
+		deals.update
 		deals.upsert_batch emails.cancel emails.create emails.resolve enrolments.pause enrolments.resume
 		enrolments.skip_step enrolments.stop imports.create imports.undo merges.undo messages.update notes.archive
 		notes.create notes.restore notes.update pipelines.archive pipelines.create pipelines.restore pipelines.update

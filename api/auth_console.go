@@ -75,14 +75,16 @@ func (a *App) mountConsoleLogin() {
 }
 
 func (a *App) consoleLogin(ctx context.Context, in *consoleLoginIn) (*consoleOut, error) {
-	c, err := credentials(ctx, &in.Body)
+	c, err := readCredentials(ctx, &in.Body)
 	if err != nil {
 		return nil, err
 	}
+
 	c.Client = auth.Console
 	if c.Home, err = a.Tenant(ctx); err != nil {
 		return nil, err
 	}
+
 	s, err := a.Auth.Login(ctx, c)
 	if err != nil {
 		return nil, err
@@ -92,6 +94,7 @@ func (a *App) consoleLogin(ctx context.Context, in *consoleLoginIn) (*consoleOut
 			a.Log.WarnContext(ctx, "retiring a replaced session failed", "error", err)
 		}
 	}
+
 	return consoleAnswer(ctx, s), nil
 }
 
@@ -123,7 +126,7 @@ func (a *App) consoleSwitch(ctx context.Context, in *consoleSwitchIn) (*consoleO
 }
 
 func consoleAnswer(ctx context.Context, s *auth.Session) *consoleOut {
-	all := answer(ctx, s).Body
+	all := sessionResponse(ctx, s).Body
 	return &consoleOut{
 		Cookie: setConsoleCookie(ctx, s.RefreshToken, s.RefreshUntil),
 		Body: consoleTokens{

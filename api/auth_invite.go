@@ -45,10 +45,12 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptInvitationIn) (*tokenO
 	if err := checkNames(in.Body.FirstName, in.Body.LastName); err != nil {
 		return nil, err
 	}
+
 	at, hash, ok := auth.ReadInvitation(in.Body.Token)
 	if !ok {
 		return nil, fault.New(fault.LinkExpired, "This invitation is no longer valid; ask for a new one.")
 	}
+
 	var (
 		invitation id.ID
 		email      string
@@ -60,31 +62,36 @@ func (a *App) acceptInvite(ctx context.Context, in *acceptInvitationIn) (*tokenO
 	if err != nil {
 		return nil, err
 	}
-	user, err := a.invited(ctx, in, at, invitation, email)
+
+	user, err := a.invitedUser(ctx, in, at, invitation, email)
 	if err != nil {
 		return nil, err
 	}
+
 	s := &auth.Session{User: *user, Org: at, Device: httpx.DeviceOf(ctx)}
-	ctx = as(ctx, user.ID)
+	ctx = withActor(ctx, user.ID)
 	err = a.DB.Tx(ctx, at, func(tx *postgres.Tx) error {
 		role, name, err := org.Accept(ctx, tx, hash, user.ID)
 		if err != nil {
 			return err
 		}
-		s.Role, s.OrgName = auth.Role(role), name
+		s.Role = auth.Role(role)
+		s.OrgName = name
 		return a.Auth.Begin(ctx, tx, s)
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	a.Auth.Forget(at, user.ID)
 	a.Auth.Use(ctx, user.ID, at)
-	return answer(ctx, s), nil
+
+	return sessionResponse(ctx, s), nil
 }
 
-// invited returns the user with the invitation's address. An existing user must send the account's password. A new user
-// gets the invitation's id.
-func (a *App) invited(
+// invitedUser returns the user with the invitation's address. An existing user must send the account's password. A new
+// user gets the invitation's id.
+func (a *App) invitedUser(
 	ctx context.Context,
 	in *acceptInvitationIn,
 	at, invitation id.ID,
@@ -94,15 +101,18 @@ func (a *App) invited(
 	if err != nil {
 		return nil, err
 	}
+
 	if !known {
 		if err := auth.CheckPassword("password", in.Body.Password, email); err != nil {
 			return nil, err
 		}
+
 		u := auth.User{ID: invitation, Email: email, FirstName: in.Body.FirstName, LastName: in.Body.LastName}
 		hash, err := a.Auth.HashPassword(ctx, in.Body.Password)
 		if err != nil {
 			return nil, err
 		}
+
 		err = a.System.Tx(ctx, at, func(tx *postgres.Tx) error {
 			auth.AddUser(tx, auth.NewUser{
 				ID: u.ID, Email: u.Email, PasswordHash: hash, FirstName: u.FirstName, LastName: u.LastName,
@@ -117,9 +127,11 @@ func (a *App) invited(
 			return nil, err
 		}
 	}
+
 	p, err := a.Auth.CheckPerson(ctx, email, in.Body.Password, httpx.ClientIP(ctx))
 	if err != nil {
 		return nil, err
 	}
+
 	return &p.User, nil
 }

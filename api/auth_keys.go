@@ -27,11 +27,12 @@ func (a *App) mountJWKS() {
 		ID:     "auth.list_public_keys",
 		Method: http.MethodGet, Path: "/.well-known/jwks.json", Need: httpx.Public, Tag: authTag,
 		Title: "List the public keys of access tokens, including the next one",
-	}, a.jwks)
+	}, a.listPublicKeys)
 }
 
-// jwks lets clients cache the keys for five minutes. A new key is published for longer than that before it signs.
-func (a *App) jwks(ctx context.Context, _ *struct{}) (*publicKeysOut, error) {
+// listPublicKeys lets clients cache the keys for five minutes. A new key is published for longer than that before it
+// signs.
+func (a *App) listPublicKeys(ctx context.Context, _ *struct{}) (*publicKeysOut, error) {
 	keys, err := a.Auth.PublicKeys(ctx)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ type tokenOut struct {
 // nothing is the output of an operation without a response body.
 type nothing struct{}
 
-func answer(ctx context.Context, s *auth.Session) *tokenOut {
+func sessionResponse(ctx context.Context, s *auth.Session) *tokenOut {
 	httpx.RequestOf(ctx).Org = s.Org
 	return &tokenOut{Body: sessionTokens{
 		AccessToken: s.AccessToken, TokenType: "Bearer", ExpiresIn: int(s.ExpiresIn.Seconds()),
@@ -59,15 +59,15 @@ func answer(ctx context.Context, s *auth.Session) *tokenOut {
 	}}
 }
 
-// as returns ctx with user as the actor. It is for public routes, on which the request's body proves the caller's
-// identity.
-func as(ctx context.Context, user id.ID) context.Context {
+// withActor returns ctx with user as the actor. It is for public routes, on which the request's body proves the
+// caller's identity.
+func withActor(ctx context.Context, user id.ID) context.Context {
 	return events.WithOrigin(ctx,
 		events.Origin{ActorType: "user", ActorID: user.String(), RequestID: httpx.RequestOf(ctx).ID})
 }
 
-// post enqueues a system mail in tx. On an install without mail it only logs.
-func (a *App) post(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
+// enqueueMail enqueues a system mail in tx. On an install without mail it only logs.
+func (a *App) enqueueMail(ctx context.Context, tx *postgres.Tx, m mail.Message) error {
 	if !a.HasPart(httpx.PartMail) {
 		a.Log.InfoContext(ctx, "mail not sent: mail is not configured", "operation",
 			httpx.RequestOf(ctx).Op.ID)
@@ -128,31 +128,32 @@ func (a *App) mountLogin() {
 		Method: http.MethodPost, Path: "/api/v1/auth/signup", Need: httpx.Public, Tag: authTag,
 		Title: "Create an org and its owner", Secret: true,
 		Status: http.StatusCreated, Writes: []string{mailsystem.Kind.Name()},
-	}, a.signup)
+	}, a.signUp)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "auth.login",
 			Method: http.MethodPost, Path: "/api/v1/auth/login", Need: httpx.Public, Tag: authTag, Title: "Log in",
 			Secret: true,
-		}, a.login)
+		}, a.logIn)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "auth.refresh",
 			Method: http.MethodPost, Path: "/api/v1/auth/refresh", Need: httpx.Public, Tag: authTag,
 			Title: "Exchange a refresh token for new tokens", Secret: true,
-		}, a.refresh)
+		}, a.refreshSession)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "auth.logout",
 		Method: http.MethodPost, Path: "/api/v1/auth/logout", Need: httpx.Public, Tag: authTag,
 		Title:  "End the session of a refresh token",
 		Status: http.StatusNoContent,
-	}, a.logout)
+	}, a.logOut)
 }
 
-func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
+func (a *App) signUp(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	if a.SignupOff {
 		return nil, fault.New(fault.SignupClosed, "Signup is disabled. Ask for an invitation.")
 	}
+
 	b := &in.Body
 	u := auth.User{ID: id.New(), Email: strings.TrimSpace(b.Email), FirstName: b.FirstName, LastName: b.LastName}
 	if err := org.CheckName("org_name", b.OrgName); err != nil {
@@ -167,15 +168,17 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 	if err := auth.CheckPassword("password", b.Password, u.Email); err != nil {
 		return nil, err
 	}
-	if err := a.untaken(ctx, u.Email); err != nil {
+	if err := a.checkEmailFree(ctx, u.Email); err != nil {
 		return nil, err
 	}
+
 	hash, err := a.Auth.HashPassword(ctx, b.Password)
 	if err != nil {
 		return nil, err
 	}
+
 	s := &auth.Session{User: u, Org: id.New(), OrgName: b.OrgName, Role: auth.Owner, Device: httpx.DeviceOf(ctx)}
-	ctx = httpx.WithOrg(as(ctx, u.ID), s.Org)
+	ctx = httpx.WithOrg(withActor(ctx, u.ID), s.Org)
 	err = a.System.Tx(ctx, s.Org, func(tx *postgres.Tx) error {
 		auth.AddUser(tx,
 			auth.NewUser{
@@ -190,20 +193,23 @@ func (a *App) signup(ctx context.Context, in *signupIn) (*tokenOut, error) {
 				Detail: map[string]any{"owner": u.ID},
 			})
 		token := auth.AddLink(tx, auth.VerifyEmail, u.Email)
-		if err := a.post(ctx, tx, mail.Verify(u.Email, a.PublicURL, token)); err != nil {
+		if err := a.enqueueMail(ctx, tx, mail.Verify(u.Email, a.PublicURL, token)); err != nil {
 			return err
 		}
+
 		return a.Auth.Begin(ctx, tx, s)
 	})
 	if auth.EmailTaken(err) { // by a concurrent signup
-		return nil, a.taken(ctx)
+		return nil, a.emailTakenFault(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	a.settle(ctx, s.Org)
-	out := answer(ctx, s)
+
+	a.computeNewLimits(ctx, s.Org)
+	out := sessionResponse(ctx, s)
 	out.Location = "/api/v1/org"
+
 	return out, nil
 }
 
@@ -215,18 +221,18 @@ func checkNames(first, last string) error {
 	return auth.CheckPersonName("last_name", last)
 }
 
-// untaken returns an error if an account with the address exists. It runs before the password is hashed.
-func (a *App) untaken(ctx context.Context, email string) error {
+// checkEmailFree returns an error if an account with the address exists. It runs before the password is hashed.
+func (a *App) checkEmailFree(ctx context.Context, email string) error {
 	known, err := a.Auth.Known(ctx, email)
 	if err != nil || !known {
 		return err
 	}
-	return a.taken(ctx)
+	return a.emailTakenFault(ctx)
 }
 
-// taken returns the error for an address that has an account. It is rate limited by the caller's IP address, since it
-// discloses which accounts exist.
-func (a *App) taken(ctx context.Context) error {
+// emailTakenFault returns the error for an address that has an account. It is rate limited by the caller's IP address,
+// since it discloses which accounts exist.
+func (a *App) emailTakenFault(ctx context.Context) error {
 	if err := a.Auth.Allow(ctx, auth.TakenLimit, httpx.ClientIP(ctx)); err != nil {
 		return err
 	}
@@ -234,17 +240,17 @@ func (a *App) taken(ctx context.Context) error {
 		"An account with this email address exists already. Log in, or reset the password.")
 }
 
-// settle computes a new org's limits immediately. A failure is only logged, since the sweep computes them within a
-// minute.
-func (a *App) settle(ctx context.Context, org id.ID) {
+// computeNewLimits computes a new org's limits immediately. A failure is only logged, since the sweep computes them
+// within a minute.
+func (a *App) computeNewLimits(ctx context.Context, org id.ID) {
 	err := a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Plans.Settle(ctx, tx) })
 	if err != nil {
 		a.Log.WarnContext(ctx, "computing the limits of a new org failed", "error", err)
 	}
 }
 
-func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
-	c, err := credentials(ctx, &in.Body)
+func (a *App) logIn(ctx context.Context, in *loginIn) (*tokenOut, error) {
+	c, err := readCredentials(ctx, &in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -252,10 +258,10 @@ func (a *App) login(ctx context.Context, in *loginIn) (*tokenOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer(ctx, s), nil
+	return sessionResponse(ctx, s), nil
 }
 
-func credentials(ctx context.Context, in *loginRequest) (auth.Credentials, error) {
+func readCredentials(ctx context.Context, in *loginRequest) (auth.Credentials, error) {
 	by := httpx.DeviceOf(ctx)
 	c := auth.Credentials{Email: in.Email, Password: in.Password, IP: by.IP, UserAgent: by.UserAgent}
 	if in.OrgID != nil {
@@ -268,12 +274,12 @@ func credentials(ctx context.Context, in *loginRequest) (auth.Credentials, error
 	return c, nil
 }
 
-func (a *App) refresh(ctx context.Context, in *refreshTokenIn) (*tokenOut, error) {
+func (a *App) refreshSession(ctx context.Context, in *refreshTokenIn) (*tokenOut, error) {
 	s, err := a.Auth.Refresh(ctx, in.Body.RefreshToken, auth.AnyClient, httpx.DeviceOf(ctx), auditReuse(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return answer(ctx, s), nil
+	return sessionResponse(ctx, s), nil
 }
 
 // auditReuse returns a function that adds the audit log entry of a session that ends because its refresh token was
@@ -286,6 +292,6 @@ func auditReuse(ctx context.Context) func(*postgres.Tx, id.ID) error {
 	}
 }
 
-func (a *App) logout(ctx context.Context, in *refreshTokenIn) (*nothing, error) {
+func (a *App) logOut(ctx context.Context, in *refreshTokenIn) (*nothing, error) {
 	return &nothing{}, a.Auth.Logout(ctx, in.Body.RefreshToken)
 }

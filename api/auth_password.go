@@ -65,13 +65,13 @@ func (a *App) mountPasswords() {
 		Title:  "Request a password reset link",
 		Status: http.StatusAccepted,
 		Writes: []string{mailsystem.Kind.Name()},
-	}, a.forgot)
+	}, a.requestReset)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "auth.reset_password",
 		Method: http.MethodPost, Path: "/api/v1/auth/reset-password", Need: httpx.Public, Tag: authTag,
 		Title:  "Set a new password with a mailed token",
 		Status: http.StatusNoContent,
-	}, a.reset)
+	}, a.resetPassword)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "auth.change_password",
 		Method: http.MethodPost, Path: "/api/v1/auth/change-password", Need: httpx.Members(auth.Viewer), Tag: authTag,
@@ -86,9 +86,9 @@ func (a *App) mountPasswords() {
 	}, a.verifyEmail)
 }
 
-// forgot responds identically, after the same work, for known and unknown addresses. The statements are the same; for
-// an unknown address they write no mail, and the job finds nothing to send.
-func (a *App) forgot(ctx context.Context, in *forgotPasswordIn) (*nothing, error) {
+// requestReset responds identically, after the same work, for known and unknown addresses. The statements are the same;
+// for an unknown address they write no mail, and the job finds nothing to send.
+func (a *App) requestReset(ctx context.Context, in *forgotPasswordIn) (*nothing, error) {
 	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
 		return nil, err
 	}
@@ -98,6 +98,7 @@ func (a *App) forgot(ctx context.Context, in *forgotPasswordIn) (*nothing, error
 	if !a.Auth.MayMail(ctx, in.Body.Email, httpx.ClientIP(ctx)) {
 		return &nothing{}, nil
 	}
+
 	err := a.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		token := auth.AddLink(tx, auth.ResetPassword, in.Body.Email)
 		letter, err := mail.WriteToKnown(tx, a.Box, mail.Reset(auth.FoldEmail(in.Body.Email), a.PublicURL, token))
@@ -106,12 +107,13 @@ func (a *App) forgot(ctx context.Context, in *forgotPasswordIn) (*nothing, error
 		}
 		return mailsystem.Kind.Add(ctx, tx, mailsystem.Args{Mail: letter})
 	})
+
 	return &nothing{}, err
 }
 
-func (a *App) reset(ctx context.Context, in *resetPasswordIn) (*nothing, error) {
+func (a *App) resetPassword(ctx context.Context, in *resetPasswordIn) (*nothing, error) {
 	err := a.Auth.Reset(ctx, in.Body.Token, in.Body.Password, func(tx *postgres.Tx, user id.ID) error {
-		org.AuditEverywhere(as(ctx, user), tx, user,
+		org.AuditEverywhere(withActor(ctx, user), tx, user,
 			org.Entry{Action: "user.password_reset", Target: "user", ID: user.String()})
 		return nil
 	})

@@ -64,13 +64,18 @@ func (a *App) mountBilling() {
 		},
 	} {
 		o := mount.Op
-		o.Method, o.Need, o.Part, o.Tag, o.Writes = http.MethodPost, httpx.Owner, httpx.PartBilling, billingTag, writes
+		o.Method = http.MethodPost
+		o.Need = httpx.Owner
+		o.Part = httpx.PartBilling
+		o.Tag = billingTag
+		o.Writes = writes
 		httpx.Route(a.Server, o, func(ctx context.Context, _ *struct{}) (*changeOut, error) {
 			return twoPhaseWrite(ctx, a, func(call change.Call) (*change.Answer, error) {
 				return mount.handle(ctx, call)
 			}, showAnswer)
 		})
 	}
+
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "billing.preview_plan_change",
@@ -122,13 +127,14 @@ func (a *App) mountBilling() {
 			Tag:    billingTag,
 			Title:  "Get a link to the payment processor's portal",
 			Secret: true,
-		}, a.portal)
+		}, a.createPortalLink)
 }
 
 func (a *App) previewPlan(ctx context.Context, in *previewPlanChangeIn) (*planChangePreviewOut, error) {
-	if out, err := replay[planChangePreviewOut](ctx, a); out != nil || err != nil {
+	if out, err := findStoredResponse[planChangePreviewOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
+
 	var out *planChangePreviewOut
 	_, err := a.changes.Preview(ctx, httpx.Who(ctx).Org,
 		change.Request{Plan: in.Body.Plan, Interval: in.Body.Interval, When: in.Body.When},
@@ -142,6 +148,7 @@ func (a *App) previewPlan(ctx context.Context, in *previewPlanChangeIn) (*planCh
 	if err != nil {
 		return nil, err
 	}
+
 	return out, nil
 }
 
@@ -185,8 +192,8 @@ func (a *App) readSubscription(ctx context.Context, _ *struct{}) (*subscriptionO
 	})
 }
 
-func (a *App) portal(ctx context.Context, _ *struct{}) (*portalLinkOut, error) {
-	if out, err := replay[portalLinkOut](ctx, a); out != nil || err != nil {
+func (a *App) createPortalLink(ctx context.Context, _ *struct{}) (*portalLinkOut, error) {
+	if out, err := findStoredResponse[portalLinkOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
 	url, err := a.changes.Portal(ctx, httpx.Who(ctx).Org, a.PublicURL)

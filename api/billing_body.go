@@ -49,14 +49,17 @@ func showAnswer(a *change.Answer) *changeOut {
 	if a.Change != nil {
 		out.Body.ID = &a.Change.ID
 	}
+
 	if a.Status == billing.ActionRequired {
 		out.Status = http.StatusAccepted
-		out.Body.ClientSecret, out.Body.HostedURL = a.ClientSecret, a.HostedURL
+		out.Body.ClientSecret = a.ClientSecret
+		out.Body.HostedURL = a.HostedURL
 		if a.Until != nil {
 			until := wire.At(*a.Until)
 			out.Body.ExpiresAt = &until
 		}
 	}
+
 	return out
 }
 
@@ -93,8 +96,11 @@ type planChangePreviewLine struct {
 func showPreview(p *change.Preview) *planChangePreviewOut {
 	out := &planChangePreviewOut{}
 	b := &out.Body
-	b.PreviewID, b.AmountDue, b.Currency, b.ProrationDate, b.ExpiresAt = p.ID, p.AmountDue, p.Currency,
-		wire.At(p.ProrationDate), wire.At(p.ExpiresAt)
+	b.PreviewID = p.ID
+	b.AmountDue = p.AmountDue
+	b.Currency = p.Currency
+	b.ProrationDate = wire.At(p.ProrationDate)
+	b.ExpiresAt = wire.At(p.ExpiresAt)
 	b.Lines = make([]planChangePreviewLine, len(p.Lines))
 	for i, l := range p.Lines {
 		b.Lines[i] = planChangePreviewLine{
@@ -105,6 +111,7 @@ func showPreview(p *change.Preview) *planChangePreviewOut {
 			wire.At(l.PeriodEnd),
 		}
 	}
+
 	return out
 }
 
@@ -140,21 +147,23 @@ func (PlanChange) Descriptions() map[string]string {
 
 func showChange(c *billing.Change) PlanChange {
 	out := PlanChange{
-		ID: c.ID, Kind: c.Kind, Status: c.State, FromPlan: word(c.FromPlan), FromInterval: word(c.FromInterval),
-		Plan: word(c.ToPlan), Interval: word(c.ToInterval),
-		AmountDue: c.AmountDue, Currency: c.Currency, Failure: word(c.Failure), PreviewID: c.Preview,
-		InvoiceID: word(c.Invoice),
+		ID: c.ID, Kind: c.Kind, Status: c.State,
+		FromPlan: stringOrNil(c.FromPlan), FromInterval: stringOrNil(c.FromInterval),
+		Plan: stringOrNil(c.ToPlan), Interval: stringOrNil(c.ToInterval),
+		AmountDue: c.AmountDue, Currency: c.Currency, Failure: stringOrNil(c.Failure), PreviewID: c.Preview,
+		InvoiceID: stringOrNil(c.Invoice),
 		CreatedAt: wire.At(c.CreatedAt), UpdatedAt: wire.At(c.UpdatedAt),
 	}
 	if c.EffectiveAt != nil {
 		at := wire.At(*c.EffectiveAt)
 		out.EffectiveAt = &at
 	}
+
 	return out
 }
 
-// word returns a pointer to s, or nil if s is empty.
-func word(s string) *string {
+// stringOrNil returns a pointer to s, or nil if s is empty.
+func stringOrNil(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -215,7 +224,7 @@ func (billingSubscription) Descriptions() map[string]string {
 
 func showSubscription(s *billing.Subscription) *subscriptionOut {
 	out := &subscriptionOut{Tagged: httpx.ETag(s.Rights.Version, s.Moved), Body: billingSubscription{
-		Plan: s.Rights.Plan, Interval: word(s.Rights.Interval), Status: s.Rights.Status,
+		Plan: s.Rights.Plan, Interval: stringOrNil(s.Rights.Interval), Status: s.Rights.Status,
 		CancelAtPeriodEnd:  s.Rights.CancelAtPeriodEnd,
 		CurrentPeriodStart: s.Rights.PeriodStart, CurrentPeriodEnd: s.Rights.PeriodEnd,
 		TrialEndsAt: s.Rights.TrialEnds, EntitlementVersion: s.Rights.Version,
@@ -228,6 +237,7 @@ func showSubscription(s *billing.Subscription) *subscriptionOut {
 		c := showChange(s.Scheduled)
 		out.Body.ScheduledChange = &c
 	}
+
 	return out
 }
 

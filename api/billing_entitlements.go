@@ -70,6 +70,7 @@ func showEntitlements(now *plans.Entitlements) entitlements {
 		Plan: now.Plan, Status: now.Status, Version: now.Version,
 		Features: make(map[string]entitlement, len(now.Features)),
 	}
+
 	for key, right := range now.Features {
 		one := entitlement{Type: right.Value.Type, Value: featureValue{right.Value}, Source: right.Source}
 		if used, ok := now.Used[key]; ok {
@@ -82,5 +83,6 @@ func showEntitlements(now *plans.Entitlements) entitlements {
 		}
 		e.Features[key] = one
 	}
+
 	return e
 }

@@ -26,15 +26,19 @@ func (a *App) listInvoices(ctx context.Context, in *struct{ httpx.Page }) (*invo
 	if err != nil {
 		return nil, err
 	}
+
 	begin := ""
 	if after != nil {
 		begin = *after
 	}
+
 	rows, err := a.Billing.Invoices(ctx, httpx.Who(ctx).Org, begin, in.Limit+1)
 	if err != nil {
 		return nil, billing.AsFault(err)
 	}
+
 	l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 		func(i billing.Invoice) billing.Invoice { return i }, func(i billing.Invoice) string { return i.ID })
+
 	return &invoiceList{l}, err
 }

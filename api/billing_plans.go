@@ -116,6 +116,7 @@ func tableOf(c *plans.Catalogue) *planCatalog {
 		}
 		t.Features = append(t.Features, line)
 	}
+
 	for i := range c.Plans {
 		p := &c.Plans[i]
 		column := planCatalogEntry{
@@ -131,15 +132,20 @@ func tableOf(c *plans.Catalogue) *planCatalog {
 		if p.AllowOverage && !p.CustomPricing {
 			column.Overage = planPrices{&p.OverageMonth, &p.OverageYear}
 		}
+
 		for key, v := range p.Values {
 			column.Values[key] = featureValue{v}
 		}
+
 		t.Plans = append(t.Plans, column)
 	}
+
 	b, err := json.Marshal(t)
 	if err != nil {
 		panic("the table of plans: " + err.Error()) // values are checked when the catalogue is loaded
 	}
+
 	t.encoded = b
+
 	return t
 }

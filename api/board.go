@@ -48,34 +48,41 @@ func (a *App) getBoard(ctx context.Context, in *boardIn) (*boardOut, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	after, err := httpx.After[record.Position](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*boardOut, error) {
 		p, err := deals.GetPipeline(ctx, tx, in.ID, false)
 		if err != nil {
 			return nil, err
 		}
+
 		stages := []id.ID{}
 		for _, s := range p.Value.Stages {
 			if only == nil || s.ID == *only {
 				stages = append(stages, s.ID)
 			}
 		}
+
 		if len(stages) == 0 {
 			return nil, fault.Parameter("stage_id", "unknown_stage", "The pipeline has no such stage.")
 		}
+
 		found, err := deals.Board(ctx, tx, stages, after, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &boardOut{Body: pipelineBoard{PipelineID: in.ID, Stages: make([]boardStage, len(found))}}
 		for i := range found {
 			if out.Body.Stages[i], err = a.showStage(ctx, &found[i], in.Limit); err != nil {
 				return nil, err
 			}
 		}
+
 		return out, nil
 	})
 }

@@ -111,7 +111,8 @@ type brandPatchIn struct {
 
 // brandAnswer returns the response for the settings under the org's entitlements.
 func (a *App) brandAnswer(s *branding.Settings, now *plans.Entitlements) *brandOut {
-	may, e := branding.RightsOf(now), s.Event(a.PublicURL)
+	may := branding.RightsOf(now)
+	e := s.Event(a.PublicURL)
 	return &brandOut{Tagged: httpx.ETag(s.Edit, now.Version), Body: brandSettings{
 		BrandName: e.BrandName, Colors: e.Colors, HideBrand: e.HideBrand, SupportEmail: e.SupportEmail,
 		Logo: httpx.Nullable[events.BrandLogo]{Value: e.Logo}, UpdatedAt: s.UpdatedAt,
@@ -125,6 +126,7 @@ func (a *App) readBrand(ctx context.Context, _ *struct{}) (*brandOut, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		s, err := branding.Read(ctx, tx)
 		if err != nil {
@@ -135,7 +137,8 @@ func (a *App) readBrand(ctx context.Context, _ *struct{}) (*brandOut, error) {
 }
 
 func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, error) {
-	b, home := &in.Body, httpx.Who(ctx).Org
+	b := &in.Body
+	home := httpx.Who(ctx).Org
 	if err := a.mayBrand(ctx, b); err != nil {
 		return nil, err
 	}
@@ -144,28 +147,33 @@ func (a *App) patchBrand(ctx context.Context, in *brandPatchIn) (*brandOut, erro
 			return nil, err
 		}
 	}
+
 	now, err := a.Plans.Of(ctx, home)
 	if err != nil {
 		return nil, err
 	}
+
 	p := branding.Patch{Name: b.BrandName.Field, HideBrand: b.HideBrand.Field, SupportEmail: b.SupportEmail.Field}
-	p.Colors.Set, p.Colors.Null = b.Colors.Set, b.Colors.Null
+	p.Colors.Set = b.Colors.Set
+	p.Colors.Null = b.Colors.Null
 	c := &b.Colors.Value
 	p.Colors.Value = branding.ColorPatch{
 		Primary: c.Primary.Field, Accent: c.Accent.Field,
 		Background: c.Background.Field, Text: c.Text.Field,
 	}
 	defer a.Brands.Forget(home)
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		done, err := branding.Update(ctx, tx, a.PublicURL, p, func(s *branding.Settings) error {
 			if err := in.Check(s.Edit); err != nil {
 				return err
 			}
-			return b.keeps(a.brandAnswer(s, now).Body)
+			return b.checkReadOnly(a.brandAnswer(s, now).Body)
 		})
 		if err != nil {
 			return nil, err
 		}
+
 		auditBrand(ctx, tx, done)
 		return a.brandAnswer(done.Is, now), nil
 	})
@@ -185,24 +193,26 @@ func (a *App) mayBrand(ctx context.Context, b *updateBrandRequest) error {
 	return nil
 }
 
-// keeps returns an error for read-only members, unless they equal the current values.
-func (b *updateBrandRequest) keeps(now brandSettings) error {
+// checkReadOnly returns an error for read-only members, unless they equal the current values.
+func (b *updateBrandRequest) checkReadOnly(now brandSettings) error {
 	if err := httpx.CheckUnchanged(now, map[string]httpx.Optional[string]{"updated_at": b.UpdatedAt}); err != nil {
 		return err
 	}
+
 	for name, field := range map[string]struct {
 		sent httpx.Optional[map[string]any]
 		is   any
 	}{"logo": {b.Logo, now.Logo}, "effective": {b.Effective, now.Effective}} {
-		if field.sent.Set && !alike(field.sent.Value, field.is) {
+		if field.sent.Set && !equalsJSON(field.sent.Value, field.is) {
 			return fault.Invalid(name, "read_only", "This field cannot be changed here.")
 		}
 	}
+
 	return nil
 }
 
-// alike reports whether a decoded object, nil for null, equals a value.
-func alike(sent map[string]any, is any) bool {
+// equalsJSON reports whether a decoded object, nil for null, equals a value.
+func equalsJSON(sent map[string]any, is any) bool {
 	b, err := json.Marshal(is)
 	if err != nil {
 		return false

@@ -58,15 +58,15 @@ type putLogoIn struct {
 
 // putLogo stores a logo. It never stores the bytes as they were sent; see branding.NewLogo.
 func (a *App) putLogo(ctx context.Context, in *putLogoIn) (*brandOut, error) {
-	l, err := a.press(ctx, in)
+	l, err := a.decodeLogo(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	return a.setLogo(ctx, l, in.IfMatch)
 }
 
-// press waits for a decoding slot and creates the logo.
-func (a *App) press(ctx context.Context, in *putLogoIn) (*branding.Logo, error) {
+// decodeLogo waits for a decoding slot and creates the logo.
+func (a *App) decodeLogo(ctx context.Context, in *putLogoIn) (*branding.Logo, error) {
 	if in.Encoding != "" && !strings.EqualFold(in.Encoding, "identity") {
 		return nil, fault.New(fault.UnsupportedMedia, "Send the picture without Content-Encoding.")
 	}
@@ -85,7 +85,9 @@ func (a *App) setLogo(ctx context.Context, l *branding.Logo, m httpx.IfMatch) (*
 	if err != nil {
 		return nil, err
 	}
+
 	defer a.Brands.Forget(home)
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*brandOut, error) {
 		done, err := branding.SetLogo(ctx, tx, a.PublicURL, l, func(s *branding.Settings) error {
 			return m.Check(s.Edit)

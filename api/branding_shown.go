@@ -64,22 +64,27 @@ func (a *App) shownBrand(ctx context.Context, in *shownBrandIn) (*shownBrandOut,
 	if !known {
 		return nil, fault.New(fault.NotFound, "There is nothing at this host.")
 	}
+
 	shown, err := a.Brands.Of(ctx, home)
 	if err != nil {
 		return nil, err
 	}
+
 	base := a.PublicURL
 	if !home.IsZero() {
 		scheme, _, _ := strings.Cut(a.PublicURL, "://")
 		base = scheme + "://" + host
 	}
+
 	out := &shownBrandOut{Cache: "no-cache", Body: showBrand(&shown, base)}
 	b, err := json.Marshal(out.Body)
 	if err != nil {
 		return nil, fmt.Errorf("encode brand: %w", err)
 	}
+
 	sum := sha256.Sum256(b)
 	out.ETag = `"` + hex.EncodeToString(sum[:12]) + `"`
+
 	return out, nil
 }
 
@@ -96,6 +101,7 @@ func showBrand(s *branding.Shown, base string) publicBrand {
 	if s.Logo.Digest != "" {
 		out.LogoURL = orNil(base + s.Logo.Path())
 	}
+
 	return out
 }
 

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
 	"net/http"
 	"time"
 
@@ -29,7 +31,8 @@ const (
 
 func (a *App) mountBroadcasts() {
 	const one = broadcastsPath + "/{id}"
-	feature, prepare := plans.Broadcasts, []string{broadcastprepare.Kind.Name()}
+	feature := plans.Broadcasts
+	prepare := []string{broadcastprepare.Kind.Name()}
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "broadcasts.create",
 		Method: http.MethodPost, Path: broadcastsPath, Need: httpx.Member, Tag: broadcastsTag,
@@ -86,6 +89,7 @@ func (a *App) mountBroadcastActions(one string) {
 		Title: "Send a broadcast now or at a time", Feature: plans.Broadcasts, Writes: prepare,
 		May: []int{http.StatusConflict},
 	}, a.scheduleBroadcast)
+
 	for _, action := range []struct {
 		name, title string
 		feature     string
@@ -105,14 +109,14 @@ func (a *App) mountBroadcastActions(one string) {
 			Title: action.title, Feature: action.feature, Writes: action.writes, May: []int{http.StatusConflict},
 		}, func(ctx context.Context, in *RecordID) (*broadcastAnswer, error) {
 			return a.changeBroadcast(ctx, func(tx *postgres.Tx) (broadcasts.Row, error) {
-				return action.act(a.broadcasts(), ctx, tx, in.ID)
+				return action.act(a.broadcastService(), ctx, tx, in.ID)
 			})
 		})
 	}
 }
 
-// broadcasts returns the service of broadcasts.
-func (a *App) broadcasts() *broadcasts.Service {
+// broadcastService returns the service of broadcasts.
+func (a *App) broadcastService() *broadcasts.Service {
 	return &broadcasts.Service{
 		Emails: a.Emails, Templates: &templates.Service{Box: a.Box, PublicURL: a.Deps.PublicURL},
 		AllowPrivate: a.Mailboxes.AllowPrivate,
@@ -131,35 +135,49 @@ func (a *App) broadcasts() *broadcasts.Service {
 
 type broadcastAnswer struct {
 	httpx.Tagged
-	Body broadcasts.Broadcast
+	Body broadcasts.BroadcastState
 }
 
-func showBroadcast(r *broadcasts.Row) *broadcastAnswer {
-	return &broadcastAnswer{Tagged: httpx.ETag(r.Edit, r.Value.Computed), Body: r.Value}
+func showBroadcast(ctx context.Context, tx *postgres.Tx, r *broadcasts.Row) (*broadcastAnswer, error) {
+	all, err := broadcasts.States(ctx, tx, []broadcasts.Row{*r})
+	if err != nil {
+		return nil, err
+	}
+
+	computed := int64(r.Value.Computed)
+	if all[0].StatusReason != nil {
+		h := fnv.New32a()
+		_, _ = fmt.Fprintln(h, computed, all[0].Status) // a hash never fails
+		addWait(h, all[0].Wait)
+		computed = int64(h.Sum32())
+	}
+
+	return &broadcastAnswer{Tagged: httpx.ETag(r.Edit, computed), Body: all[0]}, nil
 }
 
 type broadcastCreated struct {
 	httpx.Tagged
 	Location string `header:"Location" doc:"Address of the broadcast"`
-	Body     broadcasts.Broadcast
+	Body     broadcasts.BroadcastState
 }
 
 func (a *App) createBroadcast(ctx context.Context, in *recordNew[createBroadcastRequest]) (*broadcastCreated, error) {
-	p := in.Body.patch()
+	p := in.Body.toPatch()
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*broadcastCreated, error) {
-		row, err := broadcasts.Create(ctx, tx, &p, actor(ctx))
+		row, err := broadcasts.Create(ctx, tx, &p, callerName(ctx))
 		if err != nil {
 			return nil, err
 		}
 		return &broadcastCreated{
-			Tagged: httpx.ETag(row.Edit, 0), Location: broadcastsPath + "/" + row.Value.ID.String(), Body: row.Value,
+			Tagged: httpx.ETag(row.Edit, 0), Location: broadcastsPath + "/" + row.Value.ID.String(),
+			Body: broadcasts.BroadcastState{Broadcast: row.Value},
 		}, nil
 	})
 }
 
 type broadcastQuery struct {
 	httpx.PageInput
-	Status   string `query:"status" enum:"draft,scheduled,preparing,sending,paused,sent,cancelled"`
+	Status   string `query:"status" enum:"draft,scheduled,preparing,sending,held,paused,sent,cancelled"`
 	Archived bool   `query:"archived" doc:"List archived broadcasts instead of live ones"`
 }
 
@@ -168,25 +186,35 @@ func (broadcastQuery) Descriptions() map[string]string {
 	return map[string]string{"status": "Only broadcasts with this status"}
 }
 
-func (a *App) listBroadcasts(ctx context.Context, in *broadcastQuery) (*recordList[broadcasts.Broadcast], error) {
+func (a *App) listBroadcasts(ctx context.Context, in *broadcastQuery) (*recordList[broadcasts.BroadcastState], error) {
 	after, err := httpx.After[record.Position](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*recordList[broadcasts.Broadcast], error) {
+
+	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*recordList[broadcasts.BroadcastState], error) {
 		rows, err := broadcasts.List(ctx, tx, in.Archived, in.Status, after, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
-			func(r broadcasts.Row) broadcasts.Broadcast { return r.Value },
-			func(r broadcasts.Row) record.Position { return broadcasts.Position(&r) })
+
+		states, err := broadcasts.States(ctx, tx, rows)
+		if err != nil {
+			return nil, err
+		}
+
+		l, err := httpx.NewList(ctx, a.Server, in.Page, states,
+			func(s broadcasts.BroadcastState) broadcasts.BroadcastState { return s },
+			func(s broadcasts.BroadcastState) record.Position {
+				return broadcasts.Position(&broadcasts.Row{Value: s.Broadcast})
+			})
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, func(ctx context.Context, tx *postgres.Tx) (int64, error) {
 				return broadcasts.Count(ctx, tx, in.Archived, in.Status)
 			})
 		}
-		return &recordList[broadcasts.Broadcast]{l}, err
+
+		return &recordList[broadcasts.BroadcastState]{l}, err
 	})
 }
 
@@ -196,7 +224,7 @@ func (a *App) getBroadcast(ctx context.Context, in *recordRead) (*broadcastAnswe
 		if err != nil {
 			return nil, err
 		}
-		return showBroadcast(&row), nil
+		return showBroadcast(ctx, tx, &row)
 	})
 }
 
@@ -209,14 +237,14 @@ func (a *App) changeBroadcast(ctx context.Context, change func(*postgres.Tx) (br
 		if err != nil {
 			return nil, err
 		}
-		return showBroadcast(&row), nil
+		return showBroadcast(ctx, tx, &row)
 	})
 }
 
 func (a *App) updateBroadcast(ctx context.Context, in *recordPatch[updateBroadcastRequest]) (*broadcastAnswer, error) {
-	p := in.Body.patch()
+	p := in.Body.toPatch()
 	return a.changeBroadcast(ctx, func(tx *postgres.Tx) (broadcasts.Row, error) {
-		ch, err := a.broadcasts().Update(ctx, tx, in.ID, in.Check, &p)
+		ch, err := a.broadcastService().Update(ctx, tx, in.ID, in.Check, &p)
 		return ch.Row, err
 	})
 }
@@ -255,7 +283,7 @@ type broadcastPreview struct{ Body broadcasts.AudienceCount }
 
 func (a *App) previewBroadcast(ctx context.Context, in *RecordID) (*broadcastPreview, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*broadcastPreview, error) {
-		p, err := a.broadcasts().Preview(ctx, tx, in.ID)
+		p, err := a.broadcastService().Preview(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -282,15 +310,17 @@ func (a *App) scheduleBroadcast(ctx context.Context, in *struct {
 	var at *wire.Time
 	if in.Body != nil {
 		f := form.At("")
-		if f.Time("send_at", in.Body.SendAt.Field, &at); at != nil && time.Until(at.Time) > furthest {
+		f.Time("send_at", in.Body.SendAt.Field, &at)
+		if at != nil && time.Until(at.Time) > furthest {
 			f.Wrong("send_at", "out_of_range", "A broadcast can be scheduled at most a year ahead.")
 		}
 		if err := f.Fault(); err != nil {
 			return nil, err
 		}
 	}
+
 	return a.changeBroadcast(ctx, func(tx *postgres.Tx) (broadcasts.Row, error) {
-		return a.broadcasts().Schedule(ctx, tx, in.ID, at)
+		return a.broadcastService().Schedule(ctx, tx, in.ID, at)
 	})
 }
 
@@ -320,16 +350,19 @@ func (a *App) testBroadcast(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+
 	for i, to := range in.Body.To {
 		if !form.IsEmail(to) {
 			return nil, fault.Invalid("to/"+string(rune('0'+i)), "invalid_email", "This is no mail address.")
 		}
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*broadcastTest, error) {
-		all, err := a.broadcasts().Test(ctx, tx, in.ID, in.Body.To, contact, actor(ctx))
+		all, err := a.broadcastService().Test(ctx, tx, in.ID, in.Body.To, contact, callerName(ctx))
 		if err != nil {
 			return nil, err
 		}
+
 		out := &broadcastTest{}
 		for _, e := range all {
 			out.Body.EmailIDs = append(out.Body.EmailIDs, e.ID)
@@ -338,6 +371,7 @@ func (a *App) testBroadcast(ctx context.Context, in *struct {
 				return nil, err
 			}
 		}
+
 		return out, nil
 	})
 }

@@ -26,6 +26,10 @@ type BroadcastFields struct {
 	UpdatedAt   httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
 	CompletedAt httpx.RawJSON `json:"completed_at" required:"false" readOnly:"true"`
 	ArchivedAt  httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
+
+	StatusReason httpx.RawJSON `json:"status_reason" required:"false" readOnly:"true"`
+	StatusDetail httpx.RawJSON `json:"status_detail" required:"false" readOnly:"true"`
+	StatusAction httpx.RawJSON `json:"status_action" required:"false" readOnly:"true"`
 }
 
 // Descriptions implements wire.Describer.
@@ -58,7 +62,7 @@ type mailVariant struct {
 	Text    string `json:"text,omitempty" doc:"Replaces the text part of the mail"`
 }
 
-func variants(all []mailVariant) []steps.Variant {
+func toVariants(all []mailVariant) []steps.Variant {
 	out := make([]steps.Variant, len(all))
 	for i, v := range all {
 		out[i] = steps.Variant{Key: v.Key, Weight: max(v.Weight, 1), Subject: v.Subject, HTML: v.HTML, Text: v.Text}
@@ -74,24 +78,27 @@ func (broadcastMailPatch) Descriptions() map[string]string {
 	}
 }
 
-func (f *BroadcastFields) patch() broadcasts.Patch {
+func (f *BroadcastFields) toPatch() broadcasts.Patch {
 	p := broadcasts.Patch{
 		MailboxID: f.MailboxID.Field, Segment: f.Segment.Field, Filter: f.Filter.Field, SendAt: f.SendAt.Field,
 		LocalTime: f.LocalTime.Field,
-		Email: converted(f.Email, func(m broadcastMailPatch) broadcasts.MailPatch {
+		Email: convertField(f.Email, func(m broadcastMailPatch) broadcasts.MailPatch {
 			return broadcasts.MailPatch{
 				Subject: m.Subject.Field, HTML: m.HTML.Field, Text: m.Text.Field, TemplateID: m.TemplateID.Field,
-				Variants: converted(m.Variants, variants),
+				Variants: convertField(m.Variants, toVariants),
 			}
 		}),
 	}
+
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "status": f.Status, "total": f.Total, "sendable": f.Sendable, "left_out": f.LeftOut,
 		"created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "completed_at": f.CompletedAt,
-		"archived_at": f.ArchivedAt,
+		"archived_at": f.ArchivedAt, "status_reason": f.StatusReason, "status_detail": f.StatusDetail,
+		"status_action": f.StatusAction,
 	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}
+
 	return p
 }
 
@@ -100,8 +107,8 @@ type createBroadcastRequest struct {
 	BroadcastFields
 }
 
-func (b *createBroadcastRequest) patch() broadcasts.Patch {
-	p := b.BroadcastFields.patch()
+func (b *createBroadcastRequest) toPatch() broadcasts.Patch {
+	p := b.BroadcastFields.toPatch()
 	p.Name = b.Name.Field
 	return p
 }
@@ -111,8 +118,8 @@ type updateBroadcastRequest struct {
 	BroadcastFields
 }
 
-func (b *updateBroadcastRequest) patch() broadcasts.Patch {
-	p := b.BroadcastFields.patch()
+func (b *updateBroadcastRequest) toPatch() broadcasts.Patch {
+	p := b.BroadcastFields.toPatch()
 	p.Name = b.Name.Field
 	return p
 }

@@ -123,10 +123,11 @@ func (a *App) startBulk(ctx context.Context, in *createBulkChangeIn) (*bulkStart
 		return nil, err
 	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
-		action, err := in.Body.Action.vetted(ctx, tx)
+		action, err := in.Body.Action.toAction(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
+
 		where, err := contacts.ParseFilter(ctx, tx, in.Body.Filter)
 		if wrong, ok := errors.AsType[*filter.Error](err); ok {
 			return nil, wrong.InBody("#/filter")
@@ -134,12 +135,13 @@ func (a *App) startBulk(ctx context.Context, in *createBulkChangeIn) (*bulkStart
 		if err != nil {
 			return nil, err
 		}
-		return begin(ctx, tx, action, where.JSON(), in.Body.DryRun.Value)
+
+		return startBulk(ctx, tx, action, where.JSON(), in.Body.DryRun.Value)
 	})
 }
 
-// begin stores a bulk change and enqueues its job.
-func begin(ctx context.Context, tx *postgres.Tx, action bulk.Action, where json.RawMessage,
+// startBulk stores a bulk change and enqueues its job.
+func startBulk(ctx context.Context, tx *postgres.Tx, action bulk.Action, where json.RawMessage,
 	dryRun bool,
 ) (*bulkStarted, error) {
 	b, err := bulk.Ask(ctx, tx, action, where, dryRun)
@@ -150,12 +152,12 @@ func begin(ctx context.Context, tx *postgres.Tx, action bulk.Action, where json.
 		contactbulk.Kind.Add(ctx, tx, contactbulk.Args{Bulk: b.ID})
 }
 
-// vetted returns the validated action, or a fault.
-func (b *bulkActionInput) vetted(ctx context.Context, tx *postgres.Tx) (bulk.Action, error) {
+// toAction returns the validated action, or a fault.
+func (b *bulkActionInput) toAction(ctx context.Context, tx *postgres.Tx) (bulk.Action, error) {
 	const path = "action/"
 	out := bulk.Action{Type: bulk.Type(b.Type), Add: b.Add, Remove: b.Remove}
 	if b.Patch != nil {
-		p := b.Patch.patch()
+		p := b.Patch.toPatch()
 		if p.Consent.Set {
 			return out, fault.Invalid(path+"patch/consent", "not_allowed",
 				"A consent is given by one person at a time.")
@@ -168,18 +170,21 @@ func (b *bulkActionInput) vetted(ctx context.Context, tx *postgres.Tx) (bulk.Act
 	if err := out.Check(path); err != nil {
 		return out, err
 	}
+
 	if out.Type == bulk.Segment { // its filter defines a dynamic segment's members
 		p := contacts.Patch{}
-		p.Segment.Set, p.Segment.Value = true, append(append([]string{}, out.Add...), out.Remove...)
+		p.Segment.Set = true
+		p.Segment.Value = append(append([]string{}, out.Add...), out.Remove...)
 		if err := contacts.ValidatePatch(ctx, tx, &p, path); err != nil {
-			return out, inside(err, path+"segment", path+"add")
+			return out, replacePointers(err, path+"segment", path+"add")
 		}
 	}
+
 	return out, nil
 }
 
-// inside rewrites the pointers of a validation fault from member from to member to.
-func inside(err error, from, to string) error {
+// replacePointers rewrites the pointers of a validation fault from member from to member to.
+func replacePointers(err error, from, to string) error {
 	if f := fault.Of(err); f != nil {
 		for i := range f.Fields {
 			if rest, ok := strings.CutPrefix(f.Fields[i].Pointer, "#/"+from); ok {
@@ -199,11 +204,13 @@ func (a *App) listBulks(ctx context.Context, in *httpx.PageInput) (*bulkList, er
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*bulkList, error) {
 		rows, err := bulk.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &bulkList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(b bulk.Change) bulkChange {
 			return bulkChange{b}
@@ -211,6 +218,7 @@ func (a *App) listBulks(ctx context.Context, in *httpx.PageInput) (*bulkList, er
 		if err == nil {
 			err = in.Add(ctx, tx, &out.Body.Total, bulk.Count)
 		}
+
 		return out, err
 	})
 }

@@ -106,17 +106,20 @@ func (a *App) listClients(ctx context.Context, in *httpx.PageInput) (*clientsOut
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*clientsOut, error) {
 		rows, err := org.Clients(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(c org.ClientOrg) org.ClientOrg {
 			return c
 		}, func(c org.ClientOrg) id.ID { return c.ID })
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, org.CountClients)
 		}
+
 		return &clientsOut{l}, err
 	})
 }
@@ -134,7 +137,8 @@ func (a *App) readClient(ctx context.Context, in *ClientID) (*clientOut, error) 
 // createClient checks the agency's limit first, to avoid creating an org only to roll it back. The commit enforces the
 // limit.
 func (a *App) createClient(ctx context.Context, in *createClientOrgIn) (*newClientOut, error) {
-	w, b := httpx.Who(ctx), &in.Body
+	w := httpx.Who(ctx)
+	b := &in.Body
 	if b.OwnerEmail != "" {
 		if w.IsKey() || !w.Staff.IsZero() {
 			return nil,
@@ -145,14 +149,17 @@ func (a *App) createClient(ctx context.Context, in *createClientOrgIn) (*newClie
 			return nil, err
 		}
 	}
+
 	by := w.User
 	if w.IsKey() {
 		by = w.Key
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*newClientOut, error) {
 		if email := strings.TrimSpace(b.OwnerEmail); email != "" {
 			org.AwaitInvitation(tx, auth.FoldEmail(email))
 		}
+
 		space, err := a.Plans.Room(ctx, tx, plans.Clients)
 		if err != nil {
 			return nil, err
@@ -160,16 +167,18 @@ func (a *App) createClient(ctx context.Context, in *createClientOrgIn) (*newClie
 		if space.Left <= 0 {
 			return nil, space.Full
 		}
+
 		c, err := org.AddClient(ctx, tx, b.Name, by)
 		if err != nil {
 			return nil, err
 		}
+
 		var invited invitedMember
 		err = tx.In(ctx, c.ID, func() (err error) {
 			if err := a.Plans.Join(ctx, tx); err != nil {
 				return err
 			}
-			if err := a.allot(ctx, tx, b.Features); err != nil {
+			if err := a.writeAllocations(ctx, tx, b.Features); err != nil {
 				return err
 			}
 			invited, err = a.inviteOwner(ctx, tx, b.OwnerEmail, c.Name, w)
@@ -178,10 +187,12 @@ func (a *App) createClient(ctx context.Context, in *createClientOrgIn) (*newClie
 		if err != nil {
 			return nil, err
 		}
+
 		shown, err := showClient(ctx, a, tx, c)
 		if err != nil {
 			return nil, err
 		}
+
 		return &newClientOut{
 			Location: clientsPath + "/" + c.ID.String(), Tagged: shown.Tagged,
 			Body: createdClientOrg{
@@ -192,11 +203,12 @@ func (a *App) createClient(ctx context.Context, in *createClientOrgIn) (*newClie
 	})
 }
 
-// allot writes the client's allocations. tx belongs to the client org.
-func (a *App) allot(ctx context.Context, tx *postgres.Tx, features map[string]any) error {
+// writeAllocations writes the client's allocations. tx belongs to the client org.
+func (a *App) writeAllocations(ctx context.Context, tx *postgres.Tx, features map[string]any) error {
 	if len(features) == 0 {
 		return nil
 	}
+
 	raw := make(map[string]json.RawMessage, len(features))
 	for name, v := range features {
 		b, err := json.Marshal(v)
@@ -205,6 +217,7 @@ func (a *App) allot(ctx context.Context, tx *postgres.Tx, features map[string]an
 		}
 		raw[name] = b
 	}
+
 	return a.Plans.Allot(ctx, tx, "features", raw)
 }
 
@@ -233,6 +246,7 @@ func (a *App) patchClient(ctx context.Context, in *updateClientOrgIn) (*clientOu
 	if b.Features.Null {
 		return nil, httpx.NotNullable("features")
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*clientOut, error) {
 		c, err := org.LockClient(ctx, tx, in.ID, in.Check)
 		if err != nil {
@@ -244,6 +258,7 @@ func (a *App) patchClient(ctx context.Context, in *updateClientOrgIn) (*clientOu
 		}); err != nil {
 			return nil, err
 		}
+
 		renamed := b.Name.Set && b.Name.Value != c.Name
 		if renamed {
 			if err := org.RenameClient(ctx, tx, c, b.Name.Value); err != nil {
@@ -251,7 +266,8 @@ func (a *App) patchClient(ctx context.Context, in *updateClientOrgIn) (*clientOu
 			}
 		}
 		if len(b.Features.Value) > 0 {
-			if err := tx.In(ctx, c.ID, func() error { return a.reallot(ctx, tx, b.Features.Value) }); err != nil {
+			err := tx.In(ctx, c.ID, func() error { return a.patchAllocations(ctx, tx, b.Features.Value) })
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -259,12 +275,13 @@ func (a *App) patchClient(ctx context.Context, in *updateClientOrgIn) (*clientOu
 			org.TouchClient(ctx, tx, c, "client_org.updated",
 				map[string]any{"name": c.Name, "features": b.Features.Value})
 		}
+
 		return showClient(ctx, a, tx, c)
 	})
 }
 
-// reallot is allot for a merge patch, in which null removes an allocation.
-func (a *App) reallot(ctx context.Context, tx *postgres.Tx, features map[string]any) error {
+// patchAllocations is writeAllocations for a merge patch, in which null removes an allocation.
+func (a *App) patchAllocations(ctx context.Context, tx *postgres.Tx, features map[string]any) error {
 	raw := make(map[string]json.RawMessage, len(features))
 	for name, v := range features {
 		if v == nil {
@@ -277,6 +294,7 @@ func (a *App) reallot(ctx context.Context, tx *postgres.Tx, features map[string]
 		}
 		raw[name] = b
 	}
+
 	return a.Plans.Allot(ctx, tx, "features", raw)
 }
 
@@ -311,6 +329,7 @@ func (a *App) detachClient(ctx context.Context, in *ClientID) (*clientOut, error
 		if err := org.DetachClient(ctx, tx, c); err != nil {
 			return nil, err
 		}
+
 		err = tx.In(ctx, c.ID, func() error {
 			auth.Withdraw(tx, agency)
 			return a.Plans.Leave(ctx, tx, a.TrialDays)
@@ -318,6 +337,7 @@ func (a *App) detachClient(ctx context.Context, in *ClientID) (*clientOut, error
 		if err != nil {
 			return nil, err
 		}
+
 		return showClient(ctx, a, tx, c)
 	})
 }

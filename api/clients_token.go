@@ -31,22 +31,27 @@ type staffTokenOut struct{ Body staffToken }
 
 // enterClient issues a staff token. The client's audit log records the access and every action made with the token.
 func (a *App) enterClient(ctx context.Context, in *createClientTokenIn) (*staffTokenOut, error) {
-	w, role := httpx.Who(ctx), auth.Admin
+	w := httpx.Who(ctx)
+	role := auth.Admin
 	if in.Body != nil && in.Body.Role != "" {
 		role = auth.Role(in.Body.Role)
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*staffTokenOut, error) {
 		c, err := org.Client(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &staffTokenOut{staffToken{TokenType: "Bearer", Org: orgName{ID: c.ID, Name: c.Name}, Role: role}}
 		err = tx.In(ctx, c.ID, func() error {
 			token, access, life, err := a.Auth.Lend(ctx, tx, w, role)
 			if err != nil {
 				return err
 			}
-			out.Body.AccessToken, out.Body.AccessID, out.Body.ExpiresIn = token, access, int(life.Seconds())
+			out.Body.AccessToken = token
+			out.Body.AccessID = access
+			out.Body.ExpiresIn = int(life.Seconds())
 			org.Audit(ctx, tx, org.Entry{
 				Action: "staff.entered", Target: "staff_access", ID: access.String(),
 				Detail: map[string]any{"agency": w.Org, "role": role, "seconds": out.Body.ExpiresIn},
@@ -56,11 +61,13 @@ func (a *App) enterClient(ctx context.Context, in *createClientTokenIn) (*staffT
 		if err != nil {
 			return nil, err
 		}
+
 		org.Audit(ctx, tx,
 			org.Entry{
 				Action: "client_org.entered", Target: "client_org", ID: c.ID.String(),
 				Detail: map[string]any{"access": out.Body.AccessID, "role": role},
 			})
+
 		return out, nil
 	})
 }

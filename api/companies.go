@@ -18,16 +18,16 @@ import (
 const companiesPath = "/api/v1/crm/companies"
 
 func (a *App) mountCompanies() {
-	n := records[companies.Company, companies.Patch]{
+	r := records[companies.Company, companies.Patch]{
 		App: a, path: companiesPath, id: func(c *companies.Company) id.ID { return c.ID },
 		create: func(_ context.Context, tx *postgres.Tx, p *companies.Patch) (companies.Row, error) {
 			return companies.Create(tx, p)
 		},
-		get:     companies.Get,
-		update:  companies.Update,
-		archive: companies.Archive,
-		restore: companies.Restore,
-		tell:    announceCompany,
+		get:      companies.Get,
+		update:   companies.Update,
+		archive:  companies.Archive,
+		restore:  companies.Restore,
+		announce: announceCompany,
 		resolve: func(ctx context.Context, err error) error {
 			return companies.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 		},
@@ -38,7 +38,7 @@ func (a *App) mountCompanies() {
 			ID:     "companies.create",
 			Method: http.MethodPost, Path: companiesPath, Need: httpx.Member, Tag: tag, Title: "Create a company",
 			Status: http.StatusCreated, Writes: []string{"company.created"},
-		}, createHandler(n, (*createCompanyRequest).patch))
+		}, createHandler(r, (*createCompanyRequest).toPatch))
 	httpx.Route(
 		a.Server,
 		httpx.Op{
@@ -68,7 +68,7 @@ func (a *App) mountCompanies() {
 			Tag:    tag,
 			Title:  "Get a company",
 		},
-		n.shown,
+		r.getRecord,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
@@ -79,19 +79,19 @@ func (a *App) mountCompanies() {
 			Tag:    tag,
 			Title:  "Update a company",
 			Writes: []string{"company.updated"},
-		}, updateHandler(n, (*updateCompanyRequest).patch))
+		}, updateHandler(r, (*updateCompanyRequest).toPatch))
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "companies.archive",
 			Method: http.MethodDelete, Path: companiesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Archive a company", Status: http.StatusNoContent, Writes: []string{"company.archived"},
-		}, n.archived)
+		}, r.archiveRecord)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "companies.restore",
 			Method: http.MethodPost, Path: companiesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived company", Writes: []string{"company.restored"},
-		}, n.restored)
+		}, r.restoreRecord)
 }
 
 func announceCompany(ctx context.Context, tx *postgres.Tx, ch *companies.Change) error {
@@ -119,7 +119,7 @@ func (CompanyFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *CompanyFields) patch(name httpx.Optional[string], readOnly map[string]httpx.RawJSON) companies.Patch {
+func (f *CompanyFields) toPatch(name httpx.Optional[string], readOnly map[string]httpx.RawJSON) companies.Patch {
 	p := companies.Patch{
 		Name: name.Field, Domain: f.Domain.Field, Website: f.Website.Field, Industry: f.Industry.Field,
 		Size:  f.Size.Field,
@@ -130,6 +130,7 @@ func (f *CompanyFields) patch(name httpx.Optional[string], readOnly map[string]h
 	for name, sent := range readOnly {
 		p.Refuse(name, json.RawMessage(sent))
 	}
+
 	return p
 }
 
@@ -141,8 +142,8 @@ type createCompanyRequest struct {
 	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
-func (b *createCompanyRequest) patch() companies.Patch {
-	return b.CompanyFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
+func (b *createCompanyRequest) toPatch() companies.Patch {
+	return b.CompanyFields.toPatch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 // updateCompanyRequest is the body of a PATCH request.
@@ -153,8 +154,8 @@ type updateCompanyRequest struct {
 	CreatedAt httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 }
 
-func (b *updateCompanyRequest) patch() companies.Patch {
-	return b.CompanyFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
+func (b *updateCompanyRequest) toPatch() companies.Patch {
+	return b.CompanyFields.toPatch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
 // companyRow is one row of a batch request.
@@ -186,15 +187,17 @@ func (a *App) batchCompanies(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+
 	rows := make([]companies.Upsert, len(sent))
 	for i := range sent {
 		rows[i] = companies.Upsert{
-			ID: sent[i].ID.Field, Patch: sent[i].CompanyFields.patch(sent[i].Name, nil),
+			ID: sent[i].ID.Field, Patch: sent[i].CompanyFields.toPatch(sent[i].Name, nil),
 			Wrong: wrong[i],
 		}
 		rows[i].CreatedAt = sent[i].CreatedAt.Field
 	}
-	return batched(ctx, a, func(tx *postgres.Tx) ([]record.Outcome, []companies.Change, error) {
+
+	return writeBatch(ctx, a, func(tx *postgres.Tx) ([]record.Outcome, []companies.Change, error) {
 		return companies.UpsertAll(ctx, tx, rows)
 	}, announceCompany)
 }
@@ -216,17 +219,19 @@ func (companyQuery) Descriptions() map[string]string {
 	}
 }
 
-func (q *companyQuery) filter() (f *companies.Filter, err error) {
+func (q *companyQuery) toFilter() (f *companies.Filter, err error) {
 	f = &companies.Filter{Archived: q.Archived}
 	if f.Words, err = wordsOf(q.Q); err != nil {
 		return nil, err
 	}
+
 	if q.Domain != "" {
 		var ok bool
 		if f.Domain, ok = companies.Domain(q.Domain); !ok {
 			return nil, fault.Parameter("domain", "invalid_format", "This is not the name of a domain.")
 		}
 	}
+
 	f.Owner, err = uuidParameter("owner_id", q.OwnerID)
 	return f, err
 }
@@ -244,10 +249,11 @@ func wordsOf(q string) ([]string, error) {
 }
 
 func (a *App) listCompanies(ctx context.Context, in *companyQuery) (*recordList[companies.Company], error) {
-	f, err := in.filter()
+	f, err := in.toFilter()
 	if err != nil {
 		return nil, err
 	}
+
 	return listHandler(ctx, a, in.Page, in.Count, listing[companies.Company]{
 		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]companies.Row, error) {
 			return companies.List(ctx, tx, f, in.Sort, after, limit)

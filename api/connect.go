@@ -28,8 +28,9 @@ func (a *App) mountConnect() {
 			ID:     f.noun + ".connect",
 			Method: http.MethodPost, Path: f.path + "/{platform}/connect", Need: httpx.Admin, Tag: accountTag,
 			Title: "Start to connect " + f.one, Secret: true,
-		}, func(ctx context.Context, in *connectIn) (*connectOut, error) { return a.connect(ctx, kind, in) })
+		}, func(ctx context.Context, in *connectIn) (*connectOut, error) { return a.connectAccounts(ctx, kind, in) })
 	}
+
 	pending := socialPath + "/pending/{id}"
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "pending_logins.get",
@@ -85,10 +86,10 @@ type accountLogin struct {
 	ExpiresAt    wire.Time `json:"expires_at" format:"date-time" doc:"Deadline for the provider's redirect"`
 }
 
-func (a *App) connect(ctx context.Context, kind provider.Kind, in *connectIn) (*connectOut, error) {
+func (a *App) connectAccounts(ctx context.Context, kind provider.Kind, in *connectIn) (*connectOut, error) {
 	start := social.Start{
 		Platform: in.Platform, Kind: kind, Actor: actorOf(httpx.Who(ctx)),
-		Browser: in.Origin != "" && in.Origin == origin(a.PublicURL),
+		Browser: in.Origin != "" && in.Origin == originOf(a.PublicURL),
 	}
 	if in.Body != nil {
 		start.Account = in.Body.AccountID
@@ -99,22 +100,25 @@ func (a *App) connect(ctx context.Context, kind provider.Kind, in *connectIn) (*
 			start.RedirectURL = *in.Body.RedirectURL
 		}
 	}
-	out, err := a.begin(ctx, start)
+
+	out, err := a.beginConnection(ctx, start)
 	if errors.Is(err, provider.ErrUnknownPlatform) {
 		return nil, noPlatform(in.Platform, kind)
 	}
-	return out, missing(err)
+
+	return out, platformFault(err)
 }
 
-// begin prepares a connection, which for some platforms needs a call to the platform, and then stores it. It does not
-// call the platform if the request is a replay or if the account to reconnect does not exist.
-func (a *App) begin(ctx context.Context, start social.Start) (*connectOut, error) {
+// beginConnection prepares a connection, which for some platforms needs a call to the platform, and then stores it. It
+// does not call the platform if the request is a replay or if the account to reconnect does not exist.
+func (a *App) beginConnection(ctx context.Context, start social.Start) (*connectOut, error) {
 	asks, err := a.Social.AsksFirst(start)
 	if err != nil {
 		return nil, err
 	}
+
 	if asks {
-		if out, err := replay[connectOut](ctx, a); out != nil || err != nil {
+		if out, err := findStoredResponse[connectOut](ctx, a); out != nil || err != nil {
 			return out, err
 		}
 		err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) error { return social.Check(ctx, tx, start) })
@@ -122,10 +126,12 @@ func (a *App) begin(ctx context.Context, start social.Start) (*connectOut, error
 			return nil, err
 		}
 	}
+
 	ready, err := a.Social.Prepare(ctx, httpx.Who(ctx).Org, start)
 	if err != nil {
 		return nil, social.Failure(err)
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*connectOut, error) {
 		b, err := a.Social.Begin(ctx, tx, ready)
 		if err != nil {
@@ -149,8 +155,8 @@ func noPlatform(platform string, kind provider.Kind) error {
 	return fault.New(fault.NotFound, fault.Choices("There is no such platform here.", platform, names))
 }
 
-// missing maps the provider's errors about platforms to faults.
-func missing(err error) error {
+// platformFault maps the provider's errors about platforms to faults.
+func platformFault(err error) error {
 	switch {
 	case errors.Is(err, provider.ErrUnknownPlatform):
 		return fault.New(fault.NotFound, "There is no such platform here.")
@@ -177,16 +183,17 @@ func (a *App) mayEndAt(raw string) error {
 		strings.ContainsAny(raw, "\\\r\n\t ") {
 		return fault.Invalid("redirect_url", "invalid_url", "Want an absolute URL without user and fragment.")
 	}
-	if got := u.Scheme + "://" + strings.ToLower(u.Host); got != origin(a.PublicURL) &&
+	if got := u.Scheme + "://" + strings.ToLower(u.Host); got != originOf(a.PublicURL) &&
 		!slices.Contains(a.CORSOrigins, got) {
 		return fault.Invalid("redirect_url", "origin_not_allowed",
 			"Its origin is neither this service's nor one of those that may call it.")
 	}
+
 	return nil
 }
 
-// origin returns a URL's scheme, host and port in the form that browsers send.
-func origin(raw string) string {
+// originOf returns a URL's scheme, host and port in the form that browsers send.
+func originOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return ""
@@ -200,19 +207,21 @@ func (a *App) connectCookie(state, value string, life time.Duration) string {
 	if value == "" {
 		return ""
 	}
+
 	seconds := int(life.Seconds())
 	if seconds == 0 {
 		seconds = -1
 	}
+
 	c := &http.Cookie{ //nolint:gosec // Secure where browsers use https; over http a browser would drop it
-		Name: social.CookieName(state, a.secure()), Value: value, Path: "/", MaxAge: seconds, Secure: a.secure(),
+		Name: social.CookieName(state, a.isHTTPS()), Value: value, Path: "/", MaxAge: seconds, Secure: a.isHTTPS(),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	return c.String()
 }
 
-// secure reports whether browsers reach the service by https.
-func (a *App) secure() bool { return strings.HasPrefix(a.PublicURL, "https://") }
+// isHTTPS reports whether browsers reach the service by https.
+func (a *App) isHTTPS() bool { return strings.HasPrefix(a.PublicURL, "https://") }
 
 // PendingID is the path parameter of one pending connection.
 type PendingID struct {
@@ -247,15 +256,17 @@ func (a *App) getPending(ctx context.Context, in *PendingID) (*pendingOut, error
 		return nil, err
 	}
 	if !p.Asked {
-		if err := a.ask(ctx, httpx.Who(ctx).Org, p); err != nil {
+		if err := a.fetchReached(ctx, httpx.Who(ctx).Org, p); err != nil {
 			return nil, err
 		}
 	}
+
 	return showPending(p), nil
 }
 
-// ask fetches the accounts which p's login reaches and stores them. If the provider refuses the login, ask discards it.
-func (a *App) ask(ctx context.Context, org id.ID, p *social.Pending) error {
+// fetchReached fetches the accounts which p's login reaches and stores them. If the provider refuses the login,
+// fetchReached discards it.
+func (a *App) fetchReached(ctx context.Context, org id.ID, p *social.Pending) error {
 	reached, err := a.Social.Ask(ctx, org, p)
 	if err != nil {
 		f := social.Failure(err)
@@ -264,8 +275,9 @@ func (a *App) ask(ctx context.Context, org id.ID, p *social.Pending) error {
 			return errors.Join(fault.New(fault.NotFound,
 				"The provider has ended this login. Begin the connection again."), err)
 		}
-		return missing(f)
+		return platformFault(f)
 	}
+
 	return a.DB.Tx(ctx, org, func(tx *postgres.Tx) error { return a.Social.Offer(ctx, tx, p, reached) })
 }
 
@@ -303,36 +315,44 @@ func (a *App) selectAccounts(ctx context.Context, in *selectAccountsIn) (*connec
 		return out, nil
 	})
 	if f := a.Plans.Refused(err); f != nil {
-		return nil, a.fits(ctx, in, f)
+		return nil, a.addRemainingSpace(ctx, in, f)
 	}
+
 	return out, err
 }
 
-// fits adds to f how many of the chosen accounts the limit still allows. It reads the usage again, since the refusal
-// counted accounts that were rolled back.
-func (a *App) fits(ctx context.Context, in *selectAccountsIn, f *fault.Fault) error {
-	chosen, fit := int64(len(in.Body.AccountIDs)), int64(0)
+// addRemainingSpace adds to f how many of the chosen accounts the limit still allows. It reads the usage again, since
+// the refusal counted accounts that were rolled back.
+func (a *App) addRemainingSpace(ctx context.Context, in *selectAccountsIn, f *fault.Fault) error {
+	chosen := int64(len(in.Body.AccountIDs))
+	fit := int64(0)
 	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) error {
 		p, err := a.Social.Pending(ctx, tx, in.ID, actorOf(httpx.Who(ctx)))
 		if err != nil {
 			return err
 		}
+
 		feature := plans.Social
 		if p.Kind == provider.Ads {
 			feature = plans.Ads
 		}
+
 		space, err := a.Plans.Room(ctx, tx, feature)
 		if limit, ok := f.More["limit"].(int64); ok && err == nil && space.Full != nil {
 			f.More["used"] = limit - space.Left
 			fit = min(int64(p.Connected(in.Body.AccountIDs))+space.Left, chosen)
 		}
+
 		return err
 	})
 	if err != nil {
 		return f
 	}
+
 	f.Detail = fmt.Sprintf("%d of %d fit; none was connected. %v of %v that the plan allows are in use.", fit, chosen,
 		f.More["used"], f.More["limit"])
-	f.More["fit"], f.More["chosen"] = fit, chosen
+	f.More["fit"] = fit
+	f.More["chosen"] = chosen
+
 	return f
 }

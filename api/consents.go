@@ -37,12 +37,13 @@ func (a *App) mountConsents() {
 	for _, page := range []linkPage{
 		{
 			noun: "unsubscription", path: templates.UnsubscribePath, purpose: templates.Unsubscribe,
-			ask: unsubscribeQuestion, done: unsubscribed, act: a.unsubscribe, writes: []string{"contact.unsubscribed"},
-			title: "the page that ends mails", choice: true,
+			ask: unsubscribeQuestion, done: unsubscribed, act: a.unsubscribeContact,
+			writes: []string{"contact.unsubscribed"},
+			title:  "the page that ends mails", choice: true,
 		},
 		{
 			noun: "subscription", path: templates.SubscribePath, purpose: templates.Subscribe,
-			ask: subscribeQuestion, done: subscribed, act: a.subscribe,
+			ask: subscribeQuestion, done: subscribed, act: a.confirmSubscription,
 			writes: []string{"contact.subscribed", "contact.updated"}, title: "the page that confirms a consent",
 		},
 	} {
@@ -58,17 +59,19 @@ type requestedConsent struct {
 
 // requestConsent stores that a consent was asked for, and sends the mail with the link that confirms it.
 func (a *App) requestConsent(ctx context.Context, in *ContactID) (*consentRequest, error) {
-	rate := a.rate(ctx)
+	rate := a.scorer(ctx)
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*consentRequest, error) {
 		row, err := contacts.Get(ctx, tx, in.ID, false)
 		if err != nil {
 			return nil, err
 		}
+
 		service := suppression.Service{Box: a.Box}
 		keys, err := service.Keys(ctx, tx, row.Email)
 		if err != nil {
 			return nil, err
 		}
+
 		found, err := suppression.Find(ctx, tx, keys, false)
 		if err != nil {
 			return nil, err
@@ -79,6 +82,7 @@ func (a *App) requestConsent(ctx context.Context, in *ContactID) (*consentReques
 		if err := countConsentRequest(ctx, tx, in.ID); err != nil {
 			return nil, err
 		}
+
 		if row.Consent == nil {
 			p := contacts.Patch{Consent: wire.Some(contacts.ConsentPatch{
 				Basis: wire.Some("consent"), Source: wire.Some("double opt-in"),
@@ -87,10 +91,11 @@ func (a *App) requestConsent(ctx context.Context, in *ContactID) (*consentReques
 			if err != nil {
 				return nil, err
 			}
-			if err := changed(ctx, tx, &ch); err != nil {
+			if err := announceUpdate(ctx, tx, &ch); err != nil {
 				return nil, err
 			}
 		}
+
 		return a.mailConsent(ctx, tx, in.ID, row.Email)
 	})
 }
@@ -100,22 +105,25 @@ func (a *App) mailConsent(ctx context.Context, tx *postgres.Tx, contact id.ID, t
 	if err != nil {
 		return nil, err
 	}
+
 	home, err := org.Read(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
+
 	token := templates.Link{Org: tx.Org(), Contact: contact}.Token(pair.Org, templates.Subscribe)
 	out := &consentRequest{}
 	out.Body.Status = "queued"
-	return out, a.post(ctx, tx, mail.ConfirmConsent(to, home.Name, a.PublicURL+templates.SubscribePath+token))
+	return out, a.enqueueMail(ctx, tx, mail.ConfirmConsent(to, home.Name, a.PublicURL+templates.SubscribePath+token))
 }
 
-// unsubscribe suppresses the address of the contact for marketing. The contact may be archived.
-func (a *App) unsubscribe(ctx context.Context, tx *postgres.Tx, l templates.Link) error {
+// unsubscribeContact suppresses the address of the contact for marketing. The contact may be archived.
+func (a *App) unsubscribeContact(ctx context.Context, tx *postgres.Tx, l templates.Link) error {
 	row, err := contacts.Get(ctx, tx, l.Contact, true)
 	if err != nil {
 		return ignoreMissing(err)
 	}
+
 	service := suppression.Service{Box: a.Box}
 	_, added, err := service.Add(ctx, tx, suppression.New{
 		Email: row.Email, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe, Source: "link",
@@ -123,15 +131,17 @@ func (a *App) unsubscribe(ctx context.Context, tx *postgres.Tx, l templates.Link
 	if err != nil || !added {
 		return err
 	}
+
 	return events.Announce(ctx, tx, events.ContactUnsubscribed{Contact: row.Contact})
 }
 
-// subscribe records that the contact confirmed its consent. A second confirmation changes nothing.
-func (a *App) subscribe(ctx context.Context, tx *postgres.Tx, l templates.Link) error {
+// confirmSubscription records that the contact confirmed its consent. A second confirmation changes nothing.
+func (a *App) confirmSubscription(ctx context.Context, tx *postgres.Tx, l templates.Link) error {
 	row, err := contacts.Get(ctx, tx, l.Contact, false)
 	if err != nil {
 		return ignoreMissing(err)
 	}
+
 	service := suppression.Service{Box: a.Box}
 	if err := service.Resubscribe(ctx, tx, row.Email); err != nil {
 		return err
@@ -139,17 +149,20 @@ func (a *App) subscribe(ctx context.Context, tx *postgres.Tx, l templates.Link) 
 	if row.Consent != nil && row.Consent.ConfirmedAt != nil {
 		return nil
 	}
+
 	p := contacts.Patch{Consent: wire.Some(contacts.ConsentPatch{ConfirmedAt: wire.Some(wire.Now().String())})}
 	if row.Consent == nil {
 		p.Consent.Value.Basis = wire.Some("consent")
 	}
+
 	ch, err := contacts.Update(ctx, tx, l.Contact, nil, &p, a.Scores.For(ctx, l.Org).Rate)
 	if err != nil {
 		return err
 	}
-	if err := changed(ctx, tx, &ch); err != nil {
+	if err := announceUpdate(ctx, tx, &ch); err != nil {
 		return err
 	}
+
 	return events.Announce(ctx, tx, events.ContactSubscribed{Contact: ch.Contact})
 }
 

@@ -31,6 +31,7 @@ func countConsentRequest(ctx context.Context, tx *postgres.Tx, contact id.ID) er
 	if n <= consentRequests {
 		return nil
 	}
+
 	return &fault.Fault{
 		Code:       fault.RateLimited,
 		Detail:     "This contact was asked for its consent often enough today. Wait as long as Retry-After says.",

@@ -30,8 +30,8 @@ type linkPage struct {
 // oneClick is the field that a POST must have (RFC 8058, 3.1), with the value One-Click. Our own form sends it too.
 const oneClick = "List-Unsubscribe"
 
-// question returns a page with a button.
-func question(title, text, button string) branding.Page {
+// buttonPage returns a page with a button.
+func buttonPage(title, text, button string) branding.Page {
 	return branding.Page{
 		Title: title, Form: true,
 		Body: template.HTML("<h1>" + title + "</h1>\n<p>" + text + "</p>\n" + //nolint:gosec // constants
@@ -41,9 +41,9 @@ func question(title, text, button string) branding.Page {
 }
 
 var (
-	unsubscribeQuestion = question("Unsubscribe", "Do you want no more mails?", "Unsubscribe")
+	unsubscribeQuestion = buttonPage("Unsubscribe", "Do you want no more mails?", "Unsubscribe")
 	unsubscribed        = pages.Message("Unsubscribed", "You get no more mails.")
-	subscribeQuestion   = question("Confirm", "Please confirm that you want to get mails.", "Confirm")
+	subscribeQuestion   = buttonPage("Confirm", "Please confirm that you want to get mails.", "Confirm")
 	subscribed          = pages.Message("Confirmed", "Thank you. You get mails from now on.")
 )
 
@@ -61,31 +61,33 @@ type linkForm struct {
 func (a *App) mountLinkPage(p linkPage) {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     p.noun + ".show",
-		Method: http.MethodGet, Path: p.path + "{token}", Need: httpx.Public, Signed: true, Tag: consentsTag,
+		Method: http.MethodGet, Path: p.path + "{token}", Need: httpx.Public, Signed: true, AnyQuery: true,
+		Tag:   consentsTag,
 		Title: "Show " + p.title, Gives: []string{"text/html"},
 	}, func(ctx context.Context, in *LinkToken) (*pageOut, error) {
 		a.checkLink(ctx, in.Token, p.purpose)
-		return a.linkShown(ctx, in.Token, p.asked(in.Token))
+		return a.linkShown(ctx, in.Token, p.withPreferences(in.Token))
 	})
 	httpx.Route(a.Server, httpx.Op{
 		ID:     p.noun + ".confirm",
-		Method: http.MethodPost, Path: p.path + "{token}", Need: httpx.Public, Signed: true, Tag: consentsTag,
+		Method: http.MethodPost, Path: p.path + "{token}", Need: httpx.Public, Signed: true, AnyQuery: true,
+		Tag:   consentsTag,
 		Title: "Act as " + p.title + " says", Gives: []string{"text/html"}, MaxBody: formBytes, Writes: p.writes,
 		Takes: []string{"application/x-www-form-urlencoded", "multipart/form-data"},
 	}, func(ctx context.Context, in *linkForm) (*pageOut, error) {
 		if !isOneClick(in.Type, in.RawBody) {
 			a.checkLink(ctx, in.Token, p.purpose)
-			return a.linkShown(ctx, in.Token, p.asked(in.Token))
+			return a.linkShown(ctx, in.Token, p.withPreferences(in.Token))
 		}
-		if err := a.follow(ctx, in.Token, p); err != nil {
+		if err := a.actOnLink(ctx, in.Token, p); err != nil {
 			return nil, err
 		}
 		return a.linkShown(ctx, in.Token, p.done)
 	})
 }
 
-// asked returns the page that asks, with a link to the page of preferences.
-func (p *linkPage) asked(token string) branding.Page {
+// withPreferences returns the page that asks, with a link to the page of preferences.
+func (p *linkPage) withPreferences(token string) branding.Page {
 	page := p.ask
 	if p.choice {
 		page.Body += template.HTML(`<p><a href="` + templates.PreferencesPath + //nolint:gosec // escaped
@@ -119,6 +121,7 @@ func (a *App) issuedLink(ctx context.Context, token, purpose string) (l template
 	if !issued {
 		httpx.Unverified(ctx)
 	}
+
 	return l, issued, nil
 }
 
@@ -129,9 +132,9 @@ func (a *App) checkLink(ctx context.Context, token, purpose string) {
 	}
 }
 
-// follow acts on a token. An unknown one changes nothing and is no error, so that the response does not tell which
+// actOnLink acts on a token. An unknown one changes nothing and is no error, so that the response does not tell which
 // tokens exist.
-func (a *App) follow(ctx context.Context, token string, p linkPage) error {
+func (a *App) actOnLink(ctx context.Context, token string, p linkPage) error {
 	l, issued, err := a.issuedLink(ctx, token, p.purpose)
 	if err != nil || !issued {
 		return err

@@ -37,6 +37,11 @@ func (a *App) mountContacts() {
 		},
 		a.listContacts,
 	)
+	httpx.Route(a.Server, httpx.Op{
+		ID:     "contacts.search",
+		Method: http.MethodPost, Path: contactsPath + "/search", Need: httpx.Viewer, Tag: "Contacts", Open: true,
+		Title: "List contacts, with the conditions in the body", May: []int{http.StatusBadRequest},
+	}, a.searchContacts)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "contacts.upsert_batch",
@@ -114,8 +119,8 @@ type contactCreated struct {
 }
 
 func (a *App) createContact(ctx context.Context, in *struct{ Body createContactRequest }) (*contactCreated, error) {
-	patch := in.Body.patch()
-	out, err := confirmed(ctx, a, func(model *scoring.Model, tx *postgres.Tx) (*contactCreated, error) {
+	patch := in.Body.toPatch()
+	out, err := writeScored(ctx, a, func(model *scoring.Model, tx *postgres.Tx) (*contactCreated, error) {
 		row, err := contacts.Create(tx, &patch, model.Rate)
 		if err != nil {
 			return nil, err
@@ -123,6 +128,7 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body createContactR
 		if err := contacts.Announce(ctx, tx, row.AsCreated()); err != nil {
 			return nil, err
 		}
+
 		return &contactCreated{
 			Tagged: httpx.ETag(row.Edit, row.Computed), Location: contactsPath + "/" + row.ID.String(),
 			Body: row.Contact,
@@ -135,10 +141,12 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body createContactR
 // the commit.
 const modelTries = 3
 
-// confirmed is httpx.Write for contacts that are created with their final scores: model is in use at the commit.
-func confirmed[O any](ctx context.Context, a *App, fn func(model *scoring.Model, tx *postgres.Tx) (*O, error)) (out *O,
-	err error,
-) {
+// writeScored is httpx.Write for contacts that are created with their final scores: model is in use at the commit.
+func writeScored[O any](
+	ctx context.Context,
+	a *App,
+	fn func(model *scoring.Model, tx *postgres.Tx) (*O, error),
+) (out *O, err error) {
 	for range modelTries {
 		model, number := a.Scores.ForConfirmed(ctx, httpx.Who(ctx).Org)
 		out, err = httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*O, error) {
@@ -153,8 +161,8 @@ func confirmed[O any](ctx context.Context, a *App, fn func(model *scoring.Model,
 	return out, err
 }
 
-// rate returns the scorer of the caller's org, which uses the org's current model.
-func (a *App) rate(ctx context.Context) contacts.Scorer {
+// scorer returns the scorer of the caller's org, which uses the org's current model.
+func (a *App) scorer(ctx context.Context) contacts.Scorer {
 	return a.Scores.For(ctx, httpx.Who(ctx).Org).Rate
 }
 
@@ -176,13 +184,14 @@ func (a *App) patchContact(ctx context.Context, in *struct {
 	Body updateContactRequest
 },
 ) (*contactAnswer, error) {
-	patch, rate := in.Body.patch(), a.rate(ctx)
+	patch := in.Body.toPatch()
+	rate := a.scorer(ctx)
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*contactAnswer, error) {
 		ch, err := contacts.Update(ctx, tx, in.ID, in.Check, &patch, rate)
 		if err != nil {
 			return nil, err
 		}
-		if err := changed(ctx, tx, &ch); err != nil {
+		if err := announceUpdate(ctx, tx, &ch); err != nil {
 			return nil, err
 		}
 		return showContact(&ch.Row), nil
@@ -190,8 +199,8 @@ func (a *App) patchContact(ctx context.Context, in *struct {
 	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }
 
-// changed announces an update and enqueues the scoring job if the change affects the score.
-func changed(ctx context.Context, tx *postgres.Tx, ch *contacts.Change) error {
+// announceUpdate announces an update and enqueues the scoring job if the change affects the score.
+func announceUpdate(ctx context.Context, tx *postgres.Tx, ch *contacts.Change) error {
 	if !ch.Changed() {
 		return nil
 	}

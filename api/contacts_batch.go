@@ -56,17 +56,19 @@ type contactBatchResultsOut struct {
 }
 
 func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*contactBatchResultsOut, error) {
-	rows, err := a.rows(&in.Body)
+	rows, err := a.contactUpserts(&in.Body)
 	if err != nil {
 		return nil, err
 	}
+
 	var out *contactBatchResultsOut
 	for range roomTries {
-		out, err = a.upsert(ctx, rows)
+		out, err = a.upsertContacts(ctx, rows)
 		if a.Plans.Refused(err) == nil {
 			break
 		}
 	}
+
 	return out, err
 }
 
@@ -74,12 +76,13 @@ func (a *App) batchContacts(ctx context.Context, in *contactBatch) (*contactBatc
 // has read.
 const roomTries = 4
 
-func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*contactBatchResultsOut, error) {
-	return confirmed(ctx, a, func(model *scoring.Model, tx *postgres.Tx) (*contactBatchResultsOut, error) {
+func (a *App) upsertContacts(ctx context.Context, rows []contacts.Upsert) (*contactBatchResultsOut, error) {
+	return writeScored(ctx, a, func(model *scoring.Model, tx *postgres.Tx) (*contactBatchResultsOut, error) {
 		space, err := a.Plans.Room(ctx, tx, plans.Contacts)
 		if err != nil {
 			return nil, err
 		}
+
 		outcomes, made, altered, err := contacts.UpsertWithin(ctx, tx, rows, model.Rate,
 			&contacts.Room{Left: space.Left, Full: space.Full})
 		if err != nil {
@@ -88,11 +91,13 @@ func (a *App) upsert(ctx context.Context, rows []contacts.Upsert) (*contactBatch
 		if err := announceBatch(ctx, tx, made, altered); err != nil {
 			return nil, err
 		}
+
 		out := &contactBatchResultsOut{}
 		out.Body.Data = make([]contactBatchResult, len(outcomes))
 		for i := range outcomes {
 			out.Body.Data[i] = showOutcome(i, &outcomes[i])
 		}
+
 		return out, nil
 	})
 }
@@ -106,6 +111,7 @@ func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contact
 			return err
 		}
 	}
+
 	for i := range altered {
 		if err := contacts.Announce(ctx, tx, &altered[i]); err != nil {
 			return err
@@ -114,6 +120,7 @@ func announceBatch(ctx context.Context, tx *postgres.Tx, made, altered []contact
 			score = append(score, altered[i].ID)
 		}
 	}
+
 	return enqueueScoring(ctx, tx, score...)
 }
 
@@ -126,11 +133,15 @@ func showOutcome(index int, o *contacts.Outcome) contactBatchResult {
 		}
 		if limit, ok := o.Fault.More["limit"].(int64); ok {
 			used, _ := o.Fault.More["used"].(int64)
-			r.Error.Limit, r.Error.Used = &limit, &used
+			r.Error.Limit = &limit
+			r.Error.Used = &used
 			r.Error.UpgradeTo, _ = o.Fault.More["upgrade_to"].(string)
 		}
 		return r
 	}
-	r.ID, r.LeadScore = &o.ID, &o.LeadScore
+
+	r.ID = &o.ID
+	r.LeadScore = &o.LeadScore
+
 	return r
 }

@@ -62,7 +62,7 @@ func (ConsentFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *ContactFields) consent() wire.Field[contacts.ConsentPatch] {
+func (f *ContactFields) consentPatch() wire.Field[contacts.ConsentPatch] {
 	c := &f.Consent.Value
 	return wire.Field[contacts.ConsentPatch]{
 		Set: f.Consent.Set, Null: f.Consent.Null,
@@ -121,42 +121,45 @@ func (contactRow) Descriptions() map[string]string {
 	}
 }
 
-// patch converts f to the domain's patch, with the read-only members that were sent.
-func (f *ContactFields) patch(
+// toPatch converts f to the domain's patch, with the read-only members that were sent.
+func (f *ContactFields) toPatch(
 	email, first, last httpx.Optional[string],
 	readOnly map[string]httpx.RawJSON,
 ) contacts.Patch {
 	p := contacts.Patch{
 		Email: email.Field, FirstName: first.Field, LastName: last.Field,
 		Phone: f.Phone.Field, JobTitle: f.JobTitle.Field, Source: f.Source.Field, TimeZone: f.TimeZone.Field,
-		Country: f.Country.Field, Consent: f.consent(),
+		Country: f.Country.Field, Consent: f.consentPatch(),
 		CompanyID: f.CompanyID.Field, OwnerID: f.OwnerID.Field, Stage: f.Stage.Field,
 		Tag: stringsOf(f.Tag), Segment: stringsOf(f.Segment), Attributes: f.Attributes.Field,
 	}
+
 	for name, sent := range map[string]httpx.RawJSON{
 		"lead_score": f.LeadScore, "score": f.Score,
 		"updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt,
 	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}
+
 	for name, sent := range readOnly {
 		p.Refuse(name, json.RawMessage(sent))
 	}
+
 	return p
 }
 
-func (b *createContactRequest) patch() contacts.Patch {
-	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName,
+func (b *createContactRequest) toPatch() contacts.Patch {
+	return b.ContactFields.toPatch(b.Email, b.FirstName, b.LastName,
 		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
-func (b *updateContactRequest) patch() contacts.Patch {
-	return b.ContactFields.patch(b.Email, b.FirstName, b.LastName,
+func (b *updateContactRequest) toPatch() contacts.Patch {
+	return b.ContactFields.toPatch(b.Email, b.FirstName, b.LastName,
 		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 }
 
-func (b *contactRow) upsert() contacts.Upsert {
-	u := contacts.Upsert{ID: b.ID.Field, Patch: b.ContactFields.patch(b.Email, b.FirstName, b.LastName, nil)}
+func (b *contactRow) toUpsert() contacts.Upsert {
+	u := contacts.Upsert{ID: b.ID.Field, Patch: b.ContactFields.toPatch(b.Email, b.FirstName, b.LastName, nil)}
 	u.CreatedAt = b.CreatedAt.Field
 	return u
 }

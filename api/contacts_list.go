@@ -63,22 +63,24 @@ const (
 	maxTerms = 8
 )
 
-func (q *contactQuery) filter() (*contacts.Filter, error) {
+func (q *contactQuery) toFilter() (*contacts.Filter, error) {
 	f := &contacts.Filter{Archived: q.Archived, Words: contacts.Words(q.Q)}
 	for _, l := range []struct {
 		name, in string
 		at       *[]string
 	}{{"stage", q.Stage, &f.Stages}, {"tag", q.Tag, &f.Tags}, {"segment", q.Segment, &f.Segments}} {
-		if *l.at = values(l.in); len(*l.at) > anyOf {
+		if *l.at = splitValues(l.in); len(*l.at) > anyOf {
 			return nil, fault.Parameter(l.name, "too_many", "At most 50 values are allowed.")
 		}
 	}
+
 	if len(f.Words) > maxTerms {
 		return nil, fault.Parameter("q", "too_many", "At most 8 words are allowed.")
 	}
 	if len(f.Words) == 0 && strings.TrimSpace(q.Q) != "" {
 		return nil, fault.Parameter("q", "invalid_format", "There is no letter or digit to look for.")
 	}
+
 	for _, l := range []struct {
 		name, in string
 		at       **id.ID
@@ -92,6 +94,7 @@ func (q *contactQuery) filter() (*contacts.Filter, error) {
 		}
 		*l.at = &i
 	}
+
 	if math.IsNaN(q.MinScore) {
 		return nil, fault.Parameter("min_score", "invalid_format", "This is not a number.")
 	}
@@ -104,11 +107,12 @@ func (q *contactQuery) filter() (*contacts.Filter, error) {
 	if !q.CreatedBefore.IsZero() {
 		f.CreatedBefore = &q.CreatedBefore
 	}
+
 	return f, nil
 }
 
-// values splits s at commas. It trims blanks and drops blank values.
-func values(s string) []string {
+// splitValues splits s at commas. It trims blanks and drops blank values.
+func splitValues(s string) []string {
 	var out []string
 	for v := range strings.SplitSeq(s, ",") {
 		if v = strings.TrimSpace(v); v != "" && !slices.Contains(out, v) {
@@ -123,25 +127,37 @@ type contactList struct {
 }
 
 func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList, error) {
-	f, err := in.filter()
+	f, err := in.toFilter()
 	if err != nil {
 		return nil, err
 	}
+
+	return a.contactPage(ctx, in, f, wrongFilter)
+}
+
+// contactPage lists the contacts that f and the query's filter select. wrong converts an error of that filter.
+func (a *App) contactPage(ctx context.Context, in *contactQuery, f *contacts.Filter, wrong func(error) error) (
+	*contactList, error,
+) {
 	from, err := httpx.After[contacts.Position](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	order := contacts.Sort(in.Sort)
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*contactList, error) {
 		if in.Filter != "" {
 			if f.Where, err = contacts.ParseFilter(ctx, tx, []byte(in.Filter)); err != nil {
-				return nil, wrongFilter(err)
+				return nil, wrong(err)
 			}
 		}
+
 		rows, err := contacts.List(ctx, tx, f, order, from, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &contactList{}
 		out.Body, err = httpx.NewList(
 			ctx,
@@ -154,7 +170,9 @@ func (a *App) listContacts(ctx context.Context, in *contactQuery) (*contactList,
 		if err != nil {
 			return nil, err
 		}
-		out.Body.Total, err = total(ctx, tx, f, in.Count)
+
+		out.Body.Total, err = countTotal(ctx, tx, f, in.Count)
+
 		return out, err
 	})
 }
@@ -167,7 +185,7 @@ func wrongFilter(err error) error {
 	return err
 }
 
-func total(ctx context.Context, tx *postgres.Tx, f *contacts.Filter, how string) (*int64, error) {
+func countTotal(ctx context.Context, tx *postgres.Tx, f *contacts.Filter, how string) (*int64, error) {
 	var (
 		n   int64
 		err error
@@ -180,5 +198,6 @@ func total(ctx context.Context, tx *postgres.Tx, f *contacts.Filter, how string)
 	default:
 		return nil, nil //nolint:nilnil // nobody asked
 	}
+
 	return &n, err
 }

@@ -32,10 +32,12 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 		if err != nil {
 			return nil, err
 		}
+
 		all := contacts.SortIDs(append(within, in.ID))
 		if _, err := contacts.LockAll(ctx, tx, all, contacts.LiveAndArchived); err != nil {
 			return nil, err
 		}
+
 		for _, one := range all {
 			row, err := contacts.Get(ctx, tx, one, true)
 			// It was restored, so it is a separate contact again.
@@ -45,18 +47,21 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 			if err != nil {
 				return nil, err
 			}
-			if err := a.suppressions().Erase(ctx, tx, row.Email); err != nil {
+			if err := a.suppressionService().Erase(ctx, tx, row.Email); err != nil {
 				return nil, err
 			}
+
 			inbound.Erase(tx, one, row.Email)
-			if err := erase(ctx, tx, one); err != nil {
+			if err := eraseContact(ctx, tx, one); err != nil {
 				return nil, err
 			}
 			if err := events.Announce(ctx, tx, events.ContactPurged{Purge: events.Purge{ID: one}}); err != nil {
 				return nil, err
 			}
+
 			auditContact(ctx, tx, "contact.purged", one)
 		}
+
 		return &noContact{}, nil
 	})
 }
@@ -67,11 +72,12 @@ func auditContact(ctx context.Context, tx *postgres.Tx, action string, contact i
 	org.Audit(ctx, tx, org.Entry{Action: action, Target: "contact", ID: contact.String()})
 }
 
-// erase removes a contact from every table that holds its data. A test compares this function with the schema.
-func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
+// eraseContact removes a contact from every table that holds its data. A test compares this function with the schema.
+func eraseContact(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	if err := contacts.Purge(ctx, tx, i); err != nil {
 		return err
 	}
+
 	bulk.Erase(tx, i)
 	merge.Erase(tx, i)
 	models.Erase(tx, i)
@@ -86,6 +92,7 @@ func erase(ctx context.Context, tx *postgres.Tx, i id.ID) error {
 	states.Erase(tx, i)
 	broadcasts.Erase(tx, i)
 	tx.Queue(`DELETE FROM consent_request WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
+
 	return nil
 }
 
@@ -126,47 +133,57 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		if out.Body.Held, err = contacts.Export(ctx, tx, in.ID); err != nil {
 			return err
 		}
+
 		entries, err := events.HeldTimeline(ctx, tx, in.ID)
 		if err != nil {
 			return err
 		}
+
 		out.Body.Timeline = make([]timelineEntry, len(entries))
 		for i, e := range entries {
 			out.Body.Timeline[i] = timelineEntry{e}
 		}
+
 		if out.Body.Merges, err = merge.Of(ctx, tx, in.ID); err != nil {
 			return err
 		}
 		if out.Body.Deals, err = deals.Held(ctx, tx, in.ID); err != nil {
 			return err
 		}
+
 		sent, err := emails.Held(ctx, tx, in.ID)
 		if err != nil {
 			return err
 		}
+
 		out.Body.Emails = make([]shownEmail, len(sent))
 		for i, f := range sent {
 			out.Body.Emails[i] = showEmail(f)
 		}
+
 		received, err := inbound.Held(ctx, tx, in.ID)
 		if err != nil {
 			return err
 		}
+
 		out.Body.Messages = make([]inbound.Message, len(received))
 		for i := range received {
 			out.Body.Messages[i] = received[i].Message
 		}
+
 		if out.Body.Enrolments, err = enrolments.Held(ctx, tx, in.ID); err != nil {
 			return err
 		}
-		if out.Body.Suppressions, err = a.suppressions().Held(ctx, tx, out.Body.Contact.Email); err != nil {
+		if out.Body.Suppressions, err = a.suppressionService().Held(ctx, tx, out.Body.Contact.Email); err != nil {
 			return err
 		}
 		if out.Body.Facts, err = tracking.Held(ctx, tx, in.ID); err != nil {
 			return err
 		}
+
 		out.Body.About, err = activities.Held(ctx, tx, in.ID)
 		auditContact(ctx, tx, "contact.data_exported", in.ID)
+
 		return err
 	})
 	return out, err

@@ -12,8 +12,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// holding lists, for every table with a column for a contact, how a purged contact leaves it. erased means that erase
-// removes it; the test must find it there before the purge. Add each new table here, and fill it in the test below.
+// holding lists, for every table with a column for a contact, how a purged contact leaves it. erased means that
+// eraseContact removes it; the test must find it there before the purge. Add each new table here, and fill it in the
+// test below.
 var holding = map[string]string{
 	"contact": erased, "contact_score": erased, "contact_tag": erased, "contact_word": erased,
 	"contact_attribute": erased, "segment_member": erased,

@@ -9,17 +9,19 @@ type contactBatchRequest struct {
 
 type contactRows = batchRows[contactBatchRequest]
 
-// rows validates the body against the API document; see rowsOf.
-func (a *App) rows(body *contactRows) ([]contacts.Upsert, error) {
+// contactUpserts validates the body against the API document; see rowsOf.
+func (a *App) contactUpserts(body *contactRows) ([]contacts.Upsert, error) {
 	sent, wrong, err := rowsOf[contactRow](a, body)
 	if err != nil {
 		return nil, err
 	}
+
 	all := make([]contacts.Upsert, len(sent))
 	for i := range sent {
 		if all[i].Wrong = wrong[i]; all[i].Wrong == nil {
-			all[i] = sent[i].upsert()
+			all[i] = sent[i].toUpsert()
 		}
 	}
+
 	return all, nil
 }

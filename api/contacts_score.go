@@ -45,19 +45,23 @@ func (a *App) explainScore(ctx context.Context, in *ContactID) (*scoreAnswer, er
 		if err != nil {
 			return nil, err
 		}
+
 		model, err := a.Scores.In(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
+
 		seen := scoring.Of(&row.Contact)
 		score, reasons := model.Explain(&seen, make([]scoring.Reason, 0, 16))
 		out := &scoreAnswer{Tagged: httpx.ETag(row.Edit, row.Computed), Body: scoreExplanation{
 			Score: score.Lead, Probability: score.Probability, Confidence: string(score.Confidence),
 			ModelVersion: score.Version, Reasons: make([]scoreReason, len(reasons)),
 		}}
+
 		for i, r := range reasons {
 			out.Body.Reasons[i] = scoreReason{string(r.Feature), r.Value, r.Points}
 		}
+
 		return out, nil
 	})
 }

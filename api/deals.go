@@ -21,10 +21,10 @@ import (
 const dealsPath = "/api/v1/crm/deals"
 
 func (a *App) mountDeals() {
-	n := records[deals.Deal, deals.Patch]{
+	r := records[deals.Deal, deals.Patch]{
 		App: a, path: dealsPath, id: func(d *deals.Deal) id.ID { return d.ID },
 		create: deals.Create, get: deals.Get, update: deals.Update, archive: deals.Archive, restore: deals.Restore,
-		tell: announceDeal, resolve: func(_ context.Context, err error) error { return deals.Resolve(err) },
+		announce: announceDeal, resolve: func(_ context.Context, err error) error { return deals.Resolve(err) },
 	}
 	const tag = "Deals"
 	moves := []string{
@@ -38,7 +38,7 @@ func (a *App) mountDeals() {
 			Status: http.StatusCreated,
 			Writes: []string{"deal.created", "deal.won", "deal.lost", "lead.score", scoretrain.Kind.Name()},
 		},
-		createHandler(n, (*createDealRequest).patch))
+		createHandler(r, (*createDealRequest).toPatch))
 	httpx.Route(
 		a.Server,
 		httpx.Op{
@@ -68,7 +68,7 @@ func (a *App) mountDeals() {
 			Tag:    tag,
 			Title:  "Get a deal",
 		},
-		n.shown,
+		r.getRecord,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
@@ -76,19 +76,19 @@ func (a *App) mountDeals() {
 			Method: http.MethodPatch, Path: dealsPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update, win, lose or reopen a deal", Writes: moves,
 		},
-		updateHandler(n, (*updateDealRequest).patch))
+		updateHandler(r, (*updateDealRequest).toPatch))
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "deals.archive",
 			Method: http.MethodDelete, Path: dealsPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a deal",
 			Status: http.StatusNoContent, Writes: []string{"deal.archived"},
-		}, n.archived)
+		}, r.archiveRecord)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "deals.restore",
 			Method: http.MethodPost, Path: dealsPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived deal", Writes: []string{"deal.restored"},
-		}, n.restored)
+		}, r.restoreRecord)
 }
 
 // announceDeal announces a change and enqueues scoring of the contact it affects.
@@ -104,7 +104,8 @@ func announceDeal(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error 
 			return err
 		}
 	}
-	return enqueueTraining(ctx, tx, ended(ch))
+
+	return enqueueTraining(ctx, tx, isClosing(ch))
 }
 
 // endForDeal ends the enrolments that a won deal ends.
@@ -116,8 +117,8 @@ func endForDeal(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
 	return states.DealWon(ctx, tx, *ch.Value.ContactID)
 }
 
-// ended reports whether the change won or lost the deal.
-func ended(ch *deals.Change) bool {
+// isClosing reports whether the change won or lost the deal.
+func isClosing(ch *deals.Change) bool {
 	return slices.ContainsFunc(deals.Events(ch), func(e events.Event) bool {
 		return e.Type() == "deal.won" || e.Type() == "deal.lost"
 	})
@@ -141,20 +142,25 @@ func (a *App) batchDeals(
 	if err != nil {
 		return nil, err
 	}
+
 	rows := make([]deals.Upsert, len(sent))
 	for i := range sent {
-		rows[i] = sent[i].upsert()
+		rows[i] = sent[i].toUpsert()
 		rows[i].Wrong = wrong[i]
 	}
+
 	// The contacts of all rows are scored together, in few jobs.
 	var (
 		score []id.ID
 		over  bool
 	)
 	last := len(rows)
-	return batched(ctx, a, func(tx *postgres.Tx) ([]record.Outcome, []deals.Change, error) {
+
+	return writeBatch(ctx, a, func(tx *postgres.Tx) ([]record.Outcome, []deals.Change, error) {
 		out, changed, err := deals.UpsertAll(ctx, tx, rows)
-		score, over, last = nil, false, len(changed)
+		score = nil
+		over = false
+		last = len(changed)
 		return out, changed, err
 	}, func(ctx context.Context, tx *postgres.Tx, ch *deals.Change) error {
 		if err := announceAll(ctx, tx, deals.Events(ch)); err != nil {
@@ -166,19 +172,21 @@ func (a *App) batchDeals(
 		if contact := deals.Scored(ch); contact != nil {
 			score = append(score, *contact)
 		}
-		over = over || ended(ch)
+
+		over = over || isClosing(ch)
 		if last--; last > 0 {
 			return nil
 		}
-		if err := enqueueScoring(ctx, tx, unique(score)...); err != nil {
+		if err := enqueueScoring(ctx, tx, uniqueIDs(score)...); err != nil {
 			return err
 		}
+
 		return enqueueTraining(ctx, tx, over)
 	})
 }
 
-// unique returns the ids without duplicates, in order.
-func unique(ids []id.ID) (out []id.ID) {
+// uniqueIDs returns the ids without duplicates, in order.
+func uniqueIDs(ids []id.ID) (out []id.ID) {
 	seen := map[id.ID]bool{}
 	for _, i := range ids {
 		if !seen[i] {
@@ -214,7 +222,7 @@ func (dealQuery) Descriptions() map[string]string {
 	}
 }
 
-func (q *dealQuery) filter() (*deals.Filter, error) {
+func (q *dealQuery) toFilter() (*deals.Filter, error) {
 	f := &deals.Filter{Status: q.Status, Archived: q.Archived}
 	var errs []error
 	for _, p := range []struct {
@@ -231,6 +239,7 @@ func (q *dealQuery) filter() (*deals.Filter, error) {
 		*p.at = i
 		errs = append(errs, err)
 	}
+
 	if err := errors.Join(errs...); err != nil {
 		return nil, fault.Of(err)
 	}
@@ -240,12 +249,15 @@ func (q *dealQuery) filter() (*deals.Filter, error) {
 	if q.MaxAmount < 1<<53 {
 		f.MaxAmount = &q.MaxAmount
 	}
-	f.ClosedAfter, f.ClosedBefore = boundary(q.ClosedAfter), boundary(q.ClosedBefore)
+
+	f.ClosedAfter = timeOrNil(q.ClosedAfter)
+	f.ClosedBefore = timeOrNil(q.ClosedBefore)
+
 	return f, nil
 }
 
-// boundary returns a pointer to t, or nil if t is zero.
-func boundary(t time.Time) *time.Time {
+// timeOrNil returns a pointer to t, or nil if t is zero.
+func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
@@ -253,10 +265,11 @@ func boundary(t time.Time) *time.Time {
 }
 
 func (a *App) listDeals(ctx context.Context, in *dealQuery) (*recordList[deals.Deal], error) {
-	f, err := in.filter()
+	f, err := in.toFilter()
 	if err != nil {
 		return nil, err
 	}
+
 	return listHandler(ctx, a, in.Page, in.Count, listing[deals.Deal]{
 		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]deals.Row, error) {
 			return deals.List(ctx, tx, f, in.Sort, after, limit)

@@ -40,7 +40,7 @@ func (DealFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *DealFields) patch(name httpx.Optional[string], readOnly map[string]httpx.RawJSON) deals.Patch {
+func (f *DealFields) toPatch(name httpx.Optional[string], readOnly map[string]httpx.RawJSON) deals.Patch {
 	p := deals.Patch{
 		Name: name.Field, ContactID: f.ContactID.Field, CompanyID: f.CompanyID.Field, PipelineID: f.PipelineID.Field,
 		StageID: f.StageID.Field,
@@ -52,6 +52,7 @@ func (f *DealFields) patch(name httpx.Optional[string], readOnly map[string]http
 	for name, sent := range readOnly {
 		p.Refuse(name, json.RawMessage(sent))
 	}
+
 	return p
 }
 
@@ -71,8 +72,8 @@ func (createDealRequest) Descriptions() map[string]string {
 	}
 }
 
-func (b *createDealRequest) patch() deals.Patch {
-	p := b.DealFields.patch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
+func (b *createDealRequest) toPatch() deals.Patch {
+	p := b.DealFields.toPatch(b.Name, map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt})
 	p.ClosedAt = b.ClosedAt.Field
 	return p
 }
@@ -98,10 +99,11 @@ func (updateDealRequest) Descriptions() map[string]string {
 	}
 }
 
-func (b *updateDealRequest) patch() deals.Patch {
-	p := b.DealFields.patch(b.Name,
+func (b *updateDealRequest) toPatch() deals.Patch {
+	p := b.DealFields.toPatch(b.Name,
 		map[string]httpx.RawJSON{"id": b.ID, "created_at": b.CreatedAt, "closed_at": b.ClosedAt})
-	p.BeforeID, p.AfterID = b.BeforeID.Field, b.AfterID.Field
+	p.BeforeID = b.BeforeID.Field
+	p.AfterID = b.AfterID.Field
 	return p
 }
 
@@ -114,9 +116,10 @@ type dealRow struct {
 	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new deal"`
 }
 
-func (b *dealRow) upsert() deals.Upsert {
-	u := deals.Upsert{ID: b.ID.Field, Patch: b.DealFields.patch(b.Name, nil)}
-	u.ClosedAt, u.CreatedAt = b.ClosedAt.Field, b.CreatedAt.Field
+func (b *dealRow) toUpsert() deals.Upsert {
+	u := deals.Upsert{ID: b.ID.Field, Patch: b.DealFields.toPatch(b.Name, nil)}
+	u.ClosedAt = b.ClosedAt.Field
+	u.CreatedAt = b.CreatedAt.Field
 	return u
 }
 

@@ -108,8 +108,8 @@ func (a *App) mountDomains() {
 
 func (a *App) showDomain(d *branding.Domain) *domainOut {
 	b := customDomain{
-		Domain: d.Host, Status: d.Status, Records: a.Domains.Records(d), CheckedAt: moment(d.CheckedAt),
-		VerifiedAt: moment(d.ProvenAt), CreatedAt: wire.At(d.ClaimedAt),
+		Domain: d.Host, Status: d.Status, Records: a.Domains.Records(d), CheckedAt: wireTime(d.CheckedAt),
+		VerifiedAt: wireTime(d.ProvenAt), CreatedAt: wire.At(d.ClaimedAt),
 	}
 	if d.Reason != "" {
 		b.LastError.Value = &domainError{Code: d.Reason, Detail: domainTrouble[d.Reason]}
@@ -118,11 +118,12 @@ func (a *App) showDomain(d *branding.Domain) *domainOut {
 		ends := wire.At(d.ClaimedAt.Add(branding.ClaimLife))
 		b.ExpiresAt = &ends
 	}
+
 	return &domainOut{b}
 }
 
-// moment returns a time in its wire form, or nil if t is nil.
-func moment(t *time.Time) *wire.Time {
+// wireTime returns a time in its wire form, or nil if t is nil.
+func wireTime(t *time.Time) *wire.Time {
 	if t == nil {
 		return nil
 	}
@@ -163,6 +164,7 @@ func (a *App) getDomain(ctx context.Context, _ *struct{}) (*domainOut, error) {
 			err = errNoDomain()
 		}
 	}
+
 	return out, err
 }
 
@@ -180,6 +182,7 @@ func (a *App) putDomain(ctx context.Context, in *claimDomainIn) (*domainOut, err
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Claim(ctx, tx, branding.Pages, host)
 		if err != nil {
@@ -195,9 +198,10 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 	if err := a.mayAskDNS(ctx); err != nil {
 		return nil, err
 	}
-	if out, err := replay[domainOut](ctx, a); out != nil || err != nil {
+	if out, err := findStoredResponse[domainOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
+
 	var d *branding.Domain
 	err := a.DB.ReadTx(ctx, httpx.Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		d, err = a.Domains.Get(ctx, tx, branding.Pages)
@@ -209,7 +213,9 @@ func (a *App) verifyDomain(ctx context.Context, _ *struct{}) (*domainOut, error)
 	if err != nil {
 		return nil, err
 	}
+
 	look := a.Domains.CheckDNS(ctx, d)
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*domainOut, error) {
 		d, err := a.Domains.Apply(ctx, tx, d.ID, look, true) // the route has checked the feature
 		if err == nil && d == nil {
@@ -227,10 +233,12 @@ func (a *App) mayAskDNS(ctx context.Context) error {
 	if a.Limits == nil {
 		return nil
 	}
+
 	d := a.Limits.Take(ctx, "domain "+httpx.Who(ctx).Org.String(), verifyRate)
 	if d.Allowed {
 		return nil
 	}
+
 	return &fault.Fault{
 		Code:       fault.RateLimited,
 		Detail:     "The records were checked too often. Wait as long as Retry-After says.",

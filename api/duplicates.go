@@ -79,22 +79,27 @@ func (a *App) listDuplicates(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*duplicateListOut, error) {
 		out := &duplicateListOut{}
 		var err error
 		if out.Body.AskedAt, out.Body.CompletedAt, err = duplicates.Searched(ctx, tx); err != nil {
 			return nil, err
 		}
+
 		groups, next, err := duplicates.List(ctx, tx, in.Reason, from, in.Limit)
 		if err != nil {
 			return nil, err
 		}
+
 		out.Body.Data = append([]duplicates.Group{}, groups...)
 		if next == nil {
 			return out, nil
 		}
+
 		out.Body.HasMore = true
 		out.Body.NextCursor, err = httpx.Cursor(ctx, a.Server, *next)
+
 		return out, err
 	})
 }

@@ -80,7 +80,10 @@ type emailList struct{ Body httpx.List[emails.Email] }
 func showEmail(f *emails.Full) shownEmail {
 	out := shownEmail{Email: f.Email, Attachments: []emails.AttachmentSummary{}}
 	if c := f.Content; c != nil {
-		out.From, out.HTML, out.Text, out.Attachments = &c.From, c.HTML, c.Text, c.Attachments
+		out.From = &c.From
+		out.HTML = c.HTML
+		out.Text = c.Text
+		out.Attachments = c.Attachments
 	}
 	return out
 }
@@ -89,22 +92,24 @@ func answerEmail(f *emails.Full) *emailAnswer {
 	return &emailAnswer{Tagged: httpx.ETag(f.Edit, f.Computed), Body: showEmail(f)}
 }
 
-// actor returns the caller as rows name it, such as user/<id>.
-func actor(ctx context.Context) string {
+// callerName returns the caller as rows name it, such as user/<id>.
+func callerName(ctx context.Context) string {
 	kind, ident := httpx.Who(ctx).Actor()
 	return kind + "/" + ident
 }
 
 func (a *App) createEmail(ctx context.Context, in *recordNew[createEmailRequest]) (*emailCreated, error) {
-	w, err := in.Body.wish(time.Now())
+	w, err := in.Body.toRequest(time.Now())
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*emailCreated, error) {
 		full, err := a.writeEmail(ctx, tx, w)
 		if err != nil {
 			return nil, err
 		}
+
 		how := []queue.Adding{queue.ConcurrencyKey(full.MailboxID)}
 		if full.ScheduledAt != nil {
 			how = append(how, queue.At(full.ScheduledAt.Time))
@@ -112,6 +117,7 @@ func (a *App) createEmail(ctx context.Context, in *recordNew[createEmailRequest]
 		if err := emailsend.Kind.Add(ctx, tx, emailsend.Args{Email: full.ID}, how...); err != nil {
 			return nil, err
 		}
+
 		return &emailCreated{
 			Tagged: httpx.ETag(full.Edit, full.Computed), Location: emailsPath + "/" + full.ID.String(),
 			Body: showEmail(full),
@@ -128,6 +134,7 @@ func (a *App) writeEmail(ctx context.Context, tx *postgres.Tx, w *emailRequest) 
 	if err != nil {
 		return nil, err
 	}
+
 	room, err := a.Plans.EmailRoom(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -135,6 +142,7 @@ func (a *App) writeEmail(ctx context.Context, tx *postgres.Tx, w *emailRequest) 
 	if room.Left < 1 {
 		return nil, room.Full
 	}
+
 	if w.purpose == "" {
 		set, err := orgsending.Read(ctx, tx)
 		if err != nil {
@@ -142,14 +150,16 @@ func (a *App) writeEmail(ctx context.Context, tx *postgres.Tx, w *emailRequest) 
 		}
 		w.purpose = set.DefaultPurpose
 	}
+
 	n := &emails.New{
 		ID: id.New(), Mailbox: m, ContactID: w.contact, Purpose: w.purpose, InReplyTo: w.inReplyTo,
-		ScheduledAt: w.scheduledAt, Attachments: w.attachments, By: actor(ctx),
+		ScheduledAt: w.scheduledAt, Attachments: w.attachments, By: callerName(ctx),
 		Tracking: emails.Tracking{Opens: orMailbox(w.opens, m.TrackOpens), Clicks: orMailbox(w.clicks, m.TrackClicks)},
 	}
 	if n.LinkBase, err = orgsending.LinkBase(ctx, tx, a.Deps.PublicURL); err != nil {
 		return nil, err
 	}
+
 	renderer := &templates.Service{Box: a.Box, PublicURL: n.LinkBase}
 	mail, err := renderer.Render(ctx, tx, &templates.Mail{
 		Template: w.template, Source: w.source, Contact: w.contact, Email: n.ID,
@@ -161,15 +171,22 @@ func (a *App) writeEmail(ctx context.Context, tx *postgres.Tx, w *emailRequest) 
 	if strings.TrimSpace(mail.Subject) == "" {
 		return nil, fault.Invalid("subject", "required", "This field is required.")
 	}
-	n.Subject, n.HTML, n.Text = mail.Subject, mail.HTML, mail.Text
+
+	n.Subject = mail.Subject
+	n.HTML = mail.HTML
+	n.Text = mail.Text
 	if n.Purpose == emails.Marketing {
 		n.ListUnsubscribe = []string{mail.UnsubscribeURL}
 	}
+
 	row, err := contacts.Get(ctx, tx, w.contact, false)
 	if err != nil {
 		return nil, err
 	}
-	n.ToEmail, n.ToName = row.Email, strings.TrimSpace(row.FirstName+" "+row.LastName)
+
+	n.ToEmail = row.Email
+	n.ToName = strings.TrimSpace(row.FirstName + " " + row.LastName)
+
 	return a.Emails.Create(ctx, tx, n)
 }
 
@@ -192,17 +209,19 @@ type emailQuery struct {
 	SentBefore  time.Time `query:"sent_before" doc:"Only emails sent before this time (RFC 3339), exclusive"`
 }
 
-func (q *emailQuery) filter() (*emails.Filter, error) {
+func (q *emailQuery) toFilter() (*emails.Filter, error) {
 	f := &emails.Filter{SentAfter: q.SentAfter, SentBefore: q.SentBefore}
 	if q.Status != "" {
 		f.Status = strings.Split(q.Status, ",")
 	}
+
 	for _, s := range f.Status {
 		if !emails.IsStatus(s) {
 			return nil, fault.Parameter("status", "invalid_choice",
 				fault.Choices("There is no such status.", s, emails.Statuses()))
 		}
 	}
+
 	for name, p := range map[string]struct {
 		given string
 		at    **id.ID
@@ -215,23 +234,27 @@ func (q *emailQuery) filter() (*emails.Filter, error) {
 			return nil, err
 		}
 	}
+
 	return f, nil
 }
 
 func (a *App) listEmails(ctx context.Context, in *emailQuery) (*emailList, error) {
-	f, err := in.filter()
+	f, err := in.toFilter()
 	if err != nil {
 		return nil, err
 	}
+
 	from, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*emailList, error) {
 		rows, err := emails.List(ctx, tx, f, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(r emails.Row) emails.Email { return r.Email },
 			func(r emails.Row) id.ID { return r.ID })
 		if err == nil {
@@ -239,6 +262,7 @@ func (a *App) listEmails(ctx context.Context, in *emailQuery) (*emailList, error
 				return emails.Count(ctx, tx, f)
 			})
 		}
+
 		return &emailList{l}, err
 	})
 }
@@ -287,7 +311,7 @@ func (a *App) resolveEmail(ctx context.Context, in *struct {
 },
 ) (*emailAnswer, error) {
 	return a.changeEmail(ctx, func(tx *postgres.Tx) (emails.Row, error) {
-		return a.Emails.Resolve(ctx, tx, in.ID, in.Body.Outcome == emails.Sent, actor(ctx))
+		return a.Emails.Resolve(ctx, tx, in.ID, in.Body.Outcome == emails.Sent, callerName(ctx))
 	})
 }
 

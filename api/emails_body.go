@@ -67,8 +67,8 @@ type emailRequest struct {
 // furthest is how far ahead an email may be scheduled.
 const furthest = 366 * 24 * time.Hour
 
-// wish validates b.
-func (b *createEmailRequest) wish(now time.Time) (*emailRequest, error) {
+// toRequest validates b.
+func (b *createEmailRequest) toRequest(now time.Time) (*emailRequest, error) {
 	w := &emailRequest{attachments: attachmentsOf(b.Attachments)}
 	f := form.At("")
 	var contact, mailbox *id.ID
@@ -92,25 +92,31 @@ func (b *createEmailRequest) wish(now time.Time) (*emailRequest, error) {
 	if w.scheduledAt != nil && w.scheduledAt.Sub(now) > furthest {
 		f.Wrong("scheduled_at", "out_of_range", "An email can be scheduled at most a year ahead.")
 	}
+
 	size := 0
 	for _, a := range w.attachments {
 		size += len(a.Content)
 	}
+
 	if size > compose.MaxAttachments {
 		f.Wrong("attachments", "too_long", "The files of one email have at most 10 MiB together.")
 	}
 	if err := f.Fault(); err != nil {
 		return nil, err
 	}
-	w.contact, w.mailbox = *contact, *mailbox
+
+	w.contact = *contact
+	w.mailbox = *mailbox
 	if t := b.Tracking; t != nil {
-		w.opens, w.clicks = t.Opens, t.Clicks
+		w.opens = t.Opens
+		w.clicks = t.Clicks
 	}
-	return w, b.parts(w)
+
+	return w, b.readSource(w)
 }
 
-// parts validates the parts of the mail. Those of a template may replace its parts one by one.
-func (b *createEmailRequest) parts(w *emailRequest) error {
+// readSource validates the parts of the mail. Those of a template may replace its parts one by one.
+func (b *createEmailRequest) readSource(w *emailRequest) error {
 	if w.template != nil {
 		w.source = compose.Source{Subject: b.Subject.Value, HTML: b.HTML.Value, Text: b.Text.Value}
 		return nil

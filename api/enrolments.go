@@ -33,6 +33,7 @@ func (a *App) mountEnrolments() {
 		Method: http.MethodGet, Path: one, Need: httpx.Viewer, Tag: enrolmentsTag,
 		Title: "Get an enrolment with its history",
 	}, a.getEnrolment)
+
 	for _, act := range []struct {
 		name, title string
 		feature     string
@@ -49,6 +50,7 @@ func (a *App) mountEnrolments() {
 			Title: act.title, Feature: act.feature, Writes: act.writes,
 		}, a.enrolmentHandler(act.act))
 	}
+
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "enrolments.skip_step",
 		Method: http.MethodPost, Path: one + "/skip-step", Need: httpx.Member, Tag: enrolmentsTag,
@@ -79,13 +81,16 @@ func showEnrolment(ctx context.Context, tx *postgres.Tx, e *enrolments.Enrolment
 	if err != nil {
 		return nil, err
 	}
+
 	waits, err := enrolments.Waits(ctx, tx, []enrolments.Enrolment{*e})
 	if err != nil {
 		return nil, err
 	}
+
 	h := fnv.New32a()
 	_, _ = fmt.Fprintln(h, len(history)) // never fails
 	addWait(h, waits[0])
+
 	return &enrolmentOut{
 		Tagged: httpx.ETag(int64(e.Edit), int64(h.Sum32())),
 		Body:   EnrolmentState{Enrolment: *e, Wait: waits[0], History: history},
@@ -115,7 +120,7 @@ type enrolmentAct func(ctx context.Context, tx *postgres.Tx, enrolment id.ID, by
 func (a *App) enrolmentHandler(act enrolmentAct) func(context.Context, *EnrolmentID) (*enrolmentOut, error) {
 	return func(ctx context.Context, in *EnrolmentID) (*enrolmentOut, error) {
 		return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*enrolmentOut, error) {
-			e, err := act(ctx, tx, in.ID, actor(ctx))
+			e, err := act(ctx, tx, in.ID, callerName(ctx))
 			if err != nil {
 				return nil, err
 			}
@@ -151,37 +156,46 @@ func (a *App) listEnrolments(ctx context.Context, in *listEnrolmentsIn) (*enrolm
 	if err != nil {
 		return nil, err
 	}
+
 	contact, err := uuidParameter("contact_id", in.ContactID)
 	if err != nil {
 		return nil, err
 	}
+
 	f := &enrolments.Filter{Sequence: &in.ID, Contact: contact, Step: in.Step, Reason: in.Reason}
 	if in.State != "" {
 		f.States = []string{in.State}
 	}
+
 	var before id.ID
 	if after != nil {
 		before = *after
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*enrolmentList, error) {
 		if _, err := sequences.Get(ctx, tx, in.ID, false); err != nil {
 			return nil, err
 		}
+
 		all, err := enrolments.List(ctx, tx, f, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		rows, err := enrolments.Listed(ctx, tx, all)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(e enrolments.ListedEnrolment) enrolments.ListedEnrolment { return e },
 			func(e enrolments.ListedEnrolment) id.ID { return e.ID })
 		if err == nil && in.Count != "" {
 			n, failed := enrolments.Count(ctx, tx, f)
-			l.Total, err = &n, failed
+			l.Total = &n
+			err = failed
 		}
+
 		return &enrolmentList{l}, err
 	})
 }

@@ -66,7 +66,8 @@ func (shownEvent) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[events.Envelope](), true, "Event")
 	data := r.SchemaFromRef(r.Schema(reflect.TypeFor[events.EnvelopeData](), true, "Data").Ref)
 	for _, name := range []string{"object", "previous"} {
-		data.Properties[name].Type, data.Properties[name].AdditionalProperties = huma.TypeObject, true
+		data.Properties[name].Type = huma.TypeObject
+		data.Properties[name].AdditionalProperties = true
 	}
 	data.Properties["previous"].Nullable = true
 	return s
@@ -81,7 +82,7 @@ type listEventsIn struct {
 type eventListOut struct {
 	Body struct {
 		Data       []shownEvent `json:"data" doc:"Events in feed order, oldest first"`
-		HasMore    bool         `json:"has_more" doc:"Whether more events are available now"`
+		HasMore    bool         `json:"has_more" doc:"Whether there are more now, though the page may be short"`
 		NextCursor string       `json:"next_cursor" doc:"Always present: store it and poll with it for later events"`
 	}
 }
@@ -91,41 +92,55 @@ func (a *App) listEvents(ctx context.Context, in *listEventsIn) (*eventListOut, 
 	if err != nil {
 		return nil, err
 	}
+
 	from, err := httpx.After[int64](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	newest := in.Sort == "-seq"
-	read, after := events.FeedPage, int64(0)
+	read := events.FeedPage
+	after := int64(0)
 	if newest {
-		read, after = events.LatestPage, math.MaxInt64
+		read = events.LatestPage
+		after = math.MaxInt64
 	}
 	if from != nil {
 		after = *from
 	}
+
 	page := func(tx *postgres.Tx) (*eventListOut, error) {
 		found, err := read(ctx, tx, after, types, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		out, rows, seen := &eventListOut{}, found.Events, after
+
+		out := &eventListOut{}
+		rows := found.Events
+		seen := after
 		out.Body.HasMore = found.More
 		if len(rows) > in.Limit {
 			rows = rows[:in.Limit]
 		}
+
 		out.Body.Data = make([]shownEvent, len(rows))
 		for i, e := range rows {
-			out.Body.Data[i], seen = shownEvent{e}, e.Seq
+			out.Body.Data[i] = shownEvent{e}
+			seen = e.Seq
 		}
+
 		if found.More && len(found.Events) <= in.Limit { // it has looked at more than it has
 			seen = found.Seen
 		}
+
 		out.Body.NextCursor, err = httpx.SealCursor(a.Server, seen, httpx.CursorOf(ctx))
+
 		return out, err
 	}
 	if newest { // a person looks at what has just happened
-		return httpx.Read(ctx, a.Server, page)
+		return httpx.ReadFeed(ctx, a.Server, page)
 	}
+
 	return httpx.ReadStandby(ctx, a.Server, standby.Feed, page)
 }
 
@@ -154,12 +169,14 @@ func typesOf(parameter, list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
+
 	all := strings.Split(list, ",")
 	for _, name := range all {
 		if _, ok := events.Lookup(name); !ok {
 			return nil, fault.Parameter(parameter, "unknown_event_type", events.Unknown(name))
 		}
 	}
+
 	slices.Sort(all)
 	return slices.Compact(all), nil
 }

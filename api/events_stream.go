@@ -53,14 +53,17 @@ func (a *App) streamEvents(ctx context.Context, in *streamEventsIn) (*streamEven
 	if err != nil {
 		return nil, err
 	}
+
 	last, err := httpx.LastEventID[int64](ctx, a.Server, in.Last, eventsPath)
 	if err != nil {
 		return nil, err
 	}
+
 	from := tail.Position{Known: last != nil}
 	if last != nil {
 		from.After = *last
 	}
+
 	w := httpx.Who(ctx)
 	release, ok := a.Streams.Acquire(ctx, streamHolder(w), maxStreams)
 	if !ok {
@@ -69,17 +72,20 @@ func (a *App) streamEvents(ctx context.Context, in *streamEventsIn) (*streamEven
 			RetryAfter: streamRetry, More: map[string]any{"policy": "streams"},
 		}
 	}
+
 	reader, gap, err := a.tails.Follow(ctx, w.Org, from, types)
 	if err != nil {
 		release()
 		return nil, err
 	}
+
 	a.Log.DebugContext(ctx, "stream of events began", "feeds", a.tails.Feeds())
 	st := &eventStream{App: a, reader: reader, gap: gap, bound: httpx.CursorAt(ctx, eventsPath)}
 	httpx.StartStream(ctx, &httpx.Stream{Run: st.run, Close: func() {
 		reader.Close()
 		release()
 	}})
+
 	return &streamEventsOut{
 		Kind: "text/event-stream", Cache: "no-store, no-transform", Buffering: "no", Body: func(huma.Context) {},
 	}, nil
@@ -106,8 +112,10 @@ func (s *eventStream) run(ctx context.Context, w *httpx.StreamWriter) {
 			return
 		}
 	}
+
 	comment := time.NewTicker(s.comments)
 	defer comment.Stop()
+
 	for ctx.Err() == nil {
 		page, more, err := s.reader.Next(ctx)
 		var retry <-chan time.Time
@@ -115,11 +123,12 @@ func (s *eventStream) run(ctx context.Context, w *httpx.StreamWriter) {
 		case err != nil: // the database is unavailable: the stream waits for it
 			retry = time.After(streamRetry)
 		case len(page) > 0:
-			if err := s.write(w, page); err != nil {
+			if err := s.writeEvents(w, page); err != nil {
 				return
 			}
 			more = closedChannel
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-comment.C:
@@ -132,14 +141,15 @@ func (s *eventStream) run(ctx context.Context, w *httpx.StreamWriter) {
 	}
 }
 
-// write sends events in chunks.
-func (s *eventStream) write(w *httpx.StreamWriter, page []*events.Stored) error {
+// writeEvents sends events in chunks.
+func (s *eventStream) writeEvents(w *httpx.StreamWriter, page []*events.Stored) error {
 	var b bytes.Buffer
 	for i, e := range page {
 		cursor, err := httpx.SealCursor(s.Server, e.Seq, s.bound)
 		if err != nil {
 			return err
 		}
+
 		b.WriteString("id: " + cursor + "\nevent: " + e.Type + "\ndata: ")
 		b.Write(e.Bytes())
 		b.WriteString("\n\n")
@@ -149,8 +159,10 @@ func (s *eventStream) write(w *httpx.StreamWriter, page []*events.Stored) error 
 		if _, err := w.Write(b.Bytes()); err != nil {
 			return err
 		}
+
 		b.Reset()
 	}
+
 	return nil
 }
 

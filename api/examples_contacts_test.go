@@ -12,6 +12,7 @@ func (r *recorder) tellOfContacts(c *caller) {
 		`"last_name":"Somerville","phone":"+44 20 7946 0099"},{"email":"m.somerville@example.com","first_name":"M.",`+
 		`"last_name":"Somerville","phone":"+44 20 7946 0099"}]}`)
 	r.call(c, "contacts.get_score", nil, ada)
+	r.call(c, "contacts.search", `{"filter":{"field":"tag","op":"eq","value":"vip"},"sort":"-lead_score","limit":1}`)
 	r.call(c, "contacts.list_timeline", nil, ada)
 	r.call(c, "contacts.export_data", nil, ada)
 	c.search()

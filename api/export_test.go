@@ -51,11 +51,11 @@ func (a *App) Followed() int { return a.tails.Feeds() }
 var Negotiate = httpx.Negotiate
 
 // NewWithThings is New with the routes of things_test.go.
-func NewWithThings(d Deps) *App { return build(d, mountThings) }
+func NewWithThings(d Deps) *App { return newApp(d, mountThings) }
 
 // NewWithID is New with one more operation, of the given id.
 func NewWithID(d Deps, operation string) *App {
-	return build(d, func(a *App) {
+	return newApp(d, func(a *App) {
 		httpx.Route(
 			a.Server,
 			httpx.Op{ID: operation, Method: http.MethodGet, Path: "/api/v1/test/id", Tag: "Test", Title: "An id"},
@@ -66,7 +66,7 @@ func NewWithID(d Deps, operation string) *App {
 
 // NewWithHosted is New with a hosted page that shows its org.
 func NewWithHosted(d Deps) *App {
-	return build(d, func(a *App) {
+	return newApp(d, func(a *App) {
 		type whose struct {
 			Body struct {
 				Org id.ID `json:"org"`

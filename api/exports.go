@@ -127,6 +127,7 @@ func (a *App) startExport(ctx context.Context, in *createExportIn) (*exportStart
 		if err != nil {
 			return nil, filterInBody(err)
 		}
+
 		auditExport(ctx, tx, &e)
 		return &exportStarted{Location: exportsPath + "/" + e.ID.String(), Body: exportState{e, asAsked(e.Filter)}},
 			contactexport.Kind.Add(ctx, tx, contactexport.Args{Export: e.ID})
@@ -155,11 +156,13 @@ func (a *App) listExports(ctx context.Context, in *httpx.PageInput) (*exportList
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*exportList, error) {
 		rows, err := exports.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &exportList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(e exports.Export) exportState {
 			return a.showExport(ctx, e).Body
@@ -167,6 +170,7 @@ func (a *App) listExports(ctx context.Context, in *httpx.PageInput) (*exportList
 		if err == nil {
 			err = in.Add(ctx, tx, &out.Body.Total, exports.Count)
 		}
+
 		return out, err
 	})
 }

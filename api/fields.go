@@ -81,15 +81,18 @@ func (a *App) listFields(ctx context.Context, in *httpx.PageInput) (*fieldList, 
 	if err != nil {
 		return nil, err
 	}
+
 	begin := ""
 	if from != nil {
 		begin = *from
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*fieldList, error) {
 		rows, err := contacts.Fields(ctx, tx, begin, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &fieldList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(f contacts.CustomField) contacts.CustomField {
 			return f
@@ -97,6 +100,7 @@ func (a *App) listFields(ctx context.Context, in *httpx.PageInput) (*fieldList, 
 		if err == nil {
 			err = in.Add(ctx, tx, &out.Body.Total, contacts.CountFields)
 		}
+
 		return out, err
 	})
 }
@@ -125,6 +129,7 @@ func (a *App) defineField(ctx context.Context, in *struct {
 	); err != nil {
 		return nil, err
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*fieldCreated, error) {
 		f, err := contacts.Define(ctx, tx, b.Key, b.Label, contacts.Type(b.Type))
 		if err != nil {

@@ -52,6 +52,7 @@ func (a *App) getFile(ctx context.Context, in *struct {
 		httpx.Unverified(ctx)
 		return nil, gone
 	}
+
 	var out *fileOut
 	err := a.DB.ReadTx(ctx, link.Org, func(tx *postgres.Tx) error {
 		if suspended, err := org.IsSuspended(ctx, tx); err != nil {
@@ -59,6 +60,7 @@ func (a *App) getFile(ctx context.Context, in *struct {
 		} else if suspended {
 			return httpx.Suspended()
 		}
+
 		switch link.Kind {
 		case exports.FileLink:
 			e, err := exports.Get(ctx, tx, link.ID)
@@ -74,8 +76,8 @@ func (a *App) getFile(ctx context.Context, in *struct {
 			}
 			out = &fileOut{
 				Kind:        kind,
-				Disposition: attachment("contacts-"+e.CreatedAt.Format(time.DateOnly), e.Format),
-				Body:        sending(exports.Parts(&e, a.Reads.For(standby.File), link.Org), int(e.Bytes)),
+				Disposition: attachmentHeader("contacts-"+e.CreatedAt.Format(time.DateOnly), e.Format),
+				Body:        streamBody(exports.Parts(&e, a.Reads.For(standby.File), link.Org), int(e.Bytes)),
 			}
 		case imports.ErrorsLink:
 			i, err := imports.Get(ctx, tx, link.ID)
@@ -85,7 +87,16 @@ func (a *App) getFile(ctx context.Context, in *struct {
 			if err != nil {
 				return err
 			}
-			out = refused(i.CreatedAt, imports.Failed(&i, a.DB, link.Org))
+			out = rowsFile("failed-rows", i.CreatedAt, imports.Failed(&i, a.DB, link.Org))
+		case imports.WarningsLink:
+			i, err := imports.Get(ctx, tx, link.ID)
+			if err == nil && !link.Good(i.Key) {
+				err = gone
+			}
+			if err != nil {
+				return err
+			}
+			out = rowsFile("warnings", i.CreatedAt, imports.Warnings(&i, a.DB, link.Org))
 		case suppressions.ErrorsLink:
 			i, err := suppressions.Get(ctx, tx, link.ID)
 			if err == nil && !link.Good(i.Key) {
@@ -94,37 +105,48 @@ func (a *App) getFile(ctx context.Context, in *struct {
 			if err != nil {
 				return err
 			}
-			out = refused(i.CreatedAt, suppressions.Failed(&i, a.DB, link.Org))
+			out = rowsFile("failed-rows", i.CreatedAt, suppressions.Failed(&i, a.DB, link.Org))
+		case suppressions.WarningsLink:
+			i, err := suppressions.Get(ctx, tx, link.ID)
+			if err == nil && !link.Good(i.Key) {
+				err = gone
+			}
+			if err != nil {
+				return err
+			}
+			out = rowsFile("warnings", i.CreatedAt, suppressions.Warnings(&i, a.DB, link.Org))
 		default:
 			return gone
 		}
+
 		return nil
 	})
 	if fault.Is(err, fault.NotFound) {
 		httpx.Unverified(ctx)
 		err = gone
 	}
+
 	return out, err
 }
 
-// refused is the file with the rows that an import has refused.
-func refused(made wire.Time, next func(context.Context) ([]byte, error)) *fileOut {
+// rowsFile is a file about the rows of an import: those that it has refused, or its warnings.
+func rowsFile(name string, made wire.Time, next func(context.Context) ([]byte, error)) *fileOut {
 	return &fileOut{
 		Kind:        "text/csv; charset=utf-8",
-		Disposition: attachment("failed-rows-"+made.Format(time.DateOnly), "csv"),
-		Body:        sending(next, -1),
+		Disposition: attachmentHeader(name+"-"+made.Format(time.DateOnly), "csv"),
+		Body:        streamBody(next, -1),
 	}
 }
 
-func attachment(name, ending string) string {
+func attachmentHeader(name, ending string) string {
 	return `attachment; filename="` + name + "." + ending + `"`
 }
 
 // partTime is the timeout for reading one part and for sending it.
 const partTime = 60 * time.Second
 
-// sending returns a response body that is read part by part while it is sent. size is -1 if unknown.
-func sending(next func(context.Context) ([]byte, error), size int) func(huma.Context) {
+// streamBody returns a response body that is read part by part while it is sent. size is -1 if unknown.
+func streamBody(next func(context.Context) ([]byte, error), size int) func(huma.Context) {
 	return func(hc huma.Context) {
 		c := humafiber.Unwrap(hc)
 		c.Context().SetBodyStream(&parts{
@@ -154,10 +176,13 @@ func (p *parts) Read(b []byte) (int, error) {
 			}
 			return 0, err
 		}
+
 		_ = p.conn.SetWriteDeadline(time.Now().Add(partTime)) // if it fails, the write fails too
 		p.left = data
 	}
+
 	n := copy(b, p.left)
 	p.left = p.left[n:]
+
 	return n, nil
 }

@@ -86,7 +86,7 @@ type formsIn struct {
 
 // NewWithForms is New with an operation that has every kind of input.
 func NewWithForms(d Deps) *App {
-	return build(d, func(a *App) {
+	return newApp(d, func(a *App) {
 		httpx.Route(
 			a.Server,
 			httpx.Op{

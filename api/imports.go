@@ -29,7 +29,7 @@ func (a *App) mountImports() {
 		Path:    importsPath,
 		Need:    httpx.Member,
 		Tag:     tag,
-		Title:   "Import contacts from a CSV file",
+		Title:   "Import contacts from a file",
 		Secret:  true,
 		Status:  http.StatusAccepted,
 		Form:    importForm(),
@@ -61,14 +61,19 @@ func (a *App) mountImports() {
 	}, a.undoImport)
 }
 
-// importForm returns the schema of an import's body for the API document. form parses the body.
+// importForm returns the schema of an import's body for the API document. readForm parses the body.
 func importForm() *huma.Schema {
 	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 	flag := func(doc string) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Enum: []any{"true", "false"}, Default: "false", Description: doc}
 	}
-	file := text("A CSV with a header, in UTF-8, separated by commas, semicolons or tabs; at most 512 MiB")
+	file := text("A file with a header, at most 512 MiB: CSV, also compressed (.csv.gz), the first sheet of an " +
+		".xlsx, " +
+		"or vCards. Encoding, delimiter and header are detected. The columns row, code and detail of a file of " +
+		"refused " +
+		"rows are ignored")
 	file.Format = "binary"
+
 	return &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"file"}, AdditionalProperties: false,
 		Properties: map[string]*huma.Schema{
@@ -76,7 +81,16 @@ func importForm() *huma.Schema {
 			"mapping": text("A JSON object that gives columns, by their names in the header, a field of the " +
 				"contact, attributes.KEY for a custom field, or null: ignored. " +
 				"Columns that it does not name go by their own names; one that no field is called like becomes a " +
-				"custom field"),
+				"custom field, and so does the second of two columns for one field"),
+			"types": text("A JSON object that gives columns of custom fields a type: string, number, boolean or " +
+				"date. " +
+				"The type of other columns fits all their values without changing one, and a dry run shows it"),
+			"strict": flag("A cell that is not understood costs its row, instead of being left out with a " +
+				"warning"),
+			"encoding":  text("utf-8, utf-16, utf-16le, utf-16be or windows-1252. Default: detected"),
+			"delimiter": text("comma, semicolon, tab or pipe, or the character. Default: detected"),
+			"locale": text("How the file writes dates and numbers, such as de or en-GB. Default: what is " +
+				"unambiguous"),
 			"dry_run":         flag("Works everything and writes nothing"),
 			"suppress_events": flag("Contacts are changed without events of their own"),
 		},
@@ -118,11 +132,14 @@ func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, err
 	if err != nil {
 		return nil, err
 	}
+
 	defer done()
-	staged, choices, err := a.form(ctx, r)
+
+	staged, choices, err := a.readForm(ctx, r)
 	if err != nil {
 		return nil, err
 	}
+
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*importStarted, error) {
 		i, err := imports.Queue(ctx, tx, staged, choices)
 		if err != nil {
@@ -134,6 +151,7 @@ func (a *App) startImport(ctx context.Context, _ *struct{}) (*importStarted, err
 	if err != nil || r.Replayed {
 		staged.Drop(ctx, a.DB, r.Who.Org)
 	}
+
 	return out, err
 }
 
@@ -146,11 +164,13 @@ func (a *App) listImports(ctx context.Context, in *httpx.PageInput) (*importList
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*importList, error) {
 		rows, err := imports.List(ctx, tx, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &importList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(i imports.Import) importState {
 			return a.showImport(ctx, i).Body
@@ -158,6 +178,7 @@ func (a *App) listImports(ctx context.Context, in *httpx.PageInput) (*importList
 		if err == nil {
 			err = in.Add(ctx, tx, &out.Body.Total, imports.Count)
 		}
+
 		return out, err
 	})
 }

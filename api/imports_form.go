@@ -15,22 +15,30 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 )
 
 // mappingBytes is the size limit of a mapping, and of any other part that is not a file.
 const mappingBytes = 256 << 10
 
-// form reads the parts of an import in any order. It stores the file while reading it, and discards it on an error.
-func (a *App) form(ctx context.Context, r *httpx.Request) (staged *imports.Staged, c imports.Choices, err error) {
+// readForm reads the parts of an import in any order. It stores the file while reading it, and discards it on an error.
+func (a *App) readForm(ctx context.Context, r *httpx.Request) (staged *imports.Staged, c imports.Choices, err error) {
+	var options sheet.Options
 	err = readParts(r, func(name, file string, in io.Reader) (err error) {
-		if name != "file" {
-			return choice(name, in, &c)
+		switch name {
+		case "file":
+			if staged, err = imports.Stage(ctx, a.DB, r.Who.Org, in, options); err == nil {
+				staged.FileName = file
+			}
+			return err
+		case "encoding", "delimiter":
+			return readFileOption(name, in, &options)
 		}
-		if staged, err = imports.Stage(ctx, a.DB, r.Who.Org, in); err == nil {
-			staged.FileName = file
-		}
-		return err
+		return readChoice(name, in, &c)
 	})
+	if err == nil && staged != nil {
+		staged, err = staged.Reread(ctx, a.DB, r.Who.Org, options)
+	}
 	if err == nil && staged == nil {
 		err = fault.Invalid("file", "required", "This field is required.")
 	}
@@ -38,6 +46,7 @@ func (a *App) form(ctx context.Context, r *httpx.Request) (staged *imports.Stage
 		staged.Drop(ctx, a.DB, r.Who.Org)
 		staged = nil
 	}
+
 	return staged, c, err
 }
 
@@ -46,7 +55,8 @@ func (a *App) form(ctx context.Context, r *httpx.Request) (staged *imports.Stage
 func readParts(r *httpx.Request, read func(name, file string, in io.Reader) error) error {
 	sum := sha256.New()
 	sum.Write(r.Fingerprint[:])
-	parts, seen := multipart.NewReader(r.Upload, r.Upload.Boundary), map[string]bool{}
+	parts := multipart.NewReader(r.Upload, r.Upload.Boundary)
+	seen := map[string]bool{}
 	for {
 		p, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -55,10 +65,12 @@ func readParts(r *httpx.Request, read func(name, file string, in io.Reader) erro
 		if err != nil {
 			return badForm(err)
 		}
+
 		name := p.FormName()
 		if seen[name] {
 			return fault.Invalid(name, "duplicate", "The part is sent twice.")
 		}
+
 		seen[name] = true
 		in := &summed{from: p, sum: sum}
 		if err = read(name, fileName(p.FileName()), in); err == nil {
@@ -67,12 +79,16 @@ func readParts(r *httpx.Request, read func(name, file string, in io.Reader) erro
 		if err != nil {
 			return badForm(err)
 		}
-		in.end(name)
+
+		in.endPart(name)
 	}
+
 	if _, err := io.Copy(io.Discard, r.Upload); err != nil {
 		return err
 	}
+
 	sum.Sum(r.Fingerprint[:0])
+
 	return nil
 }
 
@@ -85,35 +101,66 @@ func wholePart(name string, in io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// choice reads a part that is not a file.
-func choice(name string, in io.Reader, c *imports.Choices) error {
+// readFileOption reads a part that tells how the file is read.
+func readFileOption(name string, in io.Reader, o *sheet.Options) error {
 	b, err := wholePart(name, in)
 	if err != nil {
 		return err
 	}
-	flag := func(at *bool) error {
-		switch text := strings.TrimSpace(string(b)); text {
-		case "true", "false":
-			*at = text == "true"
-			return nil
-		}
-		return fault.Invalid(name, "invalid_type", "This is true or false.")
+	if name == "encoding" {
+		o.Encoding = string(b)
+	} else {
+		o.Delimiter = string(b)
 	}
+	return o.Check()
+}
+
+// importParts are the parts of an import of contacts.
+var importParts = []string{
+	"file", "mapping", "types", "dry_run", "suppress_events", "strict", "encoding", "delimiter", "locale",
+}
+
+// readFlag reads a part that is true or false.
+func readFlag(name string, b []byte, at *bool) error {
+	switch text := strings.TrimSpace(string(b)); text {
+	case "true", "false":
+		*at = text == "true"
+		return nil
+	}
+	return fault.Invalid(name, "invalid_type", "This is true or false.")
+}
+
+// readChoice reads a part that is not a file.
+func readChoice(name string, in io.Reader, c *imports.Choices) error {
+	b, err := wholePart(name, in)
+	if err != nil {
+		return err
+	}
+
 	switch name {
-	case "mapping":
+	case "mapping", "types":
 		if err := httpx.ScanJSON(b); err != nil {
 			return fault.Invalid(name, "invalid_type",
-				"The mapping is a JSON object of columns, each with a field's name or null.").Because(err)
+				"This is a JSON object of columns, each with a field's name or null, or with a type.").Because(err)
 		}
-		c.Mapping = b
+		if name == "types" {
+			c.Types = b
+		} else {
+			c.Mapping = b
+		}
+		return nil
+	case "locale":
+		c.Locale = strings.TrimSpace(string(b))
 		return nil
 	case "dry_run":
-		return flag(&c.DryRun)
+		return readFlag(name, b, &c.DryRun)
 	case "suppress_events":
-		return flag(&c.SuppressEvents)
+		return readFlag(name, b, &c.SuppressEvents)
+	case "strict":
+		return readFlag(name, b, &c.Strict)
 	}
-	return fault.Invalid(name, "unknown_field",
-		fault.Choices("An import has no such part.", name, []string{"file", "mapping", "dry_run", "suppress_events"}))
+
+	return fault.Invalid(name, "unknown_field", fault.Choices("An import has no such part.", name, importParts))
 }
 
 // badForm returns the fault for an error in reading parts.
@@ -148,8 +195,8 @@ func (s *summed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end completes a part's hash with the part's length and name.
-func (s *summed) end(name string) {
+// endPart completes a part's hash with the part's length and name.
+func (s *summed) endPart(name string) {
 	s.sum.Write(binary.BigEndian.AppendUint64(nil, s.n))
 	s.sum.Write(binary.BigEndian.AppendUint64([]byte(name), uint64(len(name))))
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 )
 
-// intake returns the service that takes mails and enqueues their jobs.
-func intake(db *postgres.DB, box *secret.Sealer) *inbound.Service {
+// newInbound returns the service that takes mails and enqueues their jobs.
+func newInbound(db *postgres.DB, box *secret.Sealer) *inbound.Service {
 	return &inbound.Service{
 		DB: db, Box: box, Suppressions: &suppression.Service{Box: box},
 		Enqueue: func(ctx context.Context, tx *postgres.Tx, message id.ID) error {
@@ -56,8 +56,8 @@ type incomingMail struct {
 	RawBody  []byte
 }
 
-// check refuses a body that is no mail as it was received, such as a form of a provider.
-func (in *incomingMail) check() error {
+// checkMediaType refuses a body that is no mail as it was received, such as a form of a provider.
+func (in *incomingMail) checkMediaType() error {
 	if in.Encoding != "" && !strings.EqualFold(in.Encoding, "identity") {
 		return fault.New(fault.UnsupportedMedia, "Send the mail without Content-Encoding.")
 	}
@@ -92,17 +92,21 @@ func (a *App) receiveEmail(ctx context.Context, in *incomingMail) (*mailReceipt,
 	if err != nil {
 		return nil, err
 	}
-	if err := in.check(); err != nil {
+	if err := in.checkMediaType(); err != nil {
 		return nil, err
 	}
+
 	message, fresh, err := a.Inbound.Intake(ctx, route, in.RawBody, inbound.HTTP)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &mailReceipt{Status: http.StatusOK}
 	if fresh {
 		out.Status = http.StatusAccepted
 	}
+
 	out.Body.ID = message
+
 	return out, nil
 }

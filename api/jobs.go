@@ -41,6 +41,7 @@ func (a *App) listJobs(ctx context.Context, in *jobQuery) (*jobList, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*jobList, error) {
 		rows, err := progress.List(ctx, tx, progress.Filter{Kind: in.Kind, Status: in.Status}, before, in.Limit+1)
 		if err != nil {

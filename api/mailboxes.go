@@ -73,16 +73,19 @@ type createMailboxOut struct {
 }
 
 func (a *App) createMailbox(ctx context.Context, in *struct{ Body createMailboxRequest }) (*createMailboxOut, error) {
-	p := in.Body.patch()
+	p := in.Body.toPatch()
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*createMailboxOut, error) {
 		if err := trackByDefault(ctx, tx, &p); err != nil {
 			return nil, err
 		}
+
 		v, token, err := a.Mailboxes.Create(ctx, tx, &p, mailAccount)
 		if err != nil {
 			return nil, err
 		}
+
 		auditMailbox(ctx, tx, "mailbox.created", v.ID)
+
 		return &createMailboxOut{
 			Tagged:   httpx.ETag(int64(v.Edit), v.Computed),
 			Location: mailboxesPath + "/" + v.ID.String(),
@@ -110,8 +113,10 @@ func mailAccount(ctx context.Context, tx *postgres.Tx, kind string, account id.I
 		if found.Platform != mailPlatforms[kind] {
 			return fault.Invalid(field, "wrong_platform", "This account's login cannot send mail of this kind.")
 		}
+
 		return nil
 	}
+
 	return fault.Invalid(field, "not_found", "There is no such connected account.")
 }
 
@@ -136,18 +141,23 @@ func (a *App) listMailboxes(ctx context.Context, in *listMailboxesIn) (*struct {
 	if err != nil {
 		return nil, err
 	}
+
 	f := mailboxes.Filter{Kind: in.Kind, Status: in.Status, Archived: in.Archived}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[MailboxState] }, error) {
 		rows, err := a.Mailboxes.List(ctx, tx, f, after, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(v mailboxes.Versioned) MailboxState { return showMailbox(&v.Mailbox) }, mailboxes.Position)
 		if err == nil && in.Count != "" {
 			n, failed := a.Mailboxes.Count(ctx, tx, f)
-			l.Total, err = &n, failed
+			l.Total = &n
+			err = failed
 		}
+
 		return &struct{ Body httpx.List[MailboxState] }{l}, err
 	})
 }
@@ -174,7 +184,7 @@ type updateMailboxIn struct {
 }
 
 func (a *App) updateMailbox(ctx context.Context, in *updateMailboxIn) (*mailboxOut, error) {
-	p := in.Body.patch()
+	p := in.Body.toPatch()
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*mailboxOut, error) {
 		v, changed, err := a.Mailboxes.Update(ctx, tx, in.ID, in.Check, &p, mailAccount)
 		if err != nil {

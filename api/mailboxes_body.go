@@ -58,7 +58,7 @@ func (mailServerPatch) Descriptions() map[string]string {
 	}
 }
 
-func (b mailServerPatch) patch() mailboxes.ServerPatch {
+func (b mailServerPatch) toPatch() mailboxes.ServerPatch {
 	return mailboxes.ServerPatch{
 		Host: b.Host.Field, Port: b.Port.Field, TLS: b.TLS.Field, Username: b.Username.Field,
 		Password: wire.Field[secret.Text]{
@@ -138,22 +138,23 @@ func (MailboxFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *MailboxFields) patch() mailboxes.Patch {
+func (f *MailboxFields) toPatch() mailboxes.Patch {
 	p := mailboxes.Patch{
 		Name: f.Name.Field, FromName: f.FromName.Field, ReplyTo: f.ReplyTo.Field,
-		SMTP: converted(f.SMTP, mailServerPatch.patch), IMAP: converted(f.IMAP, mailServerPatch.patch),
+		SMTP: convertField(f.SMTP, mailServerPatch.toPatch), IMAP: convertField(f.IMAP, mailServerPatch.toPatch),
 		SocialAccountID: f.SocialAccountID.Field, DailyCap: f.DailyCap.Field, RatePerSecond: f.RatePerSecond.Field,
-		Gap: converted(f.GapSeconds, func(g mailGapPatch) mailboxes.GapPatch {
+		Gap: convertField(f.GapSeconds, func(g mailGapPatch) mailboxes.GapPatch {
 			return mailboxes.GapPatch{Min: g.Min.Field, Max: g.Max.Field}
 		}),
-		Ramp: converted(f.Ramp, func(r mailRampPatch) mailboxes.RampPatch {
+		Ramp: convertField(f.Ramp, func(r mailRampPatch) mailboxes.RampPatch {
 			return mailboxes.RampPatch{Start: r.Start.Field, Step: r.Step.Field}
 		}),
-		Tracking: converted(f.Tracking, func(t mailTrackingPatch) mailboxes.TrackingPatch {
+		Tracking: convertField(f.Tracking, func(t mailTrackingPatch) mailboxes.TrackingPatch {
 			return mailboxes.TrackingPatch{Opens: t.Opens.Field, Clicks: t.Clicks.Field}
 		}),
 		TimeZone: f.TimeZone.Field, SignatureHTML: f.SignatureHTML.Field, OwnerID: f.OwnerID.Field,
 	}
+
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "status": f.Status, "status_reason": f.StatusReason, "held_until": f.HeldUntil,
 		"status_detail": f.StatusDetail, "status_action": f.StatusAction, "next_sync_at": f.NextSyncAt,
@@ -163,11 +164,12 @@ func (f *MailboxFields) patch() mailboxes.Patch {
 	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}
+
 	return p
 }
 
-// converted returns the member of a patch with its value converted.
-func converted[A, B any](in httpx.Optional[A], convert func(A) B) wire.Field[B] {
+// convertField returns the member of a patch with its value converted.
+func convertField[A, B any](in httpx.Optional[A], convert func(A) B) wire.Field[B] {
 	out := wire.Field[B]{Set: in.Set, Null: in.Null}
 	if in.Set && !in.Null {
 		out.Value = convert(in.Value)
@@ -181,9 +183,10 @@ type createMailboxRequest struct {
 	MailboxFields
 }
 
-func (b *createMailboxRequest) patch() mailboxes.Patch {
-	p := b.MailboxFields.patch()
-	p.Kind, p.FromEmail = b.Kind.Field, b.FromEmail.Field
+func (b *createMailboxRequest) toPatch() mailboxes.Patch {
+	p := b.MailboxFields.toPatch()
+	p.Kind = b.Kind.Field
+	p.FromEmail = b.FromEmail.Field
 	return p
 }
 
@@ -193,8 +196,9 @@ type updateMailboxRequest struct {
 	MailboxFields
 }
 
-func (b *updateMailboxRequest) patch() mailboxes.Patch {
-	p := b.MailboxFields.patch()
-	p.Kind, p.FromEmail = b.Kind.Field, b.FromEmail.Field
+func (b *updateMailboxRequest) toPatch() mailboxes.Patch {
+	p := b.MailboxFields.toPatch()
+	p.Kind = b.Kind.Field
+	p.FromEmail = b.FromEmail.Field
 	return p
 }

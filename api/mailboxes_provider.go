@@ -22,8 +22,8 @@ const eventsBytes = 4 << 20
 // fetchTime limits the time that a certificate of a provider takes.
 const fetchTime = 5 * time.Second
 
-// providers returns a reader of the requests of providers, which fetches certificates from public addresses.
-func providers() *provider.Reader {
+// newProviders returns a reader of the requests of providers, which fetches certificates from public addresses.
+func newProviders() *provider.Reader {
 	client := outbound.New(outbound.Options{Timeout: fetchTime})
 	return provider.NewReader(func(ctx context.Context, url string) ([]byte, error) {
 		switch a := client.Get(ctx, url); {
@@ -140,8 +140,8 @@ type providerEvents struct {
 	RawBody   []byte
 }
 
-// header returns the headers that verify the body.
-func (in *providerEvents) header() http.Header {
+// signatureHeaders returns the headers that verify the body.
+func (in *providerEvents) signatureHeaders() http.Header {
 	h := http.Header{}
 	h.Set("Authorization", in.Password)
 	h.Set(provider.SignatureHeader, in.Signature)
@@ -161,6 +161,7 @@ func (a *App) receiveEvents(ctx context.Context, in *providerEvents) (*eventsRec
 	if err != nil {
 		return nil, err
 	}
+
 	key, err := a.Inbound.KeyOf(ctx, route, in.Provider)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
@@ -168,18 +169,22 @@ func (a *App) receiveEvents(ctx context.Context, in *providerEvents) (*eventsRec
 		}
 		return nil, err
 	}
+
 	batch, err := a.Providers.Read(ctx, &provider.Request{
-		Provider: in.Provider, Key: key.Reveal(), Header: in.header(), Body: in.RawBody, At: time.Now(),
+		Provider: in.Provider, Key: key.Reveal(), Header: in.signatureHeaders(), Body: in.RawBody, At: time.Now(),
 	})
 	if err != nil {
 		return nil, providerFault(ctx, err)
 	}
+
 	fresh, err := a.Inbound.Apply(ctx, route, &batch)
 	if err != nil {
 		return nil, providerFault(ctx, err)
 	}
+
 	out := &eventsReceived{}
 	out.Body.Accepted = fresh
+
 	return out, nil
 }
 
@@ -195,8 +200,10 @@ func providerFault(ctx context.Context, err error) error {
 		httpx.Unverified(ctx)
 		return fault.New(fault.MalformedRequest, "The request is not in the provider's form.").Because(err)
 	}
+
 	if failure, ok := errors.AsType[*outbound.Failure](err); ok {
 		return fault.New(fault.Unavailable, "The provider's certificate cannot be fetched right now.").Because(failure)
 	}
+
 	return err
 }

@@ -55,7 +55,7 @@ func (a *App) mountMe() {
 			Tag:    authTag,
 			Title:  "Get the caller",
 		},
-		a.me,
+		a.showCaller,
 	)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "me.update",
@@ -64,13 +64,14 @@ func (a *App) mountMe() {
 	}, a.patchMe)
 }
 
-func (a *App) me(ctx context.Context, _ *struct{}) (*meOut, error) {
+func (a *App) showCaller(ctx context.Context, _ *struct{}) (*meOut, error) {
 	w := httpx.Who(ctx)
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*meOut, error) {
 		o, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &meOut{me{Org: orgName{ID: o.ID, Name: o.Name}, Role: w.Role, Plan: o.Plan}}
 		if w.IsKey() {
 			k, err := org.OneKey(ctx, tx, w.Key)
@@ -80,11 +81,13 @@ func (a *App) me(ctx context.Context, _ *struct{}) (*meOut, error) {
 			out.Body.APIKey = &apiKeyName{k.ID, k.Name}
 			return out, nil
 		}
+
 		home := w.Org
 		if !w.Staff.IsZero() {
 			home = w.Staff
 			out.Body.StaffOf = &home
 		}
+
 		var m *org.Member
 		err = tx.In(ctx, home, func() (err error) {
 			m, err = org.OneMember(ctx, tx, w.User)
@@ -93,7 +96,9 @@ func (a *App) me(ctx context.Context, _ *struct{}) (*meOut, error) {
 		if err != nil {
 			return nil, refuseGone(err, fault.SessionEnded)
 		}
+
 		out.Body.User = &auth.User{ID: m.ID, Email: m.Email, FirstName: m.FirstName, LastName: m.LastName}
+
 		return out, nil
 	})
 }
@@ -121,5 +126,6 @@ func (a *App) patchMe(ctx context.Context, in *updateMeIn) (*meOut, error) {
 	if err := a.Auth.Rename(ctx, httpx.Who(ctx).User, first.Field, last.Field); err != nil {
 		return nil, err
 	}
-	return a.me(ctx, nil)
+
+	return a.showCaller(ctx, nil)
 }

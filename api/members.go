@@ -122,7 +122,7 @@ func (a *App) mountMembers() {
 		Title:  "Invite a person by mail, or repeat an invitation",
 		Status: http.StatusCreated, Also: []int{http.StatusOK}, Secret: true,
 		Writes: []string{mailsystem.Kind.Name(), quotaannounce.Kind.Name()},
-	}, a.invite)
+	}, a.inviteMember)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "members.get",
@@ -145,8 +145,8 @@ func (a *App) mountMembers() {
 
 func showMember(m *org.Member) *memberOut { return &memberOut{Tagged: httpx.ETag(m.Edit, 0), Body: *m} }
 
-// acting returns the caller in the form that the rules about owners need.
-func acting(w auth.Who) org.Acting {
+// actingMember returns the caller in the form that the rules about owners need.
+func actingMember(w auth.Who) org.Acting {
 	return org.Acting{User: w.User, IsOwner: w.Role.Includes(auth.Owner)}
 }
 
@@ -155,11 +155,13 @@ func (a *App) listMembers(ctx context.Context, in *httpx.PageInput) (*membersOut
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*membersOut, error) {
 		rows, err := org.Members(ctx, tx, orZero(from), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(
 			ctx,
 			a.Server,
@@ -173,6 +175,7 @@ func (a *App) listMembers(ctx context.Context, in *httpx.PageInput) (*membersOut
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, org.CountMembers)
 		}
+
 		return &membersOut{l}, err
 	})
 }
@@ -187,19 +190,22 @@ func (a *App) readMember(ctx context.Context, in *MemberID) (*memberOut, error) 
 	})
 }
 
-func (a *App) invite(ctx context.Context, in *inviteMemberIn) (*invitedOut, error) {
+func (a *App) inviteMember(ctx context.Context, in *inviteMemberIn) (*invitedOut, error) {
 	email := strings.TrimSpace(in.Body.Email)
 	if err := auth.CheckEmail("email", email); err != nil {
 		return nil, err
 	}
+
 	w := httpx.Who(ctx)
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*invitedOut, error) {
 		org.AwaitInvitation(tx, auth.FoldEmail(email))
 		o, err := org.Read(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
-		m, err := a.inviteTo(ctx, tx, acting(w), o.Name, org.Invitation{Email: email, Role: in.Body.Role, By: w.User})
+		invitation := org.Invitation{Email: email, Role: in.Body.Role, By: w.User}
+		m, err := a.inviteTo(ctx, tx, actingMember(w), o.Name, invitation)
 		if err != nil {
 			return nil, err
 		}
@@ -213,11 +219,14 @@ func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name
 	in org.Invitation,
 ) (*invitedOut, error) {
 	token, hash := auth.NewInvitation(tx.Org())
-	in.Folded, in.TokenHash, in.Unmailed = auth.FoldEmail(in.Email), hash, !a.HasPart(httpx.PartMail)
+	in.Folded = auth.FoldEmail(in.Email)
+	in.TokenHash = hash
+	in.Unmailed = !a.HasPart(httpx.PartMail)
 	m, err := org.Invite(ctx, tx, by, in)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &invitedOut{
 		Status:   http.StatusCreated,
 		Location: membersPath + "/" + m.ID.String(),
@@ -226,24 +235,29 @@ func (a *App) inviteTo(ctx context.Context, tx *postgres.Tx, by org.Acting, name
 	if m.Again {
 		out.Status = http.StatusOK
 	}
+
 	out.Body.Member = *m.Member
 	switch {
 	case in.Unmailed:
-		out.Body.Mail, out.Body.AcceptURL = "not_configured", mail.InviteLink(a.PublicURL, token)
+		out.Body.Mail = "not_configured"
+		out.Body.AcceptURL = mail.InviteLink(a.PublicURL, token)
 	case !m.Mailed:
 		out.Body.Mail = "withheld"
 	default:
 		out.Body.Mail = "sent"
-		err = a.post(ctx, tx, mail.Invite(in.Email, a.PublicURL, token, name))
+		err = a.enqueueMail(ctx, tx, mail.Invite(in.Email, a.PublicURL, token, name))
 	}
+
 	return out, err
 }
 
 func (a *App) patchMember(ctx context.Context, in *updateMemberIn) (*memberOut, error) {
-	w, b := httpx.Who(ctx), &in.Body
+	w := httpx.Who(ctx)
+	b := &in.Body
 	if b.Role.Null {
 		return nil, httpx.NotNullable("role")
 	}
+
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*memberOut, error) {
 		now, err := org.OneMember(ctx, tx, in.ID)
 		if err != nil {
@@ -255,18 +269,22 @@ func (a *App) patchMember(ctx context.Context, in *updateMemberIn) (*memberOut, 
 		}); err != nil {
 			return nil, err
 		}
+
 		role := now.Role
 		b.Role.Apply(&role)
-		m, err := org.SetRole(ctx, tx, acting(w), in.ID, role, in.Check)
+		m, err := org.SetRole(ctx, tx, actingMember(w), in.ID, role, in.Check)
 		if err != nil {
 			return nil, err
 		}
+
 		return showMember(m), nil
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	a.Auth.Forget(w.Org, out.Body.ID)
+
 	return out, nil
 }
 
@@ -274,7 +292,7 @@ func (a *App) removeMember(ctx context.Context, in *memberDeleteIn) (*nothing, e
 	w := httpx.Who(ctx)
 	var left id.ID
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (_ *nothing, err error) {
-		if left, err = org.Remove(ctx, tx, acting(w), in.ID, in.KeepKeys, in.Check); err != nil {
+		if left, err = org.Remove(ctx, tx, actingMember(w), in.ID, in.KeepKeys, in.Check); err != nil {
 			return nil, err
 		}
 		if !left.IsZero() {
@@ -285,6 +303,8 @@ func (a *App) removeMember(ctx context.Context, in *memberDeleteIn) (*nothing, e
 	if err != nil {
 		return nil, err
 	}
+
 	a.Auth.Forget(w.Org, left)
+
 	return out, nil
 }

@@ -66,13 +66,15 @@ func (a *App) mountMerges() {
 		}, a.undoMerge)
 }
 
-// nouns returns the record types that belong to contacts and move with them in a merge.
-func (a *App) nouns() []merge.Noun {
-	suppressions := a.suppressions()
+// mergedRecords returns the record types that belong to contacts and move with them in a merge.
+func (a *App) mergedRecords() []merge.Noun {
+	suppressions := a.suppressionService()
 	// Emails that are not transmitted yet still go to the addresses that they were written to.
-	mails, facts := record.Rows{Table: "email", Counter: "computed"}, record.Rows{Table: "email_fact"}
+	mails := record.Rows{Table: "email", Counter: "computed"}
+	facts := record.Rows{Table: "email_fact"}
 	threads := record.Rows{Table: "thread", Counter: "computed"}
 	messages := record.Rows{Table: "message", Counter: "edit"}
+
 	return []merge.Noun{
 		{Name: "suppressions", Repoint: suppressions.Repoint, Return: suppressions.Return}, // before the emails: locks
 		{Name: "emails", Repoint: mails.Repoint, Return: mails.Return},
@@ -117,31 +119,34 @@ func (a *App) mergeContacts(ctx context.Context, in *struct {
 			return nil, fault.Invalid("loser_ids/"+strconv.Itoa(i), "invalid_uuid", "This is not a UUID.")
 		}
 	}
-	rate := a.rate(ctx)
+
+	rate := a.scorer(ctx)
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
-		return merged(ctx, tx, func() (merge.Result, error) {
-			return merge.Do(ctx, tx, in.ID, losers, rate, a.nouns())
+		return mergeResponse(ctx, tx, func() (merge.Result, error) {
+			return merge.Do(ctx, tx, in.ID, losers, rate, a.mergedRecords())
 		})
 	})
+
 	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }
 
 func (a *App) undoMerge(ctx context.Context, in *MergeID) (*mergeAnswer, error) {
-	rate := a.rate(ctx)
+	rate := a.scorer(ctx)
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*mergeAnswer, error) {
-		return merged(ctx, tx, func() (merge.Result, error) {
-			return merge.Undo(ctx, tx, in.ID, rate, a.nouns())
+		return mergeResponse(ctx, tx, func() (merge.Result, error) {
+			return merge.Undo(ctx, tx, in.ID, rate, a.mergedRecords())
 		})
 	})
 	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }
 
-// merged returns the result of fn as a response and enqueues scoring for the affected contacts.
-func merged(ctx context.Context, tx *postgres.Tx, fn func() (merge.Result, error)) (*mergeAnswer, error) {
+// mergeResponse returns the result of fn as a response and enqueues scoring for the affected contacts.
+func mergeResponse(ctx context.Context, tx *postgres.Tx, fn func() (merge.Result, error)) (*mergeAnswer, error) {
 	got, err := fn()
 	if err != nil {
 		return nil, err
 	}
+
 	var score []id.ID
 	for i := range got.Changed {
 		ch := &got.Changed[i]
@@ -149,9 +154,11 @@ func merged(ctx context.Context, tx *postgres.Tx, fn func() (merge.Result, error
 			score = append(score, ch.ID)
 		}
 	}
+
 	if !slices.Contains(score, got.Survivor.ID) { // clicks and replies have moved with the emails
 		score = append(score, got.Survivor.ID)
 	}
+
 	return &mergeAnswer{mergeResult{got.Merge, got.Survivor.Contact}}, enqueueScoring(ctx, tx, score...)
 }
 
@@ -194,15 +201,18 @@ func (a *App) listMerges(ctx context.Context, in *struct {
 		}
 		survivor = &i
 	}
+
 	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*mergeList, error) {
 		rows, err := merge.List(ctx, tx, survivor, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &mergeList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(m merge.Merge) merge.Merge {
 			return m
@@ -212,6 +222,7 @@ func (a *App) listMerges(ctx context.Context, in *struct {
 				return merge.Count(ctx, tx, survivor)
 			})
 		}
+
 		return out, err
 	})
 }

@@ -15,14 +15,14 @@ import (
 const notesPath = "/api/v1/crm/notes"
 
 func (a *App) mountNotes() {
-	n := records[activities.Note, activities.NotePatch]{
+	r := records[activities.Note, activities.NotePatch]{
 		App: a, path: notesPath, id: func(n *activities.Note) id.ID { return n.ID },
 		create: func(ctx context.Context, tx *postgres.Tx, p *activities.NotePatch) (activities.NoteRow, error) {
-			return activities.CreateNote(ctx, tx, p, author(ctx))
+			return activities.CreateNote(ctx, tx, p, callingUser(ctx))
 		},
 		get: activities.GetNote, update: activities.UpdateNote, archive: activities.ArchiveNote,
 		restore: activities.RestoreNote,
-		tell: func(ctx context.Context, tx *postgres.Tx, ch *activities.NoteChange) error {
+		announce: func(ctx context.Context, tx *postgres.Tx, ch *activities.NoteChange) error {
 			return announceAll(ctx, tx, activities.NoteEvents(ch))
 		},
 	}
@@ -32,7 +32,7 @@ func (a *App) mountNotes() {
 			ID:     "notes.create",
 			Method: http.MethodPost, Path: notesPath, Need: httpx.Member, Tag: tag, Title: "Create a note",
 			Status: http.StatusCreated, Writes: []string{"activity.logged"},
-		}, createHandler(n, (*createNoteRequest).patch))
+		}, createHandler(r, (*createNoteRequest).toPatch))
 	httpx.Route(
 		a.Server,
 		httpx.Op{
@@ -55,7 +55,7 @@ func (a *App) mountNotes() {
 			Tag:    tag,
 			Title:  "Get a note",
 		},
-		n.shown,
+		r.getRecord,
 	)
 	httpx.Route(
 		a.Server,
@@ -67,24 +67,24 @@ func (a *App) mountNotes() {
 			Tag:    tag,
 			Title:  "Update a note",
 		},
-		updateHandler(n, (*updateNoteRequest).patch),
+		updateHandler(r, (*updateNoteRequest).toPatch),
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "notes.archive",
 			Method: http.MethodDelete, Path: notesPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a note",
 			Status: http.StatusNoContent,
-		}, n.archived)
+		}, r.archiveRecord)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "notes.restore",
 			Method: http.MethodPost, Path: notesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived note",
-		}, n.restored)
+		}, r.restoreRecord)
 }
 
-// author returns the calling user, or nil for an API key.
-func author(ctx context.Context) *id.ID {
+// callingUser returns the calling user, or nil for an API key.
+func callingUser(ctx context.Context) *id.ID {
 	w := httpx.Who(ctx)
 	if w.IsKey() {
 		return nil
@@ -108,8 +108,8 @@ func (f *SubjectFields) subjects() activities.Subjects {
 	return activities.Subjects{ContactID: f.ContactID.Field, CompanyID: f.CompanyID.Field, DealID: f.DealID.Field}
 }
 
-// refuse passes the read-only members that were sent to put.
-func (f *SubjectFields) refuse(put func(string, json.RawMessage)) {
+// refuseReadOnly passes the read-only members that were sent to put.
+func (f *SubjectFields) refuseReadOnly(put func(string, json.RawMessage)) {
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
 		"archived_at": f.ArchivedAt,
@@ -124,9 +124,9 @@ type createNoteRequest struct {
 	AuthorID httpx.RawJSON `json:"author_id" required:"false" readOnly:"true"`
 }
 
-func (b *createNoteRequest) patch() activities.NotePatch {
+func (b *createNoteRequest) toPatch() activities.NotePatch {
 	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects()}
-	b.refuse(p.Refuse)
+	b.refuseReadOnly(p.Refuse)
 	p.Refuse("author_id", json.RawMessage(b.AuthorID))
 	return p
 }
@@ -137,9 +137,9 @@ type updateNoteRequest struct {
 	AuthorID httpx.RawJSON `json:"author_id" required:"false" readOnly:"true"`
 }
 
-func (b *updateNoteRequest) patch() activities.NotePatch {
+func (b *updateNoteRequest) toPatch() activities.NotePatch {
 	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects()}
-	b.refuse(p.Refuse)
+	b.refuseReadOnly(p.Refuse)
 	p.Refuse("author_id", json.RawMessage(b.AuthorID))
 	return p
 }
@@ -151,7 +151,7 @@ type SubjectQuery struct {
 	DealID    string `query:"deal_id" format:"uuid" doc:"Only records about this deal"`
 }
 
-func (q *SubjectQuery) read(contact, company, deal **id.ID) (err error) {
+func (q *SubjectQuery) readIDs(contact, company, deal **id.ID) (err error) {
 	if *contact, err = uuidParameter("contact_id", q.ContactID); err != nil {
 		return err
 	}
@@ -172,13 +172,15 @@ func (a *App) listNotes(ctx context.Context, in *struct {
 },
 ) (*recordList[activities.Note], error) {
 	f := &activities.NoteFilter{Archived: in.Archived}
-	if err := in.read(&f.Contact, &f.Company, &f.Deal); err != nil {
+	if err := in.readIDs(&f.Contact, &f.Company, &f.Deal); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if f.Author, err = uuidParameter("author_id", in.AuthorID); err != nil {
 		return nil, err
 	}
+
 	return listHandler(ctx, a, in.Page, in.Count, listing[activities.Note]{
 		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]activities.NoteRow,
 			error,

@@ -28,7 +28,7 @@ func (a *App) mountOAuth() {
 		Also:   []int{http.StatusSeeOther},
 		May:    []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusUnprocessableEntity},
 		Writes: []string{"adaccounts.sync", "quota.announce", "social_account.connected", "token.revoke"},
-	}, a.callback)
+	}, a.completeLogin)
 }
 
 // Outcomes of a connection, in the status parameter of the redirect.
@@ -52,8 +52,8 @@ type callbackIn struct {
 	Cookies     string `header:"Cookie" hidden:"true"`
 }
 
-// query returns the platform's own callback parameters by their names, without empty ones.
-func (in *callbackIn) query() url.Values {
+// platformQuery returns the platform's own callback parameters by their names, without empty ones.
+func (in *callbackIn) platformQuery() url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{
 		"code": in.Code, "auth_code": in.AuthCode, "error": in.Error, "error_reason": in.ErrorReason,
@@ -83,20 +83,22 @@ type ending struct {
 	err     error // for endFailed
 }
 
-// callback verifies the state before it trusts anything else. The state yields the connection's owner, whether the
+// completeLogin verifies the state before it trusts anything else. The state yields the connection's owner, whether the
 // owner may still connect accounts, and where to send the browser. An invalid state is a 400, whatever the other
 // parameters.
-func (a *App) callback(ctx context.Context, in *callbackIn) (*callbackOut, error) {
-	taken, err := a.take(ctx, in)
+func (a *App) completeLogin(ctx context.Context, in *callbackIn) (*callbackOut, error) {
+	taken, err := a.consumeState(ctx, in)
 	if err != nil {
 		if fault.Is(err, fault.InvalidState) {
 			httpx.Unverified(ctx)
 		}
 		return nil, err
 	}
+
 	// The exchange consumes the code, so the rest must finish even if the client disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callbackTime)
 	defer cancel()
+
 	ctx = events.WithOrigin(
 		httpx.WithOrg(ctx, taken.Org),
 		events.Origin{
@@ -105,33 +107,38 @@ func (a *App) callback(ctx context.Context, in *callbackIn) (*callbackOut, error
 			RequestID: httpx.RequestOf(ctx).ID,
 		},
 	)
-	return a.endAt(ctx, in, taken, a.arrive(ctx, in, taken))
+
+	return a.endAt(ctx, in, taken, a.exchangeCode(ctx, in, taken))
 }
 
 // callbackTime is the timeout for the work after a callback: an exchange of at most two requests, and a login.
 const callbackTime = 50 * time.Second
 
-// take consumes the state and returns its connection, if the user who began it may still connect accounts.
-func (a *App) take(ctx context.Context, in *callbackIn) (taken *social.Taken, err error) {
+// consumeState consumes the state and returns its connection, if the user who began it may still connect accounts.
+func (a *App) consumeState(ctx context.Context, in *callbackIn) (taken *social.Taken, err error) {
 	home, ok := social.StateOrg(in.State)
 	if !ok {
 		return nil, social.ErrState
 	}
+
 	var standing auth.Who
 	err = a.DB.Tx(ctx, home, func(tx *postgres.Tx) error {
-		if taken, err = a.Social.Take(ctx, tx, in.Platform, in.State, a.cookieOf(in), in.query()); err != nil {
+		if taken, err = a.Social.Take(ctx, tx, in.Platform, in.State, a.cookieOf(in), in.platformQuery()); err != nil {
 			return err
 		}
+
 		w := auth.Who{Staff: taken.Actor.Staff}
 		if taken.Actor.Type == "api_key" {
 			w.Key = taken.Actor.ID
 		} else {
 			w.User = taken.Actor.ID
 		}
+
 		standing, err = a.Auth.Standing(ctx, tx, w)
 		if fault.Is(err, fault.InvalidToken) { // still consume the state
 			return nil
 		}
+
 		return err
 	})
 	switch {
@@ -140,6 +147,7 @@ func (a *App) take(ctx context.Context, in *callbackIn) (taken *social.Taken, er
 	case !standing.Role.Includes(auth.Admin), standing.Closed != auth.Open:
 		return nil, social.ErrState
 	}
+
 	return taken, nil
 }
 
@@ -148,33 +156,38 @@ func (a *App) cookieOf(in *callbackIn) string {
 	if in.Cookies == "" {
 		return ""
 	}
+
 	cookies, err := http.ParseCookie(in.Cookies)
 	if err != nil {
 		return ""
 	}
-	name := social.CookieName(in.State, a.secure())
+
+	name := social.CookieName(in.State, a.isHTTPS())
 	for _, c := range cookies {
 		if c.Name == name {
 			return c.Value
 		}
 	}
+
 	return ""
 }
 
-// arrive exchanges the code and stores the tokens before any further request. It connects the account if there is
+// exchangeCode exchanges the code and stores the tokens before any further request. It connects the account if there is
 // nothing to choose or confirm.
-func (a *App) arrive(ctx context.Context, in *callbackIn, taken *social.Taken) ending {
-	code, err := a.Social.Returned(taken, in.query())
+func (a *App) exchangeCode(ctx context.Context, in *callbackIn, taken *social.Taken) ending {
+	code, err := a.Social.Returned(taken, in.platformQuery())
 	if errors.Is(err, provider.ErrDenied) {
 		return ending{status: endDenied}
 	}
+
 	var token provider.Token
 	if err == nil {
 		token, err = a.Social.Exchange(ctx, taken, code)
 	}
 	if err != nil {
-		return ending{status: endFailed, err: missing(social.Failure(err))}
+		return ending{status: endFailed, err: platformFault(social.Failure(err))}
 	}
+
 	var p *social.Pending
 	err = a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) (err error) {
 		p, err = a.Social.Keep(ctx, tx, taken, token)
@@ -183,18 +196,25 @@ func (a *App) arrive(ctx context.Context, in *callbackIn, taken *social.Taken) e
 	if err != nil {
 		return ending{status: endFailed, err: err}
 	}
+
 	reached, err := a.Social.Ask(ctx, taken.Org, p)
 	if err != nil { // the tokens are stored: reading the pending connection tries again
 		a.Log.WarnContext(ctx, "reading a login's accounts at the callback failed", "platform", taken.Platform,
 			"error", err)
 		return ending{status: endPending, pending: p.ID}
 	}
-	return a.offer(ctx, taken, p, reached)
+
+	return a.offerAccounts(ctx, taken, p, reached)
 }
 
-// offer stores the accounts which the login reaches. If there is exactly one and the console's own browser has
-// returned, offer connects it. A login for another account than the one to reconnect is discarded.
-func (a *App) offer(ctx context.Context, taken *social.Taken, p *social.Pending, reached *social.Reached) ending {
+// offerAccounts stores the accounts which the login reaches. If there is exactly one and the console's own browser has
+// returned, offerAccounts connects it. A login for another account than the one to reconnect is discarded.
+func (a *App) offerAccounts(
+	ctx context.Context,
+	taken *social.Taken,
+	p *social.Pending,
+	reached *social.Reached,
+) ending {
 	err := a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) error {
 		err := a.Social.Offer(ctx, tx, p, reached)
 		if err == nil && (p.Wrong() || p.Empty()) {
@@ -210,10 +230,12 @@ func (a *App) offer(ctx context.Context, taken *social.Taken, p *social.Pending,
 	case p.Empty():
 		return ending{status: endFailed, err: social.ErrNothing}
 	}
+
 	external, one := p.Only()
 	if !one || !taken.Browser {
 		return ending{status: endPending, pending: p.ID}
 	}
+
 	out := ending{status: endConnected}
 	err = a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) error {
 		all, err := a.Social.Connect(ctx, tx, p.ID, taken.Actor, []string{external})
@@ -225,6 +247,7 @@ func (a *App) offer(ctx context.Context, taken *social.Taken, p *social.Pending,
 	if err != nil { // such as a full plan: the login stays usable
 		return ending{status: endFailed, pending: p.ID, err: err}
 	}
+
 	return out
 }
 
@@ -234,10 +257,12 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 	if taken.Browser {
 		out.Cookie = a.connectCookie(in.State, "-", 0)
 	}
+
 	var refused *httpx.Problem
 	if e.err != nil {
 		refused = a.Problem(ctx, e.err)
 	}
+
 	if taken.RedirectURL == "" {
 		if refused != nil {
 			return nil, refused
@@ -245,13 +270,15 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 		shown := a.pages.BrandOf(ctx, taken.Org)
 		var err error
 		out.Kind = "text/html; charset=utf-8"
-		out.Body, out.Policy, err = shown.Render(page(e.status))
+		out.Body, out.Policy, err = shown.Render(endingPage(e.status))
 		return out, err
 	}
+
 	to, err := url.Parse(taken.RedirectURL)
 	if err != nil {
 		return nil, fmt.Errorf("read redirect_url: %w", err)
 	}
+
 	q := to.Query()
 	q.Set("status", e.status)
 	for name, value := range map[string]id.ID{"pending_id": e.pending, "account_id": e.account} {
@@ -259,16 +286,20 @@ func (a *App) endAt(ctx context.Context, in *callbackIn, taken *social.Taken, e 
 			q.Set(name, value.String())
 		}
 	}
+
 	if refused != nil {
 		q.Set("code", string(refused.Code))
 	}
+
 	to.RawQuery = q.Encode()
-	out.Status, out.Location = http.StatusSeeOther, to.String()
+	out.Status = http.StatusSeeOther
+	out.Location = to.String()
+
 	return out, nil
 }
 
-// page returns the page for a browser without a redirect_url.
-func page(status string) branding.Page {
+// endingPage returns the page for a browser without a redirect_url.
+func endingPage(status string) branding.Page {
 	title, text := "Connected", "The account is connected. You can close this page."
 	switch status {
 	case endPending:

@@ -33,8 +33,10 @@ type erasureReceiptOut struct {
 // erasure of their data. A notice is verified, stored and acknowledged; a job processes it.
 func (a *App) mountOAuthNotices() {
 	for _, meta := range []struct{ platform, name string }{{"facebook", "Facebook"}, {"instagram", "Instagram"}} {
-		platform, name := meta.platform, meta.name
-		path, writes := "/oauth/"+platform, []string{accountnotice.Kind.Name()}
+		platform := meta.platform
+		name := meta.name
+		path := "/oauth/" + platform
+		writes := []string{accountnotice.Kind.Name()}
 		signed := httpx.Op{
 			ID:     platform + ".receive_deauthorization",
 			Method: http.MethodPost, Path: path + "/deauthorize", Need: httpx.Public, Signed: true, Tag: accountTag,
@@ -42,22 +44,24 @@ func (a *App) mountOAuthNotices() {
 			Title: "Receive a notice from " + name + " that a person removed the application",
 		}
 		httpx.Route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*noticeReceiptOut, error) {
-			if _, err := a.notice(ctx, platform, social.Deauthorize, in); err != nil {
+			if _, err := a.acceptNotice(ctx, platform, social.Deauthorize, in); err != nil {
 				return nil, err
 			}
 			out := &noticeReceiptOut{}
 			out.Body.Received = true
 			return out, nil
 		})
-		signed.ID, signed.Path = platform+".receive_erasure_request", path+"/data-deletion"
+		signed.ID = platform + ".receive_erasure_request"
+		signed.Path = path + "/data-deletion"
 		signed.Title = "Take a person's wish from " + name + " that their data are erased"
 		httpx.Route(a.Server, signed, func(ctx context.Context, in *noticeIn) (*erasureReceiptOut, error) {
-			n, err := a.notice(ctx, platform, social.Erase, in)
+			n, err := a.acceptNotice(ctx, platform, social.Erase, in)
 			if err != nil {
 				return nil, err
 			}
 			out := &erasureReceiptOut{}
-			out.Body.URL, out.Body.Code = a.Social.ErasureURL(platform, n.Code), n.Code
+			out.Body.URL = a.Social.ErasureURL(platform, n.Code)
+			out.Body.Code = n.Code
 			return out, nil
 		})
 		httpx.Route(a.Server, httpx.Op{
@@ -69,29 +73,32 @@ func (a *App) mountOAuthNotices() {
 			Code string `path:"code" maxLength:"100" doc:"confirmation_code of the erasure"`
 		},
 		) (*pageOut, error) {
-			return a.erasure(ctx, platform, in.Code)
+			return a.erasurePage(ctx, platform, in.Code)
 		})
 	}
 }
 
-// notice stores the content of a signed request and enqueues the job that processes it.
-func (a *App) notice(ctx context.Context, platform, act string, in *noticeIn) (n *social.Notice, err error) {
+// acceptNotice stores the content of a signed request and enqueues the job that processes it.
+func (a *App) acceptNotice(ctx context.Context, platform, act string, in *noticeIn) (n *social.Notice, err error) {
 	defer func() {
 		if fault.Is(err, fault.InvalidSignature) {
 			httpx.Unverified(ctx)
 		}
 	}()
+
 	form, err := url.ParseQuery(string(in.RawBody))
 	if err != nil || len(form["signed_request"]) != 1 {
 		return nil, fault.New(fault.InvalidSignature, "Send a form with one signed_request.")
 	}
 	if n, err = a.Social.VerifyNotice(platform, act, form.Get("signed_request")); err != nil {
-		return nil, missing(err)
+		return nil, platformFault(err)
 	}
+
 	err = a.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		n.Store(tx)
 		return accountnotice.Kind.Add(ctx, tx, accountnotice.Args{Notice: n.ID})
 	})
+
 	return n, err
 }
 
@@ -101,8 +108,8 @@ type pageOut struct {
 	Body   []byte
 }
 
-// erasure returns a page with the progress of an erasure, for the person who requested it.
-func (a *App) erasure(ctx context.Context, platform, code string) (*pageOut, error) {
+// erasurePage returns a page with the progress of an erasure, for the person who requested it.
+func (a *App) erasurePage(ctx context.Context, platform, code string) (*pageOut, error) {
 	n, err := a.Social.Erasure(ctx, a.System, platform, code)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
@@ -110,12 +117,15 @@ func (a *App) erasure(ctx context.Context, platform, code string) (*pageOut, err
 		}
 		return nil, err
 	}
+
 	title, text := "Being deleted", "Your request has arrived. Your data are deleted within a day."
 	if n.DoneAt != nil {
 		title, text = "Deleted", "Your data were deleted on "+n.DoneAt.UTC().Format("2 January 2006")+"."
 	}
+
 	out := &pageOut{Kind: "text/html; charset=utf-8"}
 	shown := a.pages.BrandOf(ctx, id.ID{})
 	out.Body, out.Policy, err = shown.Render(pages.Message(title, text))
+
 	return out, err
 }

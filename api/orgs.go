@@ -90,6 +90,7 @@ func (a *App) patchOrg(ctx context.Context, in *orgPatchIn) (*orgOut, error) {
 			}); err != nil {
 			return nil, err
 		}
+
 		o, err := org.Update(ctx, tx, org.Patch{Name: b.Name.Field, Settings: b.Settings.Field}, in.Check)
 		if err != nil {
 			return nil, err
@@ -99,6 +100,7 @@ func (a *App) patchOrg(ctx context.Context, in *orgPatchIn) (*orgOut, error) {
 				return nil, err
 			}
 		}
+
 		return showOrg(o), nil
 	})
 }

@@ -29,8 +29,8 @@ type overviewIn struct {
 	To   string `query:"to" format:"date" doc:"Last day, inclusive; default: today in UTC"`
 }
 
-// days returns the range of the request.
-func (in *overviewIn) days(now time.Time) (from, to time.Time, err error) {
+// dayRange returns the range of the request.
+func (in *overviewIn) dayRange(now time.Time) (from, to time.Time, err error) {
 	to = now.UTC().Truncate(24 * time.Hour)
 	for _, p := range []struct {
 		name, given string
@@ -43,28 +43,32 @@ func (in *overviewIn) days(now time.Time) (from, to time.Time, err error) {
 			return from, to, fault.Parameter(p.name, "invalid_format", "This is not a date as YYYY-MM-DD.")
 		}
 	}
+
 	if in.From == "" {
 		from = to.AddDate(0, 0, 1-defaultDays)
 	}
+
 	switch {
 	case to.Before(from):
 		err = fault.Parameter("to", "out_of_range", "The last day is not before the first one.")
 	case to.After(from.AddDate(0, 0, maxDays-1)):
 		err = fault.Parameter("from", "out_of_range", "At most 366 days are shown at once.")
 	}
+
 	return from, to, err
 }
 
 type overviewOut struct{ Body overview.Overview }
 
 func (a *App) getOverview(ctx context.Context, in *overviewIn) (*overviewOut, error) {
-	from, to, err := in.days(time.Now())
+	from, to, err := in.dayRange(time.Now())
 	if err != nil {
 		return nil, err
 	}
 	if err := overview.Refresh(ctx, a.Server.DB, httpx.Who(ctx).Org); err != nil {
 		a.Log.WarnContext(ctx, "overview not refreshed", "error", err) // the last counts can be read
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*overviewOut, error) {
 		o, err := overview.Read(ctx, tx, from, to)
 		if err != nil {

@@ -16,11 +16,11 @@ import (
 const pipelinesPath = "/api/v1/crm/pipelines"
 
 func (a *App) mountPipelines() {
-	n := records[deals.Pipeline, deals.PipelinePatch]{
+	r := records[deals.Pipeline, deals.PipelinePatch]{
 		App: a, path: pipelinesPath, id: func(p *deals.Pipeline) id.ID { return p.ID },
 		create: deals.CreatePipeline, get: deals.GetPipeline, update: deals.UpdatePipeline,
 		archive: deals.ArchivePipeline, restore: deals.RestorePipeline,
-		tell: func(context.Context, *postgres.Tx, *deals.PipelineChange) error { return nil },
+		announce: func(context.Context, *postgres.Tx, *deals.PipelineChange) error { return nil },
 	}
 	const tag = "Pipelines"
 	httpx.Route(a.Server,
@@ -28,7 +28,7 @@ func (a *App) mountPipelines() {
 			ID:     "pipelines.create",
 			Method: http.MethodPost, Path: pipelinesPath, Need: httpx.Member, Tag: tag, Title: "Create a pipeline",
 			Status: http.StatusCreated,
-		}, createHandler(n, (*createPipelineRequest).patch))
+		}, createHandler(r, (*createPipelineRequest).toPatch))
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "pipelines.list",
@@ -45,26 +45,26 @@ func (a *App) mountPipelines() {
 			Tag:    tag,
 			Title:  "Get a pipeline",
 		},
-		n.shown,
+		r.getRecord,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "pipelines.update",
 			Method: http.MethodPatch, Path: pipelinesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update a pipeline and its stages",
-		}, updateHandler(n, (*updatePipelineRequest).patch))
+		}, updateHandler(r, (*updatePipelineRequest).toPatch))
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "pipelines.archive",
 			Method: http.MethodDelete, Path: pipelinesPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Archive a pipeline that has no live deals", Status: http.StatusNoContent,
-		}, n.archived)
+		}, r.archiveRecord)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "pipelines.restore",
 			Method: http.MethodPost, Path: pipelinesPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived pipeline",
-		}, n.restored)
+		}, r.restoreRecord)
 }
 
 // pipelineStageInput is one stage in a request.
@@ -102,21 +102,24 @@ func (PipelineFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *PipelineFields) patch(name httpx.Optional[string]) deals.PipelinePatch {
+func (f *PipelineFields) toPatch(name httpx.Optional[string]) deals.PipelinePatch {
 	p := deals.PipelinePatch{
 		Name: name.Field, Default: f.Default.Field,
 		Stages: wire.Field[[]deals.StagePatch]{Set: f.Stages.Set, Null: f.Stages.Null},
 	}
+
 	for _, s := range f.Stages.Value {
 		p.Stages.Value = append(p.Stages.Value,
 			deals.StagePatch{ID: s.ID.Field, Name: s.Name.Field, Kind: s.Kind.Field, Probability: s.Probability.Field})
 	}
+
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "created_at": f.CreatedAt, "updated_at": f.UpdatedAt,
 		"archived_at": f.ArchivedAt,
 	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}
+
 	return p
 }
 
@@ -125,14 +128,18 @@ type createPipelineRequest struct {
 	PipelineFields
 }
 
-func (b *createPipelineRequest) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
+func (b *createPipelineRequest) toPatch() deals.PipelinePatch {
+	return b.PipelineFields.toPatch(b.Name)
+}
 
 type updatePipelineRequest struct {
 	Name httpx.Optional[string] `json:"name" required:"false" doc:"Display name, 1 to 200 characters; not null"`
 	PipelineFields
 }
 
-func (b *updatePipelineRequest) patch() deals.PipelinePatch { return b.PipelineFields.patch(b.Name) }
+func (b *updatePipelineRequest) toPatch() deals.PipelinePatch {
+	return b.PipelineFields.toPatch(b.Name)
+}
 
 func (a *App) listPipelines(ctx context.Context, in *struct {
 	httpx.Page

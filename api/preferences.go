@@ -52,7 +52,8 @@ func (a *App) mountPreferences() {
 	const path = templates.PreferencesPath + "{token}"
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "preferences.show",
-		Method: http.MethodGet, Path: path, Need: httpx.Public, Signed: true, Tag: consentsTag,
+		Method: http.MethodGet, Path: path, Need: httpx.Public, Signed: true, AnyQuery: true,
+		Tag:   consentsTag,
 		Title: "Show the page of a contact's preferences", Gives: []string{"text/html"},
 	}, func(ctx context.Context, in *LinkToken) (*pageOut, error) {
 		p, err := a.preferencesOf(ctx, in.Token)
@@ -63,7 +64,8 @@ func (a *App) mountPreferences() {
 	})
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "preferences.save",
-		Method: http.MethodPost, Path: path, Need: httpx.Public, Signed: true, Tag: consentsTag,
+		Method: http.MethodPost, Path: path, Need: httpx.Public, Signed: true, AnyQuery: true,
+		Tag:   consentsTag,
 		Title: "Save a contact's preferences", Gives: []string{"text/html"}, MaxBody: formBytes,
 		Writes: []string{"contact.unsubscribed", "contact.subscribed"},
 		Takes:  []string{"application/x-www-form-urlencoded"},
@@ -80,32 +82,38 @@ func (a *App) savePreferences(ctx context.Context, in *linkForm) (*pageOut, erro
 		}
 		return a.preferencesShown(ctx, in.Token, p)
 	}
-	if err := a.follow(ctx, in.Token, linkPage{
+	if err := a.actOnLink(ctx, in.Token, linkPage{
 		purpose: templates.Unsubscribe,
 		act: func(ctx context.Context, tx *postgres.Tx, l templates.Link) error {
-			return a.prefer(ctx, tx, l, wants)
+			return a.writePreference(ctx, tx, l, wants)
 		},
 	}); err != nil {
 		return nil, err
 	}
+
 	p, err := a.preferencesOf(ctx, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	p.Wants, p.Saved = wants, true // also for an unknown token, so that the page does not tell which exist
+
+	p.Wants = wants
+	p.Saved = true // also for an unknown token, so that the page does not tell which exist
+
 	return a.preferencesShown(ctx, in.Token, p)
 }
 
-// prefer writes what the person behind a link wants. The contact may be archived.
-func (a *App) prefer(ctx context.Context, tx *postgres.Tx, l templates.Link, wants string) error {
+// writePreference writes what the person behind a link wants. The contact may be archived.
+func (a *App) writePreference(ctx context.Context, tx *postgres.Tx, l templates.Link, wants string) error {
 	row, err := contacts.Get(ctx, tx, l.Contact, true)
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	was, err := a.wanted(ctx, tx, row.Email)
+
+	was, err := a.readPreferences(ctx, tx, row.Email)
 	if err != nil || was.Wants == wants {
 		return err
 	}
+
 	service := suppression.Service{Box: a.Box}
 	if was.Wants != wantsAll {
 		if err := service.Resubscribe(ctx, tx, row.Email); err != nil {
@@ -115,6 +123,7 @@ func (a *App) prefer(ctx context.Context, tx *postgres.Tx, l templates.Link, wan
 	if wants == wantsAll {
 		return events.Announce(ctx, tx, events.ContactSubscribed{Contact: row.Contact})
 	}
+
 	n := suppression.New{
 		Email: row.Email, Purpose: suppression.Marketing, Reason: suppression.Unsubscribe, Source: "link",
 	}
@@ -124,17 +133,19 @@ func (a *App) prefer(ctx context.Context, tx *postgres.Tx, l templates.Link, wan
 	if _, _, err := service.Add(ctx, tx, n); err != nil || was.Wants != wantsAll {
 		return err
 	}
+
 	return events.Announce(ctx, tx, events.ContactUnsubscribed{Contact: row.Contact})
 }
 
-// wanted returns what the person behind an address has chosen: what unsubscriptions by itself say.
-func (a *App) wanted(ctx context.Context, tx *postgres.Tx, address string) (preferences, error) {
+// readPreferences returns what the person behind an address has chosen: what unsubscriptions by itself say.
+func (a *App) readPreferences(ctx context.Context, tx *postgres.Tx, address string) (preferences, error) {
 	p := preferences{Wants: wantsAll}
 	service := suppression.Service{Box: a.Box}
 	all, err := service.Held(ctx, tx, address)
 	if err != nil {
 		return p, err
 	}
+
 	for i := range all {
 		switch s := &all[i]; {
 		case s.LiftedAt != nil:
@@ -146,6 +157,7 @@ func (a *App) wanted(ctx context.Context, tx *postgres.Tx, address string) (pref
 			p.Wants = wantsPersonal
 		}
 	}
+
 	return p, nil
 }
 
@@ -156,14 +168,16 @@ func (a *App) preferencesOf(ctx context.Context, token string) (preferences, err
 	if err != nil || !issued {
 		return p, err
 	}
+
 	err = a.DB.ReadTx(ctx, l.Org, func(tx *postgres.Tx) error {
 		row, err := contacts.Get(ctx, tx, l.Contact, true)
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		p, err = a.wanted(ctx, tx, row.Email)
+		p, err = a.readPreferences(ctx, tx, row.Email)
 		return err
 	})
+
 	return p, err
 }
 

@@ -167,8 +167,12 @@ func TestEveryLimitedAnswerSaysWhatIsLeft(t *testing.T) {
 			t.Errorf("%s is counted", path)
 		}
 	}
-	for range remaining {
-		c.do("GET", things, nil).want(t, 200, "")
+	for left := remaining; left > 0; { // a request that Redis was slow to answer may count twice
+		got := c.do("GET", things, nil).want(t, 200, "")
+		var err error
+		if left, err = strconv.ParseInt(got.Header.Get("X-RateLimit-Remaining"), 10, 64); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for range 3 {
 		got := c.do("GET", "/nowhere", nil).want(t, 429, "rate_limited")

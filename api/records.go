@@ -21,8 +21,8 @@ type records[T, P any] struct {
 	update  func(context.Context, *postgres.Tx, id.ID, record.Match, *P) (record.Change[T], error)
 	archive func(context.Context, *postgres.Tx, id.ID, record.Match) (record.Change[T], error)
 	restore func(context.Context, *postgres.Tx, id.ID) (record.Change[T], error)
-	// tell announces a change and enqueues the jobs that follow from it.
-	tell func(context.Context, *postgres.Tx, *record.Change[T]) error
+	// announce announces a change and enqueues the jobs that follow from it.
+	announce func(context.Context, *postgres.Tx, *record.Change[T]) error
 	// resolve converts the error of a failed transaction to a fault. Nil: errors are returned unchanged.
 	resolve func(context.Context, error) error
 }
@@ -67,54 +67,54 @@ func showRecord[T any](r record.Row[T]) *recordAnswer[T] {
 	return &recordAnswer[T]{Tagged: httpx.ETag(r.Edit, 0), Body: r.Value}
 }
 
-func (n records[T, P]) settled(ctx context.Context, err error) error {
-	if err == nil || n.resolve == nil {
+func (r records[T, P]) resolveError(ctx context.Context, err error) error {
+	if err == nil || r.resolve == nil {
 		return err
 	}
-	return n.resolve(ctx, err)
+	return r.resolve(ctx, err)
 }
 
 // createHandler returns the handler of a create operation with body B.
-func createHandler[T, P, B any](n records[T, P],
+func createHandler[T, P, B any](r records[T, P],
 	patch func(*B) P,
 ) func(context.Context, *recordNew[B]) (*recordCreated[T], error) {
 	return func(ctx context.Context, in *recordNew[B]) (*recordCreated[T], error) {
 		p := patch(&in.Body)
-		out, err := httpx.Write(ctx, n.Server, func(tx *postgres.Tx) (*recordCreated[T], error) {
-			row, err := n.create(ctx, tx, &p)
+		out, err := httpx.Write(ctx, r.Server, func(tx *postgres.Tx) (*recordCreated[T], error) {
+			row, err := r.create(ctx, tx, &p)
 			if err != nil {
 				return nil, err
 			}
 			out := &recordCreated[T]{
-				Tagged: httpx.ETag(row.Edit, 0), Location: n.path + "/" + n.id(&row.Value).String(),
+				Tagged: httpx.ETag(row.Edit, 0), Location: r.path + "/" + r.id(&row.Value).String(),
 				Body: row.Value,
 			}
-			return out, n.tell(ctx, tx, &record.Change[T]{Row: row})
+			return out, r.announce(ctx, tx, &record.Change[T]{Row: row})
 		})
-		return out, n.settled(ctx, err)
+		return out, r.resolveError(ctx, err)
 	}
 }
 
 // updateHandler returns the handler of a PATCH with body B.
-func updateHandler[T, P, B any](n records[T, P],
+func updateHandler[T, P, B any](r records[T, P],
 	patch func(*B) P,
 ) func(context.Context, *recordPatch[B]) (*recordAnswer[T], error) {
 	return func(ctx context.Context, in *recordPatch[B]) (*recordAnswer[T], error) {
 		p := patch(&in.Body)
-		out, err := httpx.Write(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
-			ch, err := n.update(ctx, tx, in.ID, in.Check, &p)
+		out, err := httpx.Write(ctx, r.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+			ch, err := r.update(ctx, tx, in.ID, in.Check, &p)
 			if err != nil {
 				return nil, err
 			}
-			return showRecord(ch.Row), n.tell(ctx, tx, &ch)
+			return showRecord(ch.Row), r.announce(ctx, tx, &ch)
 		})
-		return out, n.settled(ctx, err)
+		return out, r.resolveError(ctx, err)
 	}
 }
 
-func (n records[T, P]) shown(ctx context.Context, in *recordRead) (*recordAnswer[T], error) {
-	return httpx.Read(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
-		row, err := n.get(ctx, tx, in.ID, in.IncludeArchived)
+func (r records[T, P]) getRecord(ctx context.Context, in *recordRead) (*recordAnswer[T], error) {
+	return httpx.Read(ctx, r.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+		row, err := r.get(ctx, tx, in.ID, in.IncludeArchived)
 		if err != nil {
 			return nil, err
 		}
@@ -122,25 +122,25 @@ func (n records[T, P]) shown(ctx context.Context, in *recordRead) (*recordAnswer
 	})
 }
 
-func (n records[T, P]) archived(ctx context.Context, in *recordDrop) (*noContact, error) {
-	return httpx.Write(ctx, n.Server, func(tx *postgres.Tx) (*noContact, error) {
-		ch, err := n.archive(ctx, tx, in.ID, in.Check)
+func (r records[T, P]) archiveRecord(ctx context.Context, in *recordDrop) (*noContact, error) {
+	return httpx.Write(ctx, r.Server, func(tx *postgres.Tx) (*noContact, error) {
+		ch, err := r.archive(ctx, tx, in.ID, in.Check)
 		if err != nil {
 			return nil, err
 		}
-		return &noContact{}, n.tell(ctx, tx, &ch)
+		return &noContact{}, r.announce(ctx, tx, &ch)
 	})
 }
 
-func (n records[T, P]) restored(ctx context.Context, in *RecordID) (*recordAnswer[T], error) {
-	out, err := httpx.Write(ctx, n.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
-		ch, err := n.restore(ctx, tx, in.ID)
+func (r records[T, P]) restoreRecord(ctx context.Context, in *RecordID) (*recordAnswer[T], error) {
+	out, err := httpx.Write(ctx, r.Server, func(tx *postgres.Tx) (*recordAnswer[T], error) {
+		ch, err := r.restore(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return showRecord(ch.Row), n.tell(ctx, tx, &ch)
+		return showRecord(ch.Row), r.announce(ctx, tx, &ch)
 	})
-	return out, n.settled(ctx, err)
+	return out, r.resolveError(ctx, err)
 }
 
 // listing describes how a list is read. count and estimate return the number of rows.
@@ -163,11 +163,13 @@ func listHandler[T any](
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*recordList[T], error) {
 		rows, err := l.rows(ctx, tx, from, page.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &recordList[T]{}
 		out.Body, err = httpx.NewList(ctx, a.Server, page, rows, func(r record.Row[T]) T {
 			return r.Value
@@ -175,12 +177,15 @@ func listHandler[T any](
 		if err != nil || how == "" {
 			return out, err
 		}
+
 		count := l.count
 		if how == "estimate" {
 			count = l.estimate
 		}
+
 		n, err := count(ctx, tx)
 		out.Body.Total = &n
+
 		return out, err
 	})
 }
@@ -228,35 +233,38 @@ type recordBatchResultsOut struct {
 	}
 }
 
-// batched returns the outcome of each row of a batch and calls tell once per change.
-func batched[T any](ctx context.Context, a *App,
+// writeBatch returns the outcome of each row of a batch and calls announce once per change.
+func writeBatch[T any](ctx context.Context, a *App,
 	upsert func(*postgres.Tx) ([]record.Outcome, []record.Change[T], error),
-	tell func(context.Context, *postgres.Tx, *record.Change[T]) error,
+	announce func(context.Context, *postgres.Tx, *record.Change[T]) error,
 ) (*recordBatchResultsOut, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*recordBatchResultsOut, error) {
 		outcomes, changed, err := upsert(tx)
 		if err != nil {
 			return nil, err
 		}
+
 		for i := range changed {
-			if err := tell(ctx, tx, &changed[i]); err != nil {
+			if err := announce(ctx, tx, &changed[i]); err != nil {
 				return nil, err
 			}
 		}
+
 		out := &recordBatchResultsOut{}
 		out.Body.Data = make([]recordBatchResult, len(outcomes))
 		for i := range outcomes {
 			o := &outcomes[i]
 			r := recordBatchResult{Index: i, Result: o.Result}
 			if r.ID = &o.ID; o.Fault != nil {
-				r.ID, r.Error = nil,
-					&batchRowError{
-						Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields,
-						ExistingID: o.Fault.ExistingID,
-					}
+				r.ID = nil
+				r.Error = &batchRowError{
+					Code: string(o.Fault.Code), Detail: o.Fault.Detail, Errors: o.Fault.Fields,
+					ExistingID: o.Fault.ExistingID,
+				}
 			}
 			out.Body.Data[i] = r
 		}
+
 		return out, nil
 	})
 }

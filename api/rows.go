@@ -39,7 +39,9 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 	if err := json.Unmarshal(body.sent, &sent); err != nil {
 		return nil, nil, fmt.Errorf("decode batch: %w", err) // it has passed the strict scanner
 	}
-	found, at := &huma.ValidateResult{}, huma.NewPathBuffer([]byte("body"), len("body"))
+
+	found := &huma.ValidateResult{}
+	at := huma.NewPathBuffer([]byte("body"), len("body"))
 	schemas := a.Huma.OpenAPI().Components.Schemas
 	huma.Validate(schemas, body.Schema(schemas), at, huma.ModeWriteToServer, sent, found)
 	wrong = map[int]*fault.Fault{}
@@ -65,6 +67,7 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 			)
 		}
 	}
+
 	if rest != nil {
 		return nil, nil, httpx.Refusal(
 			0,
@@ -74,10 +77,12 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 			httpx.Shape{Schemas: schemas, Body: body.Schema(schemas)},
 		)
 	}
+
 	var raw map[string][]json.RawMessage
 	if err := json.Unmarshal(body.sent, &raw); err != nil {
 		return nil, nil, fmt.Errorf("decode batch: %w", err)
 	}
+
 	rows = make([]R, len(raw[name]))
 	for i := range rows {
 		if wrong[i] != nil {
@@ -87,13 +92,15 @@ func rowsOf[R, B any](a *App, body *batchRows[B]) (rows []R, wrong map[int]*faul
 		if err := httpx.Unmarshal(raw[name][i], &rows[i]); err != nil {
 			var zero R
 			kind, at, _ := httpx.MisfitOf(err.Error())
-			rows[i], wrong[i] = zero, fault.New(fault.ValidationFailed, "The row has invalid fields.")
+			rows[i] = zero
+			wrong[i] = fault.New(fault.ValidationFailed, "The row has invalid fields.")
 			wrong[i].Fields = []fault.FieldError{
 				httpx.Complaint("", fmt.Sprintf("%s%s:%s[%d].%s", httpx.Misfit, kind, name, i, at),
 					sent, httpx.Shape{}),
 			}
 		}
 	}
+
 	return rows, wrong, nil
 }
 
@@ -103,11 +110,13 @@ func rowOf(name string, err error) (int, *huma.ErrorDetail) {
 	if !ok {
 		return 0, nil
 	}
+
 	detail := d.ErrorDetail()
 	place, ok := strings.CutPrefix(detail.Location, "body."+name+"[")
 	if !ok {
 		return 0, nil
 	}
+
 	number, _, _ := strings.Cut(place, "]")
 	i, _ := strconv.Atoi(number) // huma wrote the index
 	return i, detail

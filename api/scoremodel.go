@@ -117,7 +117,9 @@ func summaryOf(v *models.Version, inUse int) ScoreModelSummary {
 		InUse: v.Number == inUse, Outcomes: v.Outcomes, Metrics: map[string]float64{}, PromotedAt: v.PromotedAt,
 	}
 	if r := v.Report; r != nil {
-		s.Won, s.Contest, s.CreatedAt = r.Won, &r.Comparison, &v.CreatedAt
+		s.Won = r.Won
+		s.Contest = &r.Comparison
+		s.CreatedAt = &v.CreatedAt
 		if m := r.Metrics; m != nil {
 			s.Metrics = map[string]float64{
 				"auc": m.AUC, "log_loss": m.LogLoss, "brier": m.Brier, "ece": m.ECE,
@@ -125,6 +127,7 @@ func summaryOf(v *models.Version, inUse int) ScoreModelSummary {
 			}
 		}
 	}
+
 	return s
 }
 
@@ -134,15 +137,18 @@ func showVersion(v *models.Version, inUse int) *modelAnswer {
 		Reliability: []learn.CalibrationBin{}, Quarantined: []learn.QuarantinedFeature{}, Slope: 1,
 	}
 	if r := v.Report; r != nil {
-		b.Slope, b.Quarantined = r.Slope, append(b.Quarantined, r.Quarantined...)
+		b.Slope = r.Slope
+		b.Quarantined = append(b.Quarantined, r.Quarantined...)
 		b.Reliability = append(b.Reliability, r.Reliability...)
 		from, to := wire.At(r.From), wire.At(r.To)
-		b.LearnedFrom, b.LearnedTo = &from, &to
+		b.LearnedFrom = &from
+		b.LearnedTo = &to
 		for _, w := range r.Weights {
 			b.Features = append(b.Features, scoreWeight{string(w.Feature), w.Level, w.Weight, w.Prior, w.Count, w.Won})
 		}
 		return &modelAnswer{Body: b}
 	}
+
 	for _, f := range scoring.Features() {
 		first := len(b.Features)
 		for level, w := range v.Model.Weights[f] {
@@ -152,6 +158,7 @@ func showVersion(v *models.Version, inUse int) *modelAnswer {
 			return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.Value, y.Value))
 		})
 	}
+
 	return &modelAnswer{Body: b}
 }
 
@@ -187,7 +194,8 @@ func (a *App) trainScoreModel(ctx context.Context, _ *struct{}) (*scoreModelTrai
 			return nil, err
 		}
 		out := &scoreModelTrainingOut{}
-		out.Body.Status, out.Body.Outcomes = "queued", now
+		out.Body.Status = "queued"
+		out.Body.Outcomes = now
 		out.Location = jobsPath + "/" + models.AskTraining(tx).String()
 		args := scoretrain.Args{Anyway: true}
 		return out, scoretrain.Kind.Add(ctx, tx, args, args.Ask()...)
@@ -206,6 +214,7 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 			fault.Invalid("version", "unknown_version",
 				"There is no such version. GET /api/v1/ai/score-model/versions lists them.")
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*modelAnswer, error) {
 		v, err := models.Use(ctx, tx, number)
 		switch {
@@ -218,8 +227,10 @@ func (a *App) rollbackScoreModel(ctx context.Context, in *struct {
 		case err != nil:
 			return nil, err
 		}
+
 		org.Audit(ctx, tx, org.Entry{Action: "score_model.rolled_back", Target: "score_model", ID: models.Name(number)})
 		a.Scores.Forget(tx.Org())
+
 		return showVersion(&v, number), leadrescore.Kind.Add(ctx, tx, leadrescore.Args{Version: models.Name(number)})
 	})
 }
@@ -234,15 +245,18 @@ func (a *App) listScoreModels(ctx context.Context, in *httpx.PageInput) (*modelL
 	if below == nil {
 		below = new(int)
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*modelList, error) {
 		used, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
+
 		all, err := models.List(ctx, tx, *below, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &modelList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, all, func(v models.Version) ScoreModelSummary {
 			return summaryOf(&v, used.Number)
@@ -251,6 +265,7 @@ func (a *App) listScoreModels(ctx context.Context, in *httpx.PageInput) (*modelL
 		if err == nil {
 			err = in.Add(ctx, tx, &out.Body.Total, models.Count)
 		}
+
 		return out, err
 	})
 }
@@ -263,15 +278,18 @@ func (a *App) getScoreModel(ctx context.Context, in *struct {
 	if !ok {
 		return nil, fault.New(fault.NotFound, "There is no such version.")
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*versionAnswer, error) {
 		used, err := models.Current(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
+
 		v, err := models.Get(ctx, tx, number)
 		if err != nil {
 			return nil, err
 		}
+
 		shown := showVersion(&v, used.Number)
 		tag, err := httpx.Digest(shown.Body)
 		return &versionAnswer{tag, shown.Body}, err

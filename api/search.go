@@ -24,7 +24,7 @@ func (a *App) mountSearch() {
 		ID:     "search.all",
 		Method: http.MethodGet, Path: "/api/v1/search", Need: httpx.Viewer, Tag: "Search",
 		Title: "Search contacts, companies, deals, segments and webhooks",
-	}, a.search)
+	}, a.searchRecords)
 }
 
 type searchIn struct {
@@ -54,16 +54,18 @@ type searchResultsOut struct {
 // maxSearchWords is the maximum number of words of a search.
 const maxSearchWords = 8
 
-func (a *App) search(ctx context.Context, in *searchIn) (*searchResultsOut, error) {
+func (a *App) searchRecords(ctx context.Context, in *searchIn) (*searchResultsOut, error) {
 	words := filter.Words(in.Q)
 	if len(words) > maxSearchWords {
 		return nil, fault.Parameter("q", "too_many", "A search has at most 8 words.")
 	}
+
 	out := &searchResultsOut{}
 	out.Body.Data = []searchResult{}
 	if len(words) == 0 {
 		return out, nil
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*searchResultsOut, error) {
 		var kinds [][]searchResult
 		for _, find := range []func(context.Context, *postgres.Tx, []string, int) ([]searchResult, error){
@@ -75,6 +77,7 @@ func (a *App) search(ctx context.Context, in *searchIn) (*searchResultsOut, erro
 			}
 			kinds = append(kinds, found)
 		}
+
 		out.Body.Data = rankHits(kinds, in.Q, in.Limit)
 		return out, nil
 	})
@@ -98,6 +101,7 @@ func rankHits(kinds [][]searchResult, q string, limit int) []searchResult {
 			all = append(all, r)
 		}
 	}
+
 	slices.SortStableFunc(all, func(x, y ranked) int {
 		return cmp.Or(cmp.Compare(x.exact, y.exact), cmp.Compare(x.turn, y.turn))
 	})
@@ -105,12 +109,13 @@ func rankHits(kinds [][]searchResult, q string, limit int) []searchResult {
 	for _, r := range all[:min(limit, len(all))] {
 		out = append(out, r.searchResult)
 	}
+
 	return out
 }
 
 func findContacts(ctx context.Context, tx *postgres.Tx, words []string, limit int) ([]searchResult, error) {
 	rows, err := contacts.List(ctx, tx, &contacts.Filter{Words: words}, contacts.Newest, nil, limit)
-	return hits(rows, err, func(c contacts.Row) searchResult {
+	return toHits(rows, err, func(c contacts.Row) searchResult {
 		name := strings.TrimSpace(c.FirstName + " " + c.LastName)
 		return searchResult{Kind: "contact", ID: c.ID, Title: cmp.Or(name, c.Contact.Email), Subtitle: c.Contact.Email}
 	})
@@ -118,7 +123,7 @@ func findContacts(ctx context.Context, tx *postgres.Tx, words []string, limit in
 
 func findCompanies(ctx context.Context, tx *postgres.Tx, words []string, limit int) ([]searchResult, error) {
 	rows, err := companies.Search(ctx, tx, words, limit)
-	return hits(rows, err, func(r companies.Row) searchResult {
+	return toHits(rows, err, func(r companies.Row) searchResult {
 		h := searchResult{Kind: "company", ID: r.Value.ID, Title: r.Value.Name}
 		if r.Value.Domain != nil {
 			h.Subtitle = *r.Value.Domain
@@ -129,7 +134,7 @@ func findCompanies(ctx context.Context, tx *postgres.Tx, words []string, limit i
 
 func findDeals(ctx context.Context, tx *postgres.Tx, words []string, limit int) ([]searchResult, error) {
 	rows, err := deals.Search(ctx, tx, words, limit)
-	return hits(rows, err, func(r deals.Row) searchResult {
+	return toHits(rows, err, func(r deals.Row) searchResult {
 		return searchResult{Kind: "deal", ID: r.Value.ID, Title: r.Value.Name, Subtitle: r.Value.Status}
 	})
 }
@@ -138,14 +143,14 @@ func findDeals(ctx context.Context, tx *postgres.Tx, words []string, limit int) 
 
 func findSegments(ctx context.Context, tx *postgres.Tx, words []string, limit int) ([]searchResult, error) {
 	all, err := segments.Named(ctx, tx)
-	return matching(all, err, words, limit, func(s segments.Segment) (searchResult, string) {
+	return matchingHits(all, err, words, limit, func(s segments.Segment) (searchResult, string) {
 		return searchResult{Kind: "segment", ID: s.ID, Title: s.Name, Subtitle: s.Key}, s.Name + " " + s.Key
 	})
 }
 
 func (a *App) findHooks(ctx context.Context, tx *postgres.Tx, words []string, limit int) ([]searchResult, error) {
 	all, err := a.Hooks.Named(ctx, tx)
-	return matching(all, err, words, limit, func(e webhooks.Endpoint) (searchResult, string) {
+	return matchingHits(all, err, words, limit, func(e webhooks.Endpoint) (searchResult, string) {
 		return searchResult{
 			Kind:     "webhook",
 			ID:       e.ID,
@@ -155,8 +160,8 @@ func (a *App) findHooks(ctx context.Context, tx *postgres.Tx, words []string, li
 	})
 }
 
-// hits converts rows, unless err is not nil.
-func hits[R any](rows []R, err error, show func(R) searchResult) ([]searchResult, error) {
+// toHits converts rows, unless err is not nil.
+func toHits[R any](rows []R, err error, show func(R) searchResult) ([]searchResult, error) {
 	out := make([]searchResult, 0, len(rows))
 	for _, r := range rows {
 		out = append(out, show(r))
@@ -164,8 +169,8 @@ func hits[R any](rows []R, err error, show func(R) searchResult) ([]searchResult
 	return out, err
 }
 
-// matching returns at most limit hits of the rows whose text has a word with each prefix of words.
-func matching[R any](
+// matchingHits returns at most limit hits of the rows whose text has a word with each prefix of words.
+func matchingHits[R any](
 	rows []R,
 	err error,
 	words []string,
@@ -182,5 +187,6 @@ func matching[R any](
 			out = append(out, h)
 		}
 	}
+
 	return out, err
 }

@@ -29,6 +29,7 @@ func Admit(ctx context.Context, a *auth.Service, n SeedUser) (bool, error) {
 	if known, err := a.Known(ctx, n.Email); known || err != nil {
 		return false, err
 	}
+
 	err := auth.CheckEmail("email", n.Email)
 	if err == nil && n.Org.IsZero() {
 		err = org.CheckName("org", n.OrgName)
@@ -42,14 +43,18 @@ func Admit(ctx context.Context, a *auth.Service, n SeedUser) (bool, error) {
 	if n.Password == "" { // the operator may choose any password
 		return false, errors.New("a password is required")
 	}
+
 	hash, err := a.HashPassword(ctx, n.Password)
 	if err != nil {
 		return false, err
 	}
-	home, user := n.Org, id.New()
+
+	home := n.Org
+	user := id.New()
 	if home.IsZero() {
 		home = id.New()
 	}
+
 	err = a.System.Tx(ctx, home, func(tx *postgres.Tx) error {
 		if !n.Org.IsZero() {
 			var there bool
@@ -61,6 +66,7 @@ func Admit(ctx context.Context, a *auth.Service, n SeedUser) (bool, error) {
 				return fmt.Errorf("there is no org %s", home)
 			}
 		}
+
 		auth.AddUser(tx,
 			auth.NewUser{
 				ID: user, Email: n.Email, PasswordHash: hash, FirstName: n.FirstName, LastName: n.LastName,
@@ -71,16 +77,19 @@ func Admit(ctx context.Context, a *auth.Service, n SeedUser) (bool, error) {
 			plans.Begin(tx, n.TrialDays)
 			return nil
 		}
+
 		tx.Queue("INSERT INTO member (org_id, user_id, role) VALUES ($1, $2, $3)", home, user, string(n.Role))
 		org.Audit(ctx, tx, org.Entry{
 			Action: "member.added", Target: "member", ID: user.String(),
 			Detail: map[string]any{"email": n.Email, "role": n.Role},
 		})
+
 		return nil
 	})
 	if auth.EmailTaken(err) { // by a concurrent process
 		return false, nil
 	}
+
 	return err == nil, err
 }
 

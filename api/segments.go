@@ -104,7 +104,7 @@ type SegmentComputed struct {
 	ArchivedAt   httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
-func (c *SegmentComputed) sent() map[string]httpx.RawJSON {
+func (c *SegmentComputed) readOnlyMembers() map[string]httpx.RawJSON {
 	return map[string]httpx.RawJSON{
 		"id": c.ID, "contact_count": c.ContactCount, "status": c.Status, "created_at": c.CreatedAt,
 		"updated_at": c.UpdatedAt, "archived_at": c.ArchivedAt,
@@ -118,9 +118,10 @@ type segmentCreated struct {
 }
 
 func (a *App) createSegment(ctx context.Context, in *struct{ Body createSegmentRequest }) (*segmentCreated, error) {
-	if err := httpx.CheckUnchangedJSON(struct{}{}, in.Body.sent()); err != nil {
+	if err := httpx.CheckUnchangedJSON(struct{}{}, in.Body.readOnlyMembers()); err != nil {
 		return nil, err
 	}
+
 	n := segments.New{
 		Key: in.Body.Key, Name: in.Body.Name, Kind: segments.Kind(in.Body.Kind),
 		Filter: unlessNull(in.Body.Filter),
@@ -161,12 +162,15 @@ func (a *App) listSegments(ctx context.Context, in *segmentQuery) (*segmentList,
 	if err != nil {
 		return nil, err
 	}
+
 	f := segments.Filter{Archived: in.Archived, Kind: segments.Kind(in.Kind)}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*segmentList, error) {
 		rows, err := segments.List(ctx, tx, f, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, func(r segments.Row) segments.Segment {
 			return r.Segment
 		}, func(r segments.Row) id.ID { return r.ID })
@@ -175,6 +179,7 @@ func (a *App) listSegments(ctx context.Context, in *segmentQuery) (*segmentList,
 				return segments.Count(ctx, tx, f)
 			})
 		}
+
 		return &segmentList{l}, err
 	})
 }
@@ -219,10 +224,12 @@ func (a *App) patchSegment(ctx context.Context, in *struct {
 		if err := in.Check(int64(r.Edit)); err != nil {
 			return err
 		}
-		sent := b.sent()
-		sent["key"], sent["kind"] = b.Key, b.Kind
+		sent := b.readOnlyMembers()
+		sent["key"] = b.Key
+		sent["kind"] = b.Kind
 		return httpx.CheckUnchangedJSON(r.Segment, sent)
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*segmentAnswer, error) {
 		r, err := segments.Update(ctx, tx, in.ID, allow, p)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 func Answers(ctx context.Context, base string) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
+
 	for {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/.well-known/jwks.json", nil)
 		if err != nil {
@@ -24,6 +25,7 @@ func Answers(ctx context.Context, base string) error {
 				return nil
 			}
 		}
+
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

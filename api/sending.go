@@ -67,20 +67,25 @@ func (a *App) showSending(ctx context.Context, tx *postgres.Tx, s *orgsending.Se
 	if err != nil {
 		return nil, err
 	}
+
 	for _, d := range all {
 		out.Body.Domains = append(out.Body.Domains, d.Shown())
 	}
+
 	if s.TrackingDomain != nil {
 		if err := a.showTracking(ctx, tx, &out.Body); err != nil {
 			return nil, err
 		}
 	}
+
 	tag, err := httpx.Digest(out.Body)
 	if err != nil {
 		return nil, err
 	}
+
 	_, computed, _ := strings.Cut(strings.Trim(tag.ETag, `"`), ".")
 	out.ETag = fmt.Sprintf(`"%d.%s"`, s.Edit, computed)
+
 	return out, nil
 }
 
@@ -94,12 +99,14 @@ func (a *App) showTracking(ctx context.Context, tx *postgres.Tx, b *sendingSetti
 		if d == nil || d.Host != *b.TrackingDomain {
 			continue
 		}
+
 		b.TrackingStatus = (*string)(&d.Status)
 		for i, r := range a.Domains.Records(d) {
 			b.TrackingRecords = append(b.TrackingRecords, orgsending.SendingRecord{
 				Type: r.Type, Name: r.Name, Value: r.Value, Found: d.Found()[i],
 			})
 		}
+
 		return nil
 	}
 	return nil
@@ -165,17 +172,17 @@ type trackingPatch struct {
 	Off    httpx.Optional[bool] `json:"off" required:"false" doc:"Whether tracking is off for all mail"`
 }
 
-func (b *updateSendingRequest) patch() *orgsending.Patch {
+func (b *updateSendingRequest) toPatch() *orgsending.Patch {
 	return &orgsending.Patch{
 		PostalAddress: b.PostalAddress.Field, TrackingDomain: b.TrackingDomain.Field,
 		DefaultPurpose: b.DefaultPurpose.Field, DailyCap: b.DailyCap.Field,
 		DomainDailyCap: b.DomainDailyCap.Field, BlockedCountries: b.BlockedCountries.Field,
-		StopOn: converted(b.StopOn, func(s stopPatch) orgsending.StopPatch {
+		StopOn: convertField(b.StopOn, func(s stopPatch) orgsending.StopPatch {
 			return orgsending.StopPatch{
 				Reply: s.Reply.Field, CompanyReply: s.CompanyReply.Field, DealWon: s.DealWon.Field,
 			}
 		}),
-		Tracking: converted(b.Tracking, func(t trackingPatch) orgsending.TrackingPatch {
+		Tracking: convertField(b.Tracking, func(t trackingPatch) orgsending.TrackingPatch {
 			return orgsending.TrackingPatch{Opens: t.Opens.Field, Clicks: t.Clicks.Field, Off: t.Off.Field}
 		}),
 	}
@@ -187,10 +194,11 @@ type putSendingIn struct {
 }
 
 func (a *App) putSending(ctx context.Context, in *putSendingIn) (*sendingOut, error) {
-	p := in.Body.patch()
+	p := in.Body.toPatch()
 	if err := a.checkTracking(ctx, p); err != nil {
 		return nil, err
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sendingOut, error) {
 		var now *sendingOut
 		s, changed, err := orgsending.Update(ctx, tx, p, func(s *orgsending.Settings) (err error) {
@@ -214,6 +222,7 @@ func (a *App) putSending(ctx context.Context, in *putSendingIn) (*sendingOut, er
 		if len(changed) > 0 {
 			auditSending(ctx, tx, "org_sending.updated", map[string]any{"changed": changed})
 		}
+
 		return a.showSending(ctx, tx, s)
 	})
 }
@@ -225,6 +234,7 @@ func (a *App) checkTracking(ctx context.Context, p *orgsending.Patch) error {
 	if !t.Set || t.Null {
 		return nil
 	}
+
 	home := httpx.Who(ctx).Org
 	var was *orgsending.Settings
 	if err := a.DB.ReadTx(ctx, home, func(tx *postgres.Tx) (err error) {
@@ -236,6 +246,7 @@ func (a *App) checkTracking(ctx context.Context, p *orgsending.Patch) error {
 	if was.TrackingDomain != nil && *was.TrackingDomain == t.Value {
 		return nil
 	}
+
 	err := a.Plans.Need(ctx, home, plans.TrackingDomain)
 	if err == nil {
 		t.Value, err = a.Domains.Host(t.Value)
@@ -246,6 +257,7 @@ func (a *App) checkTracking(ctx context.Context, p *orgsending.Patch) error {
 	if f := fault.Of(err); f != nil && len(f.Fields) == 1 {
 		f.Fields[0].Pointer = "#/tracking_domain"
 	}
+
 	return err
 }
 
@@ -254,6 +266,7 @@ func (a *App) claimTracking(ctx context.Context, tx *postgres.Tx, host wire.Fiel
 	if !host.Set {
 		return nil
 	}
+
 	pages, err := a.Domains.Get(ctx, tx, branding.Pages)
 	if err != nil {
 		return err
@@ -261,6 +274,7 @@ func (a *App) claimTracking(ctx context.Context, tx *postgres.Tx, host wire.Fiel
 	if host.Null || pages != nil && pages.Host == host.Value {
 		return a.Domains.Remove(ctx, tx, branding.Links)
 	}
+
 	_, err = a.Domains.Claim(ctx, tx, branding.Links, host.Value)
 	return err
 }
@@ -275,6 +289,7 @@ func trackByDefault(ctx context.Context, tx *postgres.Tx, p *mailboxes.Patch) er
 	if err != nil || p.Tracking.Null {
 		return err
 	}
+
 	p.Tracking.Set = true
 	for _, one := range []struct {
 		at *wire.Field[bool]
@@ -284,5 +299,6 @@ func trackByDefault(ctx context.Context, tx *postgres.Tx, p *mailboxes.Patch) er
 			*one.at = wire.Some(one.is)
 		}
 	}
+
 	return nil
 }

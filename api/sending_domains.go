@@ -36,8 +36,8 @@ func (a *App) mountSendingDomains() {
 	}, a.removeSendingDomain)
 }
 
-// senders returns the service of sending domains.
-func (a *App) senders() *orgsending.Domains {
+// sendingDomains returns the service of sending domains.
+func (a *App) sendingDomains() *orgsending.Domains {
 	return &orgsending.Domains{Box: a.Box, Texts: a.Domains.Texts}
 }
 
@@ -69,18 +69,21 @@ func (a *App) addSendingDomain(ctx context.Context, in *addSendingDomainIn) (*se
 	if err := a.mayAskDNS(ctx); err != nil {
 		return nil, err
 	}
+
 	key, err := orgsending.MakeKey()
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sendingDomainOut, error) {
-		d, added, err := a.senders().Add(ctx, tx, name, key)
+		d, added, err := a.sendingDomains().Add(ctx, tx, name, key)
 		if err != nil {
 			return nil, err
 		}
 		if !added {
 			return showSendingDomain(d), nil
 		}
+
 		auditSendingDomain(ctx, tx, "sending_domain.added", d)
 		out := showSendingDomain(d)
 		out.Status = http.StatusCreated
@@ -102,16 +105,19 @@ func (a *App) verifySendingDomain(ctx context.Context, in *SendingDomainName) (*
 	if err := a.mayAskDNS(ctx); err != nil {
 		return nil, err
 	}
-	if out, err := replay[sendingDomainOut](ctx, a); out != nil || err != nil {
+	if out, err := findStoredResponse[sendingDomainOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
+
 	d, err := a.findSendingDomain(ctx, in.Domain)
 	if err != nil {
 		return nil, err
 	}
-	check := a.senders().Check(ctx, d)
+
+	check := a.sendingDomains().Check(ctx, d)
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sendingDomainOut, error) {
-		change, err := a.senders().Apply(ctx, tx, d.ID, check)
+		change, err := a.sendingDomains().Apply(ctx, tx, d.ID, check)
 		if err != nil {
 			return nil, err
 		}
@@ -128,18 +134,20 @@ func (a *App) rotateSendingDomain(ctx context.Context, in *SendingDomainName) (*
 	if err := a.mayAskDNS(ctx); err != nil {
 		return nil, err
 	}
-	if out, err := replay[sendingDomainOut](ctx, a); out != nil || err != nil {
+	if out, err := findStoredResponse[sendingDomainOut](ctx, a); out != nil || err != nil {
 		return out, err
 	}
 	if _, err := a.findSendingDomain(ctx, in.Domain); err != nil {
 		return nil, err
 	}
+
 	key, err := orgsending.MakeKey()
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sendingDomainOut, error) {
-		d, added, err := a.senders().Rotate(ctx, tx, in.Domain, key)
+		d, added, err := a.sendingDomains().Rotate(ctx, tx, in.Domain, key)
 		if err != nil {
 			return nil, err
 		}

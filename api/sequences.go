@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/record"
 	"github.com/funnelwork/funnelwork/internal/sequences"
 	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
+	"github.com/funnelwork/funnelwork/internal/sequences/counts"
 )
 
 const (
@@ -84,10 +85,12 @@ func showSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*sequ
 	if err != nil {
 		return nil, err
 	}
+
 	h := fnv.New32a()
 	for _, state := range slices.Sorted(maps.Keys(all[0].Counts)) {
 		_, _ = fmt.Fprintln(h, state, all[0].Counts[state]) // never fails
 	}
+
 	for i := range all[0].Steps {
 		if e := all[0].Steps[i].Email; e != nil {
 			for n := range e.Variants {
@@ -95,7 +98,9 @@ func showSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*sequ
 			}
 		}
 	}
+
 	addWait(h, mailboxes.Wait{StatusReason: all[0].StatusReason, StatusDetail: all[0].StatusDetail})
+
 	return &sequenceOut{Tagged: httpx.ETag(int64(r.Edit), int64(h.Sum32())), Body: all[0]}, nil
 }
 
@@ -105,27 +110,29 @@ func sequenceStates(ctx context.Context, tx *postgres.Tx, rows []sequences.Row) 
 	for i := range rows {
 		ids[i] = rows[i].Value.ID
 	}
-	counts, err := enrolments.Counts(ctx, tx, ids)
+
+	found, err := counts.Read(ctx, tx, ids...)
 	if err != nil {
 		return nil, err
 	}
+
 	stops, err := comparisons.Read(ctx, tx, ids...)
 	if err != nil {
 		return nil, err
 	}
+
 	waits, err := enrolments.SequenceWaits(ctx, tx, rows)
 	if err != nil {
 		return nil, err
 	}
+
 	out := make([]SequenceState, len(rows))
 	for i := range rows {
-		out[i] = SequenceState{rows[i].Value, waits[i].StatusDetail, waits[i].StatusAction, counts[ids[i]]}
+		out[i] = SequenceState{rows[i].Value, waits[i].StatusDetail, waits[i].StatusAction, found[ids[i]].Enrolments}
 		out[i].StatusReason = waits[i].StatusReason
 		out[i].Steps = stops[ids[i]].Shown(out[i].Steps)
-		if out[i].Counts == nil {
-			out[i].Counts = map[string]int64{}
-		}
 	}
+
 	return out, nil
 }
 
@@ -144,7 +151,7 @@ func createdSequence(ctx context.Context, tx *postgres.Tx, r *sequences.Row) (*s
 }
 
 func (a *App) createSequence(ctx context.Context, in *struct{ Body createSequenceRequest }) (*sequenceCreated, error) {
-	p := in.Body.patch()
+	p := in.Body.toPatch()
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceCreated, error) {
 		ground, err := sequenceGround(ctx, tx)
 		if err != nil {
@@ -180,7 +187,7 @@ type updateSequenceIn struct {
 }
 
 func (a *App) updateSequence(ctx context.Context, in *updateSequenceIn) (*sequenceOut, error) {
-	p := in.Body.patch()
+	p := in.Body.toPatch()
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceOut, error) {
 		ground, err := sequenceGround(ctx, tx)
 		if err != nil {
@@ -242,15 +249,18 @@ func (a *App) listSequences(ctx context.Context, in *sequenceQuery) (*sequenceLi
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*sequenceList, error) {
 		rows, err := sequences.List(ctx, tx, f, in.Sort, from, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		all, err := sequenceStates(ctx, tx, rows)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &sequenceList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, all,
 			func(s SequenceState) SequenceState { return s },
@@ -260,12 +270,15 @@ func (a *App) listSequences(ctx context.Context, in *sequenceQuery) (*sequenceLi
 		if err != nil || in.Count == "" {
 			return out, err
 		}
+
 		count := sequences.Count
 		if in.Count == "estimate" {
 			count = sequences.Estimate
 		}
+
 		n, err := count(ctx, tx, f)
 		out.Body.Total = &n
+
 		return out, err
 	})
 }

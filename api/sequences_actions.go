@@ -23,6 +23,7 @@ func (a *App) mountSequenceActions(one string) {
 		Title: "Freeze the draft of a sequence and activate it", Feature: plans.Sequences,
 		Writes: []string{"sequence.activated"},
 	}, a.activateSequence)
+
 	for _, m := range []sequenceStatusChange{
 		{"pause", "Pause a sequence", "", sequences.Pause, func(s *sequences.Sequence) events.Event {
 			return events.SequencePaused{Sequence: s.Event()}
@@ -40,6 +41,7 @@ func (a *App) mountSequenceActions(one string) {
 			return a.changeSequenceStatus(ctx, in.ID, m)
 		})
 	}
+
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "sequences.archive",
 		Method: http.MethodPost, Path: one + "/archive", Need: httpx.Member, Tag: sequencesTag,
@@ -83,6 +85,7 @@ func (a *App) activateSequence(ctx context.Context, in *activateSequenceIn) (*se
 		if err != nil {
 			return nil, err
 		}
+
 		return showSequence(ctx, tx, &r)
 	})
 }
@@ -124,7 +127,7 @@ func (a *App) archiveSequence(ctx context.Context, in *SequenceID) (*sequenceOut
 
 // endEnrolments ends the open enrolments of a sequence that was archived. The tick ends what is too much for a request.
 func endEnrolments(ctx context.Context, tx *postgres.Tx, sequence id.ID) error {
-	_, err := enrolments.EndAll(ctx, tx, sequence, sequences.Archived, actor(ctx))
+	_, err := enrolments.EndAll(ctx, tx, sequence, sequences.Archived, callerName(ctx))
 	return err
 }
 
@@ -140,6 +143,7 @@ func (a *App) duplicateSequence(ctx context.Context, in *duplicateSequenceIn) (*
 	if in.Body != nil {
 		name = in.Body.Name
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*sequenceCreated, error) {
 		r, err := sequences.Duplicate(ctx, tx, in.ID, name)
 		if err != nil {
@@ -163,25 +167,31 @@ func (a *App) listSequenceVersions(ctx context.Context, in *listSequenceVersions
 	if err != nil {
 		return nil, err
 	}
+
 	before := 0
 	if after != nil {
 		before = *after
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*sequenceVersions, error) {
 		rows, err := sequences.Versions(ctx, tx, in.ID, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		stops, err := comparisons.Read(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
+
 		for i := range rows {
 			rows[i].Steps = stops[in.ID].Shown(rows[i].Steps)
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(v sequences.VersionState) sequences.VersionState { return v },
 			func(v sequences.VersionState) int { return v.Version })
+
 		return &sequenceVersions{l}, err
 	})
 }

@@ -18,8 +18,8 @@ type BatchID struct {
 
 type batchOut struct{ Body enrolments.Batch }
 
-// read returns a large enrolment of the sequence in the path.
-func (in *BatchID) read(ctx context.Context, tx *postgres.Tx) (*enrolments.Batch, error) {
+// readBatch returns a large enrolment of the sequence in the path.
+func (in *BatchID) readBatch(ctx context.Context, tx *postgres.Tx) (*enrolments.Batch, error) {
 	b, err := enrolments.GetBatch(ctx, tx, in.Batch)
 	if err == nil && b.SequenceID != in.ID {
 		err = fault.New(fault.NotFound, "There is no such job.")
@@ -29,7 +29,7 @@ func (in *BatchID) read(ctx context.Context, tx *postgres.Tx) (*enrolments.Batch
 
 func (a *App) getBatch(ctx context.Context, in *BatchID) (*batchOut, error) {
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*batchOut, error) {
-		b, err := in.read(ctx, tx)
+		b, err := in.readBatch(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (a *App) getBatch(ctx context.Context, in *BatchID) (*batchOut, error) {
 
 func (a *App) cancelBatch(ctx context.Context, in *BatchID) (*batchOut, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*batchOut, error) {
-		if _, err := in.read(ctx, tx); err != nil {
+		if _, err := in.readBatch(ctx, tx); err != nil {
 			return nil, err
 		}
 		b, err := enrolments.CancelBatch(ctx, tx, in.Batch)
@@ -64,18 +64,22 @@ func (a *App) listSkipped(ctx context.Context, in *listSkippedIn) (*skippedList,
 	if err != nil {
 		return nil, err
 	}
+
 	var after id.ID
 	if from != nil {
 		after = *from
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*skippedList, error) {
-		if _, err := in.read(ctx, tx); err != nil {
+		if _, err := in.readBatch(ctx, tx); err != nil {
 			return nil, err
 		}
+
 		rows, err := enrolments.SkippedOf(ctx, tx, in.Batch, after, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(r enrolments.Result) enrolments.Result { return r },
 			func(r enrolments.Result) id.ID { return r.ContactID })

@@ -17,7 +17,7 @@ type sequenceSchedulePatch struct {
 	Holidays httpx.Optional[[]string] `json:"holidays" required:"false" doc:"Days, YYYY-MM-DD, without mails"`
 }
 
-func (b sequenceSchedulePatch) patch() sequences.SchedulePatch {
+func (b sequenceSchedulePatch) toPatch() sequences.SchedulePatch {
 	return sequences.SchedulePatch{
 		TimeZone: b.TimeZone.Field, Days: b.Days.Field, From: b.From.Field, To: b.To.Field, Holidays: b.Holidays.Field,
 	}
@@ -34,7 +34,7 @@ func (sequenceStopPatch) Descriptions() map[string]string {
 	return map[string]string{"company_reply": "A reply of another contact of the same company"}
 }
 
-func (b sequenceStopPatch) patch() sequences.StopOnPatch {
+func (b sequenceStopPatch) toPatch() sequences.StopOnPatch {
 	return sequences.StopOnPatch{
 		Reply: b.Reply.Field, CompanyReply: b.CompanyReply.Field, DealWon: b.DealWon.Field,
 	}
@@ -86,27 +86,29 @@ func (SequenceFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *SequenceFields) patch(name httpx.Optional[string]) sequences.Patch {
+func (f *SequenceFields) toPatch(name httpx.Optional[string]) sequences.Patch {
 	p := sequences.Patch{
 		Name: name.Field, MailboxIDs: f.MailboxIDs.Field, Rotation: f.Rotation.Field, Goal: f.Goal.Field,
-		Schedule:  converted(f.Schedule, sequenceSchedulePatch.patch),
-		StopOn:    converted(f.StopOn, sequenceStopPatch.patch),
+		Schedule:  convertField(f.Schedule, sequenceSchedulePatch.toPatch),
+		StopOn:    convertField(f.StopOn, sequenceStopPatch.toPatch),
 		Exclusive: f.Exclusive.Field, AllowReenroll: f.AllowReenroll.Field, MaxNewPerDay: f.MaxNewPerDay.Field,
 		LateAfterHours: f.LateAfterHours.Field, EnrollSegment: f.EnrollSegment.Field,
-		Steps: converted(f.Steps, func(all []sequenceStepInput) []steps.Step {
+		Steps: convertField(f.Steps, func(all []sequenceStepInput) []steps.Step {
 			list := make([]steps.Step, len(all))
 			for i := range all {
-				list[i] = all[i].step()
+				list[i] = all[i].toStep()
 			}
 			return list
 		}),
 	}
+
 	for name, sent := range map[string]httpx.RawJSON{
 		"id": f.ID, "status": f.Status, "version": f.Version, "draft_version": f.DraftVersion,
 		"created_at": f.CreatedAt, "updated_at": f.UpdatedAt, "archived_at": f.ArchivedAt,
 	} {
 		p.Refuse(name, json.RawMessage(sent))
 	}
+
 	return p
 }
 
@@ -115,14 +117,14 @@ type createSequenceRequest struct {
 	SequenceFields
 }
 
-func (b *createSequenceRequest) patch() sequences.Patch { return b.SequenceFields.patch(b.Name) }
+func (b *createSequenceRequest) toPatch() sequences.Patch { return b.SequenceFields.toPatch(b.Name) }
 
 type updateSequenceRequest struct {
 	Name httpx.Optional[string] `json:"name" required:"false" doc:"Display name, 1 to 200 characters; not null"`
 	SequenceFields
 }
 
-func (b *updateSequenceRequest) patch() sequences.Patch { return b.SequenceFields.patch(b.Name) }
+func (b *updateSequenceRequest) toPatch() sequences.Patch { return b.SequenceFields.toPatch(b.Name) }
 
 // sequenceDelay is a period in a request.
 type sequenceDelay struct {
@@ -130,6 +132,6 @@ type sequenceDelay struct {
 	Unit  string `json:"unit" enum:"minutes,hours,days,business_days" doc:"Unit; business days skip holidays"`
 }
 
-func (d sequenceDelay) delay() schedule.Delay {
+func (d sequenceDelay) toDelay() schedule.Delay {
 	return schedule.Delay{Value: d.Value, Unit: schedule.Unit(d.Unit)}
 }

@@ -29,7 +29,7 @@ func (a *App) mountEnroll() {
 		Method: http.MethodPost, Path: one + "/enroll", Need: httpx.Member, Tag: enrolmentsTag,
 		Title: "Enrol contacts in a sequence", Also: []int{http.StatusAccepted}, Feature: plans.Sequences,
 		Writes: []string{"sequence.enrolled", sequenceenroll.Kind.Name()}, May: []int{http.StatusBadRequest},
-	}, a.enroll)
+	}, a.enrollContacts)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "sequences.get_batch",
 		Method: http.MethodGet, Path: batch, Need: httpx.Viewer, Tag: enrolmentsTag,
@@ -70,8 +70,8 @@ func (enrollRequest) Descriptions() map[string]string {
 	}
 }
 
-// contacts returns the ids of the contacts that the request names, or nil if it names none.
-func (r *enrollRequest) contacts() ([]id.ID, error) {
+// chosenContacts returns the ids of the contacts that the request names, or nil if it names none.
+func (r *enrollRequest) chosenContacts() ([]id.ID, error) {
 	given := 0
 	for _, has := range []bool{
 		r.ContactIDs.Set && !r.ContactIDs.Null, r.Segment.Set && !r.Segment.Null, r.Filter.Set && !r.Filter.Null,
@@ -80,6 +80,7 @@ func (r *enrollRequest) contacts() ([]id.ID, error) {
 			given++
 		}
 	}
+
 	if given != 1 {
 		return nil, fault.Invalid("contact_ids", "required",
 			"Exactly one of contact_ids, segment and filter is required.")
@@ -88,6 +89,7 @@ func (r *enrollRequest) contacts() ([]id.ID, error) {
 		return nil, fault.Invalid("contact_ids", "too_many",
 			"At most 1000 contacts are allowed; use a segment or a filter.")
 	}
+
 	var all []id.ID
 	for n, text := range r.ContactIDs.Value {
 		i, err := id.Parse(text)
@@ -96,12 +98,13 @@ func (r *enrollRequest) contacts() ([]id.ID, error) {
 		}
 		all = append(all, i)
 	}
+
 	return all, nil
 }
 
-// request returns the part that ids, segments and filters have in common.
-func (in *enrollIn) request(ctx context.Context) (enrolments.Request, error) {
-	r := enrolments.Request{Sequence: in.ID, DryRun: in.Body.DryRun.Value, By: actor(ctx)}
+// toRequest returns the part that ids, segments and filters have in common.
+func (in *enrollIn) toRequest(ctx context.Context) (enrolments.Request, error) {
+	r := enrolments.Request{Sequence: in.ID, DryRun: in.Body.DryRun.Value, By: callerName(ctx)}
 	if at := in.Body.StartAt; at.Set && !at.Null {
 		r.StartAt = &at.Value
 	}
@@ -125,16 +128,19 @@ type enrollOut struct {
 	Body     EnrollResult
 }
 
-func (a *App) enroll(ctx context.Context, in *enrollIn) (*enrollOut, error) {
-	chosen, err := in.Body.contacts()
+func (a *App) enrollContacts(ctx context.Context, in *enrollIn) (*enrollOut, error) {
+	chosen, err := in.Body.chosenContacts()
 	if err != nil {
 		return nil, err
 	}
-	r, err := in.request(ctx)
+
+	r, err := in.toRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	s := enrolments.Service{Suppressions: a.Emails.Suppressions}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*enrollOut, error) {
 		if in.Body.ContactIDs.Set && !in.Body.ContactIDs.Null {
 			results, err := s.Enrol(ctx, tx, &r, chosen)
@@ -164,6 +170,7 @@ func startBatch(ctx context.Context, tx *postgres.Tx, s *enrolments.Service, in 
 		}
 		b.Filter = raw
 	}
+
 	made, err := s.StartBatch(ctx, tx, b)
 	if wrong, ok := errors.AsType[*filter.Error](err); ok {
 		return nil, wrong.InBody("#/filter")
@@ -171,6 +178,7 @@ func startBatch(ctx context.Context, tx *postgres.Tx, s *enrolments.Service, in 
 	if err != nil {
 		return nil, err
 	}
+
 	return &enrollOut{
 		Status: http.StatusAccepted, Location: "/api/v1/jobs/" + made.ID.String(), Body: EnrollResult{Batch: made},
 	}, sequenceenroll.Kind.Add(ctx, tx, sequenceenroll.Args{Batch: made.ID})

@@ -24,6 +24,7 @@ func sequenceGround(ctx context.Context, tx *postgres.Tx) (*sequences.Ground, er
 	if err != nil {
 		return nil, err
 	}
+
 	return &sequences.Ground{
 		StopOn:    sequences.StopOn(sending.StopOn),
 		Goal:      contacts.Parser(ctx, tx),
@@ -41,10 +42,12 @@ func contactUpdate(ctx context.Context, tx *postgres.Tx, path string, set map[st
 			return nil, fault.Invalid(path+name, "not_allowed", "A step cannot set this field.")
 		}
 	}
+
 	raw, err := json.Marshal(set)
 	if err != nil {
 		return nil, fmt.Errorf("encode update: %w", err)
 	}
+
 	var body updateContactRequest
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -52,10 +55,12 @@ func contactUpdate(ctx context.Context, tx *postgres.Tx, path string, set map[st
 		const detail = "These are not fields of a contact with their values."
 		return nil, fault.Invalid(strings.TrimSuffix(path, "/"), "invalid_value", detail).Because(err)
 	}
-	p := body.patch()
+
+	p := body.toPatch()
 	if err := contacts.ValidatePatch(ctx, tx, &p, path); err != nil {
 		return nil, err
 	}
+
 	return bulk.OfPatch(&p).Patch, nil
 }
 
@@ -65,10 +70,12 @@ func (a *App) sequenceGates(ctx context.Context, tx *postgres.Tx) (*sequences.Ga
 	if err != nil {
 		return nil, err
 	}
+
 	address := ""
 	if sending.PostalAddress != nil {
 		address = *sending.PostalAddress
 	}
+
 	return &sequences.Gates{
 		PostalAddress: address, AllowPrivate: a.Mailboxes.AllowPrivate,
 		Lint: func(source compose.Source) ([]compose.Finding, error) {

@@ -49,9 +49,10 @@ func (a *App) moveEnrolments(ctx context.Context, in *moveEnrolmentsIn) (*moveSt
 	if err := httpx.NoNulls(map[string]httpx.Flag{"dry_run": in.Body.DryRun}); err != nil {
 		return nil, err
 	}
+
 	r := &enrolments.MoveRequest{
 		Sequence: in.ID, From: in.Body.From, To: in.Body.To, Chosen: in.Body.Map.Value, DryRun: in.Body.DryRun.Value,
-		By: actor(ctx),
+		By: callerName(ctx),
 	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*moveStarted, error) {
 		m, err := enrolments.StartMove(ctx, tx, r)

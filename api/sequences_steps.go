@@ -31,11 +31,12 @@ func (sequenceStepInput) Descriptions() map[string]string {
 	return all
 }
 
-func (b *sequenceStepInput) step() steps.Step {
+func (b *sequenceStepInput) toStep() steps.Step {
 	return steps.Step{
-		Key: b.Key.Value, Kind: b.Kind, Delay: b.Delay.Value.delay(), Email: pointerTo(b.Email, stepEmailInput.email),
-		Task:      pointerTo(b.Task, stepTaskInput.task),
-		Condition: pointerTo(b.Condition, stepConditionInput.condition),
+		Key: b.Key.Value, Kind: b.Kind, Delay: b.Delay.Value.toDelay(),
+		Email:     pointerTo(b.Email, stepEmailInput.toEmail),
+		Task:      pointerTo(b.Task, stepTaskInput.toTask),
+		Condition: pointerTo(b.Condition, stepConditionInput.toCondition),
 		Update: pointerTo(b.Update, func(u stepUpdateInput) steps.Update {
 			return steps.Update{Set: u.Set.Value, AddTags: u.AddTags.Value, RemoveTags: u.RemoveTags.Value}
 		}),
@@ -74,7 +75,7 @@ func (stepEmailInput) Descriptions() map[string]string {
 	}
 }
 
-func (b stepEmailInput) email() steps.Email {
+func (b stepEmailInput) toEmail() steps.Email {
 	e := steps.Email{
 		Subject: b.Subject.Value, HTML: b.HTML.Value, Text: b.Text.Value, Thread: b.Thread.Value, Auto: b.Auto.Value,
 	}
@@ -102,7 +103,7 @@ type stepTaskInput struct {
 	Assignee httpx.Optional[string] `json:"assignee" required:"false" doc:"User; null: the owner of the contact"`
 }
 
-func (b stepTaskInput) task() steps.Task {
+func (b stepTaskInput) toTask() steps.Task {
 	t := steps.Task{Title: b.Title, Type: b.Type.Value}
 	if b.Assignee.Set && !b.Assignee.Null {
 		user := uuidOrZero(b.Assignee.Value)
@@ -127,9 +128,9 @@ func (stepConditionInput) Descriptions() map[string]string {
 	return all
 }
 
-func (b stepConditionInput) condition() steps.Condition {
+func (b stepConditionInput) toCondition() steps.Condition {
 	return steps.Condition{
-		Filter: b.Filter, Within: pointerTo(b.Within, sequenceDelay.delay), Then: b.Then.Value, Else: b.Else.Value,
+		Filter: b.Filter, Within: pointerTo(b.Within, sequenceDelay.toDelay), Then: b.Then.Value, Else: b.Else.Value,
 	}
 }
 

@@ -58,10 +58,12 @@ func (a *App) listSessions(ctx context.Context, in *struct{ httpx.Page }) (*sess
 	if err != nil {
 		return nil, err
 	}
+
 	rows, err := a.Auth.Sessions(ctx, httpx.Who(ctx), orZero(from), in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
+
 	l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 		func(s auth.OpenSession) auth.OpenSession { return s }, func(s auth.OpenSession) id.ID { return s.ID })
 	return &sessionsOut{l}, err
@@ -80,10 +82,12 @@ func (a *App) myOrgs(ctx context.Context, in *struct{ httpx.Page }) (*myOrgsOut,
 	if err != nil {
 		return nil, err
 	}
+
 	rows, err := a.Auth.Orgs(ctx, httpx.Who(ctx).User, orZero(from), in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
+
 	l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 		func(m auth.Membership) auth.Membership { return m }, func(m auth.Membership) id.ID { return m.ID })
 	return &myOrgsOut{l}, err
@@ -98,5 +102,5 @@ func (a *App) switchOrg(ctx context.Context, in *switchOrgIn) (*tokenOut, error)
 	if err != nil {
 		return nil, err
 	}
-	return answer(ctx, s), nil
+	return sessionResponse(ctx, s), nil
 }

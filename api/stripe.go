@@ -32,6 +32,7 @@ func (a *App) mountStripe() {
 			name, path = "stripe.receive_connect_event", "/billing/stripe/connect-webhook"
 			title = "Take an event of a connected account"
 		}
+
 		httpx.Route(a.Server, httpx.Op{
 			ID:      name,
 			Method:  http.MethodPost,

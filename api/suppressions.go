@@ -36,7 +36,7 @@ func (a *App) mountSuppressions() {
 	}, a.liftSuppression)
 }
 
-func (a *App) suppressions() *suppression.Service { return &suppression.Service{Box: a.Box} }
+func (a *App) suppressionService() *suppression.Service { return &suppression.Service{Box: a.Box} }
 
 type createSuppressionRequest struct {
 	Email   *string `json:"email,omitempty" doc:"Address; exactly one of email and domain is given"`
@@ -46,8 +46,8 @@ type createSuppressionRequest struct {
 	Note    *string `json:"note,omitempty" doc:"What a person adds about the reason, up to 500 characters"`
 }
 
-// parse validates the request.
-func (b *createSuppressionRequest) parse() (n suppression.New, err error) {
+// toSuppression validates the request.
+func (b *createSuppressionRequest) toSuppression() (n suppression.New, err error) {
 	f := form.At("")
 	n = suppression.New{Source: "api"}
 	for at, sent := range map[*string]*string{
@@ -57,6 +57,7 @@ func (b *createSuppressionRequest) parse() (n suppression.New, err error) {
 			*at = *sent
 		}
 	}
+
 	n.Check(f)
 	return n, f.Fault()
 }
@@ -69,14 +70,16 @@ type suppressionOut struct {
 func (a *App) createSuppression(ctx context.Context, in *struct{ Body createSuppressionRequest }) (*suppressionOut,
 	error,
 ) {
-	n, err := in.Body.parse()
+	n, err := in.Body.toSuppression()
 	if err != nil {
 		return nil, err
 	}
+
 	kind, who := httpx.Who(ctx).Actor()
 	n.By = kind + "/" + who
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*suppressionOut, error) {
-		s, added, err := a.suppressions().Add(ctx, tx, n)
+		s, added, err := a.suppressionService().Add(ctx, tx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -117,24 +120,29 @@ func (a *App) listSuppressions(ctx context.Context, in *listSuppressionsIn) (*st
 	if in.Email != "" && in.Domain != "" {
 		return nil, fault.Parameter("domain", "not_allowed", "Give either an email or a domain.")
 	}
+
 	f := suppression.Filter{
 		Email: in.Email, Domain: in.Domain, Purpose: in.Purpose, Reason: in.Reason, Lifted: in.Lifted,
 	}
 	type out = struct {
 		Body httpx.List[suppression.Suppression]
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*out, error) {
-		rows, err := a.suppressions().List(ctx, tx, f, orZero(before), in.Limit+1)
+		rows, err := a.suppressionService().List(ctx, tx, f, orZero(before), in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(s suppression.Suppression) suppression.Suppression { return s },
 			func(s suppression.Suppression) id.ID { return s.ID })
 		if err == nil && in.Count != "" {
-			n, failed := a.suppressions().Count(ctx, tx, f)
-			l.Total, err = &n, failed
+			n, failed := a.suppressionService().Count(ctx, tx, f)
+			l.Total = &n
+			err = failed
 		}
+
 		return &out{l}, err
 	})
 }
@@ -148,6 +156,7 @@ func (a *App) liftSuppression(ctx context.Context, in *liftSuppressionIn) (*stru
 	if strings.TrimSpace(in.Reason) == "" {
 		return nil, fault.Parameter("reason", "required", "Say why the suppression is lifted.")
 	}
+
 	who := httpx.Who(ctx)
 	kind, actor := who.Actor()
 	may := func(s suppression.Suppression) error {
@@ -156,8 +165,9 @@ func (a *App) liftSuppression(ctx context.Context, in *liftSuppressionIn) (*stru
 		}
 		return nil
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
-		_, lifted, err := a.suppressions().Lift(ctx, tx, in.ID, in.Reason, kind+"/"+actor, may)
+		_, lifted, err := a.suppressionService().Lift(ctx, tx, in.ID, in.Reason, kind+"/"+actor, may)
 		if err == nil && lifted {
 			org.Audit(ctx, tx, org.Entry{
 				Action: "suppression.lifted", Target: "suppression", ID: in.ID.String(),

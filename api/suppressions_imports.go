@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/suppression/imports"
 	"github.com/funnelwork/funnelwork/jobs/suppressionimport"
@@ -48,8 +49,13 @@ func suppressionImportForm() *huma.Schema {
 		Properties: map[string]*huma.Schema{
 			"file": {
 				Type: huma.TypeString, Format: "binary",
-				Description: "A CSV with a header, in UTF-8, separated by commas, semicolons or tabs; at most 512 MiB",
+				Description: "A file with a header, at most 512 MiB: CSV, also compressed (.csv.gz), the first " +
+					"sheet of " +
+					"an .xlsx, or vCards. Encoding, delimiter and header are detected",
 			},
+			"strict":    word("A cell that is not understood costs its row", "false", "true", "false"),
+			"encoding":  {Type: huma.TypeString, Description: "As for imports of contacts. Default: detected"},
+			"delimiter": {Type: huma.TypeString, Description: "As for imports of contacts. Default: detected"},
 			"purpose": word("Purpose of lines without their own", suppression.All, suppression.Marketing,
 				suppression.All),
 			"reason": word("Reason of lines without their own", suppression.Manual, suppression.Unsubscribe,
@@ -63,11 +69,13 @@ func suppressionImportForm() *huma.Schema {
 func (a *App) suppressionForm(ctx context.Context, r *httpx.Request) (staged *imports.Staged, c imports.Choices,
 	err error,
 ) {
+	var options sheet.Options
 	kind, who := r.Who.Actor()
+	by := kind + "/" + who
 	err = readParts(r, func(name, file string, in io.Reader) (err error) {
 		switch name {
 		case "file":
-			if staged, err = imports.Stage(ctx, a.DB, r.Who.Org, kind+"/"+who, in); err == nil {
+			if staged, err = imports.Stage(ctx, a.DB, r.Who.Org, by, in, options); err == nil {
 				staged.FileName = file
 			}
 			return err
@@ -80,9 +88,11 @@ func (a *App) suppressionForm(ctx context.Context, r *httpx.Request) (staged *im
 			}
 			return err
 		}
-		return fault.Invalid(name, "unknown_field",
-			fault.Choices("An import has no such part.", name, []string{"file", "purpose", "reason"}))
+		return readSuppressionOption(name, in, &c, &options)
 	})
+	if err == nil && staged != nil {
+		staged, err = staged.Reread(ctx, a.DB, r.Who.Org, by, options)
+	}
 	if err == nil && staged == nil {
 		err = fault.Invalid("file", "required", "This field is required.")
 	}
@@ -95,7 +105,24 @@ func (a *App) suppressionForm(ctx context.Context, r *httpx.Request) (staged *im
 		staged.Drop(ctx, a.DB, r.Who.Org)
 		staged = nil
 	}
+
 	return staged, c, err
+}
+
+// readSuppressionOption reads a part that tells how the file is read.
+func readSuppressionOption(name string, in io.Reader, c *imports.Choices, o *sheet.Options) error {
+	switch name {
+	case "encoding", "delimiter":
+		return readFileOption(name, in, o)
+	case "strict":
+		b, err := wholePart(name, in)
+		if err != nil {
+			return err
+		}
+		return readFlag(name, b, &c.Strict)
+	}
+	return fault.Invalid(name, "unknown_field", fault.Choices("An import has no such part.", name,
+		[]string{"file", "purpose", "reason", "strict", "encoding", "delimiter"}))
 }
 
 // suppressionImport is the public form of an import.
@@ -114,11 +141,14 @@ func (a *App) importSuppressions(ctx context.Context, _ *struct{}) (*suppression
 	if err != nil {
 		return nil, err
 	}
+
 	defer done()
+
 	staged, choices, err := a.suppressionForm(ctx, r)
 	if err != nil {
 		return nil, err
 	}
+
 	out, err := httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*suppressionImportStarted, error) {
 		i, err := imports.Queue(ctx, tx, staged, choices)
 		if err != nil {
@@ -132,6 +162,7 @@ func (a *App) importSuppressions(ctx context.Context, _ *struct{}) (*suppression
 	if err != nil || r.Replayed {
 		staged.Drop(ctx, a.DB, r.Who.Org)
 	}
+
 	return out, err
 }
 
@@ -149,12 +180,19 @@ func (a *App) getSuppressionImport(ctx context.Context, in *struct {
 		if err != nil {
 			return nil, err
 		}
+
 		now := time.Now()
 		if i.HasErrors(now) {
 			link := exports.Link{Kind: imports.ErrorsLink, Org: tx.Org(), ID: i.ID}
 			url := a.PublicURL + filesPath + exports.Sign(link, i.Key, now)
 			i.ErrorsURL = &url
 		}
+		if i.HasWarnings(now) {
+			link := exports.Link{Kind: imports.WarningsLink, Org: tx.Org(), ID: i.ID}
+			url := a.PublicURL + filesPath + exports.Sign(link, i.Key, now)
+			i.WarningsURL = &url
+		}
+
 		// The link changes with the hour, and so does the tag.
 		return &suppressionImportOut{
 			Tagged: httpx.ETag(1, i.Computed+int(now.Sub(i.CreatedAt.Time)/time.Hour)), Body: suppressionImport{i},

@@ -109,25 +109,37 @@ func TestAFileOfSuppressionsIsImportedAndItsRefusedLinesAreListed(t *testing.T) 
 		return got
 	}
 	first := bring()
-	want := importState{first.ID, "completed", 2, 1, 3, first.ErrorsURL}
+	want := importState{first.ID, "completed", 3, 2, 1, first.ErrorsURL}
 	if diff := cmp.Diff(want, first); diff != "" || first.ErrorsURL == nil {
 		t.Fatalf("the import (-want +got):\n%s", diff)
 	}
 	lines := string(ada.do("GET", strings.TrimPrefix(*first.ErrorsURL, ada.Deps.PublicURL), nil).want(t, 200, "").Body)
-	if want := `row,code,detail,Address,Purpose,Reason,Note,Score
-5,invalid_domain,"domain: This is no domain, such as example.com.",no address,,,,4
-6,not_allowed,"purpose: The value is one of marketing, all.",adam@example.com,never,,,5
-7,wrong_column_count,The row has another number of cells than the header.,adam@example.com,,,,
+	if want := `row;code;detail;Address;Purpose;Reason;Note;Score
+5;invalid_domain;"domain: This is no domain, such as example.com.";no address;;;;4
 `; lines != want {
 		t.Errorf("refused lines:\n%s", lines)
+	}
+	var more struct {
+		WarningsURL *string `json:"warnings_url"`
+		Delimiter   string
+		LeftOut     []struct{ Column, Reason string } `json:"left_out"`
+	}
+	ada.do("GET", suppressionImportsPath+"/"+first.ID, nil).want(t, 200, "").into(t, &more)
+	warnings := string(ada.download(more.WarningsURL).want(t, 200, "").Body)
+	if want := "row,column,code,detail\n6,Purpose,not_allowed,\"The value is one of marketing, all.\"\n"; warnings !=
+		want {
+		t.Errorf("warnings:\n%s", warnings)
+	}
+	if more.Delimiter != ";" || len(more.LeftOut) != 1 || more.LeftOut[0].Column != "Score" {
+		t.Errorf("%+v", more)
 	}
 	for query, want := range map[string]string{
 		"?email=eve@example.com":                 `"reason":"hard_bounce"`,
 		"?domain=spam.example":                   `"reason":"complaint"`,
 		"?domain=spam.example&purpose=marketing": `"source":"import"`,
 		"?email=eve@example.com&purpose=all":     `"note":"moved away"`,
-		"?count=exact":                           `"total":2`,
-		"?email=adam@example.com&count=exact":    `"total":0`,
+		"?count=exact":                           `"total":3`,
+		"?email=adam@example.com&count=exact":    `"total":1`,
 	} {
 		got := ada.do("GET", suppressionsPath+query, nil).want(t, 200, "")
 		if !strings.Contains(string(got.Body), want) {
@@ -143,11 +155,12 @@ func TestAFileOfSuppressionsIsImportedAndItsRefusedLinesAreListed(t *testing.T) 
 		job.Href != suppressionImportsPath+"/"+first.ID {
 		t.Errorf("the job is %+v", job)
 	}
-	if again := bring(); again.Added != 0 || again.Unchanged != 3 || again.Failed != 3 {
+	if again := bring(); again.Added != 0 || again.Unchanged != 5 || again.Failed != 1 {
 		t.Errorf("the second time: %+v", again)
 	}
 	eve := ada.contact("nowhere@example.com")
-	ada.sendTo(suppressionImportsPath, nil, "file", "email,purpose\nNoWhere@example.com,never\n").want(t, 202, "")
+	ada.sendTo(suppressionImportsPath, nil, "file", "email,purpose\nNoWhere@example.com,never\n", "strict", "true").
+		want(t, 202, "")
 	ada.workFiles()
 	ada.do("POST", contactsPath+"/"+eve.ID+"/purge", nil).want(t, 204, "")
 	if n := ada.count("suppression_import_error WHERE position('here' IN encode(cells, 'escape')) > 0"); n != 0 {
@@ -159,12 +172,12 @@ func TestAFileOfSuppressionsThatCannotBeReadIsRefusedAsAWhole(t *testing.T) {
 	t.Parallel()
 	ada := start(t, unlimited).signup()
 	for name, parts := range map[string][]string{
-		"no file":            {"purpose", "all"},
-		"empty":              {"file", ""},
-		"no address":         {"file", "name\nEve\n"},
-		"two columns of one": {"file", "email,E-Mail\na@example.com,b@example.com\n"},
-		"a word unknown":     {"file", "email\na@example.com\n", "purpose", "never"},
-		"a part unknown":     {"file", "email\na@example.com\n", "mapping", "{}"},
+		"no file":        {"purpose", "all"},
+		"empty":          {"file", ""},
+		"no address":     {"file", "name\nEve\n"},
+		"another kind":   {"file", "<!doctype html><html>"},
+		"a word unknown": {"file", "email\na@example.com\n", "purpose", "never"},
+		"a part unknown": {"file", "email\na@example.com\n", "mapping", "{}"},
 	} {
 		if got := ada.sendTo(suppressionImportsPath, nil, parts...); got.Status != 422 {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)

@@ -53,10 +53,12 @@ func namedTag(c *fiber.Ctx) error {
 	if !ok || strings.Contains(name, "/") {
 		return c.Next()
 	}
+
 	tag, err := url.PathUnescape(name)
 	if err != nil || !httpx.CleanText(tag) {
 		return c.Next()
 	}
+
 	httpx.RequestOf(c.UserContext()).Tag = tag
 	c.Path(tagsPath + "/" + url.PathEscape(url.PathEscape(tag)))
 	return c.Next()
@@ -76,15 +78,18 @@ func (a *App) listTags(ctx context.Context, in *httpx.PageInput) (*tagList, erro
 	if err != nil {
 		return nil, err
 	}
+
 	begin := ""
 	if from != nil {
 		begin = *from
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*tagList, error) {
 		rows, err := contacts.Tags(ctx, tx, begin, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &tagList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(t contacts.TagUse) contacts.TagUse {
 			return t
@@ -92,6 +97,7 @@ func (a *App) listTags(ctx context.Context, in *httpx.PageInput) (*tagList, erro
 		if err == nil {
 			err = in.Add(ctx, tx, &out.Body.Total, contacts.CountTags)
 		}
+
 		return out, err
 	})
 }
@@ -105,21 +111,21 @@ func (a *App) renameTag(ctx context.Context, in *struct {
 ) (*bulkStarted, error) {
 	name, err := contacts.Keys([]string{in.Body.Name}, "name", 1)
 	if err != nil {
-		return nil, inside(err, "name/0", "name")
+		return nil, replacePointers(err, "name/0", "name")
 	}
 	tag := httpx.RequestOf(ctx).Tag
 	if name[0] == tag {
 		return nil, fault.Invalid("name", "unchanged", "This is the tag's name.")
 	}
-	return a.retag(ctx, bulk.Action{Type: bulk.RenameTag, Tag: tag, To: name[0]})
+	return a.startRetagging(ctx, bulk.Action{Type: bulk.RenameTag, Tag: tag, To: name[0]})
 }
 
 func (a *App) deleteTag(ctx context.Context, _ *TagName) (*bulkStarted, error) {
-	return a.retag(ctx, bulk.Action{Type: bulk.DeleteTag, Tag: httpx.RequestOf(ctx).Tag})
+	return a.startRetagging(ctx, bulk.Action{Type: bulk.DeleteTag, Tag: httpx.RequestOf(ctx).Tag})
 }
 
-// retag starts a bulk change of all contacts, live or archived, that have the action's tag.
-func (a *App) retag(ctx context.Context, action bulk.Action) (*bulkStarted, error) {
+// startRetagging starts a bulk change of all contacts, live or archived, that have the action's tag.
+func (a *App) startRetagging(ctx context.Context, action bulk.Action) (*bulkStarted, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
 		known, err := contacts.Tagged(ctx, tx, action.Tag)
 		if err != nil {
@@ -128,6 +134,6 @@ func (a *App) retag(ctx context.Context, action bulk.Action) (*bulkStarted, erro
 		if !known {
 			return nil, fault.New(fault.NotFound, "No contact has this tag.")
 		}
-		return begin(ctx, tx, action, nil, false)
+		return startBulk(ctx, tx, action, nil, false)
 	})
 }

@@ -17,11 +17,11 @@ import (
 const tasksPath = "/api/v1/crm/tasks"
 
 func (a *App) mountTasks() {
-	n := records[activities.Task, activities.TaskPatch]{
+	r := records[activities.Task, activities.TaskPatch]{
 		App: a, path: tasksPath, id: func(t *activities.Task) id.ID { return t.ID },
 		create: activities.CreateTask, get: activities.GetTask, update: activities.UpdateTask,
 		archive: activities.ArchiveTask, restore: activities.RestoreTask,
-		tell: func(ctx context.Context, tx *postgres.Tx, ch *activities.TaskChange) error {
+		announce: func(ctx context.Context, tx *postgres.Tx, ch *activities.TaskChange) error {
 			if err := announceAll(ctx, tx, activities.TaskEvents(ch)); err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ func (a *App) mountTasks() {
 			Method: http.MethodPost, Path: tasksPath, Need: httpx.Member, Tag: tag, Title: "Create a task",
 			Status: http.StatusCreated, Writes: []string{"task.created", "task.completed"},
 		},
-		createHandler(n, (*createTaskRequest).patch))
+		createHandler(r, (*createTaskRequest).toPatch))
 	httpx.Route(
 		a.Server,
 		httpx.Op{
@@ -61,7 +61,7 @@ func (a *App) mountTasks() {
 			Tag:    tag,
 			Title:  "Get a task",
 		},
-		n.shown,
+		r.getRecord,
 	)
 	httpx.Route(a.Server,
 		httpx.Op{
@@ -69,19 +69,19 @@ func (a *App) mountTasks() {
 			Method: http.MethodPatch, Path: tasksPath + "/{id}", Need: httpx.Member, Tag: tag,
 			Title: "Update or complete a task", Writes: []string{"task.completed"},
 		},
-		updateHandler(n, (*updateTaskRequest).patch))
+		updateHandler(r, (*updateTaskRequest).toPatch))
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "tasks.archive",
 			Method: http.MethodDelete, Path: tasksPath + "/{id}", Need: httpx.Member, Tag: tag, Title: "Archive a task",
 			Status: http.StatusNoContent,
-		}, n.archived)
+		}, r.archiveRecord)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "tasks.restore",
 			Method: http.MethodPost, Path: tasksPath + "/{id}/restore", Need: httpx.Member, Tag: tag,
 			Title: "Restore an archived task",
-		}, n.restored)
+		}, r.restoreRecord)
 }
 
 // TaskFields are the members common to every task body.
@@ -103,13 +103,13 @@ func (TaskFields) Descriptions() map[string]string {
 	}
 }
 
-func (f *TaskFields) patch(title httpx.Optional[string]) activities.TaskPatch {
+func (f *TaskFields) toPatch(title httpx.Optional[string]) activities.TaskPatch {
 	p := activities.TaskPatch{
 		Title: title.Field, Description: f.Description.Field, Status: f.Status.Field, Priority: f.Priority.Field,
 		DueAt:      f.DueAt.Field,
 		AssigneeID: f.AssigneeID.Field, Subjects: f.subjects(),
 	}
-	f.refuse(p.Refuse)
+	f.refuseReadOnly(p.Refuse)
 	p.Refuse("completed_at", json.RawMessage(f.CompletedAt))
 	return p
 }
@@ -119,14 +119,14 @@ type createTaskRequest struct {
 	TaskFields
 }
 
-func (b *createTaskRequest) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
+func (b *createTaskRequest) toPatch() activities.TaskPatch { return b.TaskFields.toPatch(b.Title) }
 
 type updateTaskRequest struct {
 	Title httpx.Optional[string] `json:"title" required:"false" doc:"What is to be done, 1 to 200 characters; not null"`
 	TaskFields
 }
 
-func (b *updateTaskRequest) patch() activities.TaskPatch { return b.TaskFields.patch(b.Title) }
+func (b *updateTaskRequest) toPatch() activities.TaskPatch { return b.TaskFields.toPatch(b.Title) }
 
 type taskQuery struct {
 	httpx.Page
@@ -149,16 +149,18 @@ func (taskQuery) Descriptions() map[string]string {
 
 func (a *App) listTasks(ctx context.Context, in *taskQuery) (*recordList[activities.Task], error) {
 	f := &activities.TaskFilter{
-		Status: in.Status, DueAfter: boundary(in.DueAfter), DueBefore: boundary(in.DueBefore),
+		Status: in.Status, DueAfter: timeOrNil(in.DueAfter), DueBefore: timeOrNil(in.DueBefore),
 		Archived: in.Archived,
 	}
-	if err := in.read(&f.Contact, &f.Company, &f.Deal); err != nil {
+	if err := in.readIDs(&f.Contact, &f.Company, &f.Deal); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if f.Assignee, err = uuidParameter("assignee_id", in.AssigneeID); err != nil {
 		return nil, err
 	}
+
 	return listHandler(ctx, a, in.Page, in.Count, listing[activities.Task]{
 		rows: func(ctx context.Context, tx *postgres.Tx, after *record.Position, limit int) ([]activities.TaskRow,
 			error,

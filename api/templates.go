@@ -19,19 +19,19 @@ const (
 )
 
 func (a *App) mountTemplates() {
-	n := records[templates.Template, templates.Patch]{
+	r := records[templates.Template, templates.Patch]{
 		App: a, path: templatesPath, id: func(t *templates.Template) id.ID { return t.ID },
 		create: func(_ context.Context, tx *postgres.Tx, p *templates.Patch) (templates.Row, error) {
 			return templates.Create(tx, p)
 		},
 		get: templates.Get, update: templates.Update, archive: templates.Archive, restore: templates.Restore,
-		tell: func(context.Context, *postgres.Tx, *templates.Change) error { return nil }, // templates have no events
+		announce: func(context.Context, *postgres.Tx, *templates.Change) error { return nil }, // without events
 	}
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "templates.create",
 		Method: http.MethodPost, Path: templatesPath, Need: httpx.Member, Tag: templatesTag,
 		Title: "Create a template", Status: http.StatusCreated,
-	}, createHandler(n, (*createTemplateRequest).patch))
+	}, createHandler(r, (*createTemplateRequest).toPatch))
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "templates.list",
 		Method: http.MethodGet, Path: templatesPath, Need: httpx.Viewer, Tag: templatesTag, Title: "List templates",
@@ -45,22 +45,22 @@ func (a *App) mountTemplates() {
 		ID:     "templates.get",
 		Method: http.MethodGet, Path: templatesPath + "/{id}", Need: httpx.Viewer, Tag: templatesTag,
 		Title: "Get a template",
-	}, n.shown)
+	}, r.getRecord)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "templates.update",
 		Method: http.MethodPatch, Path: templatesPath + "/{id}", Need: httpx.Member, Tag: templatesTag,
 		Title: "Update a template",
-	}, updateHandler(n, (*updateTemplateRequest).patch))
+	}, updateHandler(r, (*updateTemplateRequest).toPatch))
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "templates.archive",
 		Method: http.MethodDelete, Path: templatesPath + "/{id}", Need: httpx.Member, Tag: templatesTag,
 		Title: "Archive a template", Status: http.StatusNoContent,
-	}, n.archived)
+	}, r.archiveRecord)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "templates.restore",
 		Method: http.MethodPost, Path: templatesPath + "/{id}/restore", Need: httpx.Member, Tag: templatesTag,
 		Title: "Restore an archived template",
-	}, n.restored)
+	}, r.restoreRecord)
 }
 
 // TemplateParts are the parts of a mail in a request.
@@ -81,7 +81,7 @@ func (TemplateParts) Descriptions() map[string]string {
 	}
 }
 
-func (p *TemplateParts) patch() templates.Patch {
+func (p *TemplateParts) toPatch() templates.Patch {
 	return templates.Patch{
 		Subject: p.Subject.Field, HTML: p.HTML.Field, Text: p.Text.Field, Blocks: p.Blocks.Field,
 	}
@@ -96,8 +96,8 @@ type TemplateFields struct {
 	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
 
-func (f *TemplateFields) patch(name httpx.Optional[string]) templates.Patch {
-	p := f.TemplateParts.patch()
+func (f *TemplateFields) toPatch(name httpx.Optional[string]) templates.Patch {
+	p := f.TemplateParts.toPatch()
 	p.Name = name.Field
 	p.Refuse("id", json.RawMessage(f.ID))
 	p.Refuse("created_at", json.RawMessage(f.CreatedAt))
@@ -111,14 +111,14 @@ type createTemplateRequest struct {
 	TemplateFields
 }
 
-func (b *createTemplateRequest) patch() templates.Patch { return b.TemplateFields.patch(b.Name) }
+func (b *createTemplateRequest) toPatch() templates.Patch { return b.TemplateFields.toPatch(b.Name) }
 
 type updateTemplateRequest struct {
 	Name httpx.Optional[string] `json:"name" required:"false" doc:"Display name, 1 to 200 characters; not null"`
 	TemplateFields
 }
 
-func (b *updateTemplateRequest) patch() templates.Patch { return b.TemplateFields.patch(b.Name) }
+func (b *updateTemplateRequest) toPatch() templates.Patch { return b.TemplateFields.toPatch(b.Name) }
 
 type templateQuery struct {
 	httpx.Page

@@ -27,8 +27,8 @@ func (templatePreviewRequest) Descriptions() map[string]string {
 	}
 }
 
-// read returns what is to be shown: a stored template, or parts.
-func (r *templatePreviewRequest) read() (template *id.ID, parts compose.Source, err error) {
+// previewSource returns what is to be shown: a stored template, or parts.
+func (r *templatePreviewRequest) previewSource() (template *id.ID, parts compose.Source, err error) {
 	stored := r.TemplateID.Set && !r.TemplateID.Null
 	if stored == (r.Template.Set && !r.Template.Null) {
 		return nil, parts, fault.Invalid("template_id", "required",
@@ -38,7 +38,8 @@ func (r *templatePreviewRequest) read() (template *id.ID, parts compose.Source, 
 		template, err = uuidField("template_id", r.TemplateID)
 		return template, parts, err
 	}
-	p := r.Template.Value.patch()
+
+	p := r.Template.Value.toPatch()
 	parts, err = p.SourceOf("template/")
 	return nil, parts, err
 }
@@ -60,19 +61,23 @@ type templatePreview struct{ Body templates.Preview }
 func (a *App) previewTemplate(ctx context.Context, in *struct{ Body templatePreviewRequest }) (*templatePreview,
 	error,
 ) {
-	template, parts, err := in.Body.read()
+	template, parts, err := in.Body.previewSource()
 	if err != nil {
 		return nil, err
 	}
+
 	contact, err := id.Parse(in.Body.ContactID)
 	if err != nil {
 		return nil, fault.Invalid("contact_id", "invalid_uuid", "This is not a UUID.")
 	}
+
 	mailbox, err := uuidField("mailbox_id", in.Body.MailboxID)
 	if err != nil {
 		return nil, err
 	}
+
 	s := templates.Service{Box: a.Box, PublicURL: a.PublicURL}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*templatePreview, error) {
 		shown, err := s.Preview(ctx, tx, template, parts, contact, mailbox)
 		if err != nil {

@@ -67,7 +67,7 @@ type threadQuery struct {
 	Unread    string `query:"unread" enum:"true,false" doc:"Only threads that are unread, or read"`
 }
 
-func (q *threadQuery) filter() (f *inbound.Filter, err error) {
+func (q *threadQuery) toFilter() (f *inbound.Filter, err error) {
 	f = &inbound.Filter{}
 	if f.Contact, err = uuidParameter("contact_id", q.ContactID); err != nil {
 		return nil, err
@@ -78,6 +78,7 @@ func (q *threadQuery) filter() (f *inbound.Filter, err error) {
 	if q.Unread != "" {
 		f.Unread = new(q.Unread == "true")
 	}
+
 	return f, nil
 }
 
@@ -86,19 +87,22 @@ type threadList struct {
 }
 
 func (a *App) listThreads(ctx context.Context, in *threadQuery) (*threadList, error) {
-	f, err := in.filter()
+	f, err := in.toFilter()
 	if err != nil {
 		return nil, err
 	}
+
 	after, err := httpx.After[record.Position](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*threadList, error) {
 		rows, err := inbound.ListThreads(ctx, tx, f, after, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			inbound.VersionedThread.Listed, inbound.ThreadPosition)
 		if err == nil {
@@ -106,6 +110,7 @@ func (a *App) listThreads(ctx context.Context, in *threadQuery) (*threadList, er
 				return inbound.CountThreads(ctx, tx, f)
 			})
 		}
+
 		return &threadList{l}, err
 	})
 }
@@ -158,6 +163,7 @@ func (a *App) getMessage(ctx context.Context, in *RecordID) (*messageAnswer, err
 		if !fault.Is(err, fault.NotFound) {
 			return nil, err
 		}
+
 		full, failed := emails.Get(ctx, tx, in.ID)
 		if fault.Is(failed, fault.NotFound) || failed == nil && full.MarkedAt == nil {
 			return nil, err
@@ -165,6 +171,7 @@ func (a *App) getMessage(ctx context.Context, in *RecordID) (*messageAnswer, err
 		if failed != nil {
 			return nil, failed
 		}
+
 		return &messageAnswer{httpx.ETag(full.Edit, full.Computed), inbound.Sent(full)}, nil
 	})
 }
@@ -188,6 +195,7 @@ func (a *App) updateMessage(ctx context.Context, in *recordPatch[updateMessageRe
 		return nil, fault.Invalid("class", "invalid_choice",
 			fault.Choices("There is no such class.", class.Value, classify.Classes()))
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*messageAnswer, error) {
 		v, err := inbound.Get(ctx, tx, in.ID)
 		if err == nil && class.Set {

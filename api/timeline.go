@@ -42,6 +42,7 @@ func (timelineEntry) Schema(r huma.Registry) *huma.Schema {
 			{Type: huma.TypeObject, AdditionalProperties: true},
 		}
 	}
+
 	return s
 }
 
@@ -62,26 +63,32 @@ func (a *App) listTimeline(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+
 	before, err := httpx.After[id.ID](ctx, a.Server, in.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*timelineList, error) {
 		if _, err := contacts.Get(ctx, tx, in.ID, in.IncludeArchived); err != nil {
 			return nil, err
 		}
+
 		within, err := merge.Within(ctx, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
+
 		rows, err := events.Timeline(ctx, tx, append([]id.ID{in.ID}, within...), types, before, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		out := &timelineList{}
 		out.Body, err = httpx.NewList(ctx, a.Server, in.Page, rows, func(e events.TimelineEntry) timelineEntry {
 			return timelineEntry{e}
 		}, func(e events.TimelineEntry) id.ID { return e.ID })
+
 		return out, err
 	})
 }

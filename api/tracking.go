@@ -46,7 +46,7 @@ func (in *visitIn) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (in *visitIn) visit(ctx context.Context) *tracking.Visit {
+func (in *visitIn) toVisit(ctx context.Context) *tracking.Visit {
 	return &tracking.Visit{Head: in.isHead, Agent: in.Agent, IP: httpx.ClientIP(ctx)}
 }
 
@@ -70,7 +70,7 @@ func (a *App) checkVisit(ctx context.Context, in *visitIn) {
 // show a broken picture.
 func (a *App) openEmail(ctx context.Context, in *visitIn) (*pixelOut, error) {
 	a.checkVisit(ctx, in)
-	if err := a.visits.Open(ctx, in.Token, in.visit(ctx)); err != nil {
+	if err := a.visits.Open(ctx, in.Token, in.toVisit(ctx)); err != nil {
 		a.Log.WarnContext(ctx, "an open could not be stored", "error", err)
 	}
 	gif, err := base64.StdEncoding.DecodeString(dot)
@@ -97,7 +97,7 @@ func (a *App) followLink(ctx context.Context, in *visitIn) (*linkOut, error) {
 	a.checkVisit(ctx, in)
 	out := &linkOut{Status: http.StatusFound, Cache: "no-store"}
 	var err error
-	if out.Location, err = a.visits.Click(ctx, in.Token, in.visit(ctx)); err != nil {
+	if out.Location, err = a.visits.Click(ctx, in.Token, in.toVisit(ctx)); err != nil {
 		return nil, err
 	}
 	if out.Location != "" {
@@ -106,8 +106,11 @@ func (a *App) followLink(ctx context.Context, in *visitIn) (*linkOut, error) {
 	if !strings.Contains(in.Accept, "text/html") {
 		return nil, fault.New(fault.NotFound, "This link leads nowhere.")
 	}
-	out.Status, out.Kind = http.StatusNotFound, "text/html; charset=utf-8"
+
+	out.Status = http.StatusNotFound
+	out.Kind = "text/html; charset=utf-8"
 	shown := a.pages.BrandOf(ctx, id.ID{})
 	out.Body, out.Policy, err = shown.Render(noLink)
+
 	return out, err
 }

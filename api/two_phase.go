@@ -30,9 +30,10 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(change.Call) (*c
 		}
 		return show(got), nil
 	}
-	if out, err := known(ctx, a, r, show); out != nil || err != nil {
+	if out, err := findKeyedOutcome(ctx, a, r, show); out != nil || err != nil {
 		return out, err
 	}
+
 	kept := false
 	got, err := act(change.Call{
 		Key: r.Key, Fingerprint: r.Fingerprint[:],
@@ -50,12 +51,13 @@ func twoPhaseWrite[O any](ctx context.Context, a *App, act func(change.Call) (*c
 	})
 	switch {
 	case errors.Is(err, errStored):
-		return known(ctx, a, r, show)
+		return findKeyedOutcome(ctx, a, r, show)
 	case err != nil:
 		return nil, err
 	case kept:
 		return show(got), nil
 	}
+
 	return storeResponse(ctx, a, show(got))
 }
 
@@ -72,9 +74,9 @@ func storeResponse[O any](ctx context.Context, a *App, out *O) (*O, error) {
 	)
 }
 
-// known returns the response for a key that was used before: the stored response, or the outcome of the key's change.
-// It returns nil for a new key.
-func known[O any](ctx context.Context, a *App, r *httpx.Request, show func(*change.Answer) *O) (*O, error) {
+// findKeyedOutcome returns the response for a key that was used before: the stored response, or the outcome of the
+// key's change. It returns nil for a new key.
+func findKeyedOutcome[O any](ctx context.Context, a *App, r *httpx.Request, show func(*change.Answer) *O) (*O, error) {
 	var (
 		out     *O
 		earlier *change.Known
@@ -105,20 +107,24 @@ func known[O any](ctx context.Context, a *App, r *httpx.Request, show func(*chan
 	case earlier.Answer.Status == billing.InFlight:
 		return nil, httpx.InFlight()
 	}
+
 	got, err := a.changes.Recall(ctx, earlier)
 	if err != nil {
 		return nil, err
 	}
+
 	r.Replayed = true
+
 	return show(got), nil
 }
 
-// replay returns the stored response of a route without plan changes, or nil for a new key.
-func replay[O any](ctx context.Context, a *App) (out *O, err error) {
+// findStoredResponse returns the stored response of a route without plan changes, or nil for a new key.
+func findStoredResponse[O any](ctx context.Context, a *App) (out *O, err error) {
 	r := httpx.RequestOf(ctx)
 	if r.Key == "" {
 		return nil, nil //nolint:nilnil // as for a new key
 	}
+
 	err = a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
 		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err != nil || stored == nil {
@@ -130,5 +136,6 @@ func replay[O any](ctx context.Context, a *App) (out *O, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("recall response: %w", err)
 	}
+
 	return out, nil
 }

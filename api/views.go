@@ -45,7 +45,7 @@ type ViewKey struct {
 	Key string `path:"key" doc:"1 to 100 letters, digits, dots, colons, hyphens and underscores"`
 }
 
-func (k ViewKey) check() error {
+func (k ViewKey) checkKey() error {
 	if viewKey.MatchString(k.Key) {
 		return nil
 	}
@@ -70,10 +70,12 @@ func (a *App) listViews(ctx context.Context, in *struct{ httpx.Page }) (*viewLis
 	if err != nil {
 		return nil, err
 	}
+
 	begin := ""
 	if after != nil {
 		begin = *after
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*viewList, error) {
 		rows, err := org.Views(ctx, tx, httpx.Who(ctx).User, begin, in.Limit+1)
 		if err != nil {
@@ -91,7 +93,7 @@ func (a *App) putView(ctx context.Context, in *struct {
 	Body httpx.RawJSON
 },
 ) (*viewOut, error) {
-	if err := in.check(); err != nil {
+	if err := in.checkKey(); err != nil {
 		return nil, err
 	}
 	v := org.View{Key: in.Key, Value: json.RawMessage(in.Body)}
@@ -101,7 +103,7 @@ func (a *App) putView(ctx context.Context, in *struct {
 }
 
 func (a *App) dropView(ctx context.Context, in *ViewKey) (*noContact, error) {
-	if err := in.check(); err != nil {
+	if err := in.checkKey(); err != nil {
 		return nil, err
 	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {

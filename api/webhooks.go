@@ -122,7 +122,7 @@ func (a *App) mountWebhooks() {
 		Method: http.MethodPost, Path: deliveriesPath + "/{id}/redeliver", Need: httpx.Admin, Tag: tag,
 		Title: "Redeliver a delivery's event", Status: http.StatusAccepted,
 		Writes: []string{events.DeliverKind},
-	}, a.redeliver)
+	}, a.redeliverEvent)
 }
 
 // HookID is the path parameter of one webhook.
@@ -180,6 +180,7 @@ func (a *App) createHook(ctx context.Context, in *struct{ Body createWebhookRequ
 			return nil, fault.Invalid("secret", "invalid_length", "A secret has 16 to 128 characters.")
 		}
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*createHookOut, error) {
 		v, shown, err := a.Hooks.Create(ctx, tx, n)
 		if err != nil {
@@ -214,11 +215,13 @@ func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*struct{ Body httpx.List[webhooks.Endpoint] }, error) {
 		rows, err := a.Hooks.List(ctx, tx, orZero(before), in.Limit+1, in.Archived)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows,
 			func(v webhooks.Versioned) webhooks.Endpoint { return v.Endpoint }, func(v webhooks.Versioned) id.ID {
 				return v.ID
@@ -226,6 +229,7 @@ func (a *App) listHooks(ctx context.Context, in *listHooksIn) (*struct {
 		if err == nil && in.Count != "" {
 			l.Total, err = a.Hooks.Count(ctx, tx, in.Archived)
 		}
+
 		return &struct{ Body httpx.List[webhooks.Endpoint] }{l}, err
 	})
 }
@@ -303,6 +307,7 @@ func (a *App) patchHook(ctx context.Context, in *patchHookIn) (*hookOut, error) 
 		if v.Edit != before {
 			auditHook(ctx, tx, "webhook.updated", v.ID)
 		}
+
 		return hookAnswer(v), nil
 	})
 }
@@ -355,10 +360,12 @@ func (a *App) testHook(ctx context.Context, in *testWebhookIn) (*testHookOut, er
 			}
 			return nil, fault.Invalid("type", "unknown_event_type", events.Unknown(in.Body.Type))
 		}
+
 		d, err := a.Hooks.SendTest(ctx, tx, in.ID, t)
 		if err != nil {
 			return nil, err
 		}
+
 		return &testHookOut{Location: deliveriesPath + "/" + d.ID.String(), Body: d}, nil
 	})
 }

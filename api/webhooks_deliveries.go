@@ -19,10 +19,10 @@ type DeliveryQuery struct {
 	EventType     string    `query:"event_type" maxLength:"100" doc:"Only this event type"`
 	CreatedAfter  time.Time `query:"created_after" doc:"Only deliveries created after this time"`
 	CreatedBefore time.Time `query:"created_before" doc:"Only deliveries created before this time"`
-	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total; both values count exactly"`
+	Count         string    `query:"count" enum:"estimate,exact" doc:"Add total; estimate: exact up to 1000, then near"`
 }
 
-func (q *DeliveryQuery) filter() (webhooks.Filter, error) {
+func (q *DeliveryQuery) toFilter() (webhooks.Filter, error) {
 	if _, ok := events.Lookup(q.EventType); !ok && q.EventType != "" {
 		return webhooks.Filter{}, fault.Parameter("event_type", "unknown_event_type", events.Unknown(q.EventType))
 	}
@@ -36,29 +36,37 @@ type deliveryList struct {
 	Body httpx.List[webhooks.Delivery]
 }
 
-// deliveries returns one page of the list that rows reads and total counts.
-func (a *App) deliveries(ctx context.Context, q *DeliveryQuery,
-	rows func(tx *postgres.Tx, f webhooks.Filter, before id.ID, limit int) ([]webhooks.Delivery, error),
-	total func(tx *postgres.Tx, f webhooks.Filter) (*int64, error),
+// deliveryPage returns one page of the list that rows reads, of all webhooks or of one.
+func (a *App) deliveryPage(ctx context.Context, q *DeliveryQuery,
+	rows func(tx *postgres.Tx, f webhooks.Filter, before id.ID, limit int) (webhooks.DeliveryPage, error),
+	hook *id.ID,
 ) (*deliveryList, error) {
-	filter, err := q.filter()
+	filter, err := q.toFilter()
 	if err != nil {
 		return nil, err
 	}
+
 	before, err := httpx.After[id.ID](ctx, a.Server, q.Page)
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*deliveryList, error) {
 		found, err := rows(tx, filter, orZero(before), q.Limit+1)
 		if err != nil {
 			return nil, err
 		}
-		l, err := httpx.NewList(ctx, a.Server, q.Page, found,
+
+		l, err := httpx.NewList(ctx, a.Server, q.Page, found.Deliveries,
 			func(d webhooks.Delivery) webhooks.Delivery { return d }, func(d webhooks.Delivery) id.ID { return d.ID })
-		if err == nil && q.Count != "" {
-			l.Total, err = total(tx, filter)
+		if err == nil && !l.HasMore && found.Next != nil {
+			l.HasMore = true
+			l.NextCursor, err = httpx.Cursor(ctx, a.Server, *found.Next)
 		}
+		if err == nil && q.Count != "" {
+			l.Total, err = a.Hooks.CountDeliveries(ctx, tx, hook, filter, q.Count == "estimate")
+		}
+
 		return &deliveryList{l}, err
 	})
 }
@@ -69,12 +77,10 @@ type listDeliveriesIn struct {
 }
 
 func (a *App) listDeliveries(ctx context.Context, in *listDeliveriesIn) (*deliveryList, error) {
-	return a.deliveries(ctx, &in.DeliveryQuery,
-		func(tx *postgres.Tx, f webhooks.Filter, before id.ID, limit int) ([]webhooks.Delivery, error) {
+	return a.deliveryPage(ctx, &in.DeliveryQuery,
+		func(tx *postgres.Tx, f webhooks.Filter, before id.ID, limit int) (webhooks.DeliveryPage, error) {
 			return a.Hooks.ListDeliveries(ctx, tx, in.ID, f, before, limit)
-		}, func(tx *postgres.Tx, f webhooks.Filter) (*int64, error) {
-			return a.Hooks.CountDeliveries(ctx, tx, in.ID, f)
-		})
+		}, &in.ID)
 }
 
 type listAllDeliveriesIn struct {
@@ -87,10 +93,8 @@ func (a *App) listAllDeliveries(ctx context.Context, in *listAllDeliveriesIn) (*
 	if err != nil {
 		return nil, err
 	}
-	return a.deliveries(ctx, &in.DeliveryQuery,
-		func(tx *postgres.Tx, f webhooks.Filter, before id.ID, limit int) ([]webhooks.Delivery, error) {
+	return a.deliveryPage(ctx, &in.DeliveryQuery,
+		func(tx *postgres.Tx, f webhooks.Filter, before id.ID, limit int) (webhooks.DeliveryPage, error) {
 			return a.Hooks.ListAllDeliveries(ctx, tx, hook, f, before, limit)
-		}, func(tx *postgres.Tx, f webhooks.Filter) (*int64, error) {
-			return a.Hooks.CountAllDeliveries(ctx, tx, hook, f)
-		})
+		}, hook)
 }

@@ -33,6 +33,7 @@ func (a *App) replayHook(ctx context.Context, in *replayWebhookIn) (*replayOut, 
 	); err != nil {
 		return nil, err
 	}
+
 	r := webhooks.Range{
 		From: in.Body.From.Time, To: in.Body.To.Time, Types: in.Body.Types,
 		OnlyFailed: in.Body.OnlyFailed.Value,
@@ -42,10 +43,12 @@ func (a *App) replayHook(ctx context.Context, in *replayWebhookIn) (*replayOut, 
 			made, err := a.Hooks.Preview(ctx, tx, in.ID, r)
 			return &replayOut{Body: made}, err
 		}
+
 		made, err := a.Hooks.Replay(ctx, tx, in.ID, r)
 		if err != nil {
 			return nil, err
 		}
+
 		auditHook(ctx, tx, "webhook.replayed", in.ID)
 		err = webhookreplay.Kind.Add(ctx, tx, webhookreplay.Args{Replay: *made.ID})
 		return &replayOut{Location: hooksPath + "/" + in.ID.String() + "/replays/" + made.ID.String(), Body: made}, err

@@ -33,9 +33,10 @@ type rotatedWebhook struct {
 // Descriptions implements wire.Describer.
 func (rotatedWebhook) Descriptions() map[string]string {
 	return map[string]string{
-		"previous_secret_expires_at": "Until then each delivery has two signatures, of the new secret first and of " +
-			"the previous one second; null with overlap_hours 0. A rotation within the overlap ends it: the secret " +
-			"shown here is then the previous one",
+		"previous_secret_expires_at": "Until then the previous secret also signs each delivery, after the new one; " +
+			"null with overlap_hours 0, which ends all earlier secrets. Secrets of earlier rotations sign until " +
+			"their " +
+			"own times",
 	}
 }
 
@@ -45,7 +46,8 @@ type rotateSecretOut struct {
 }
 
 func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecretOut, error) {
-	chosen, overlap := "", webhooks.Overlap
+	chosen := ""
+	overlap := webhooks.Overlap
 	if b := in.Body; b != nil {
 		if b.Secret != nil {
 			if chosen = *b.Secret; chosen == "" {
@@ -57,11 +59,13 @@ func (a *App) rotateSecret(ctx context.Context, in *rotateSecretIn) (*rotateSecr
 			overlap = time.Duration(min(max(*b.OverlapHours, -1), 1000)) * time.Hour
 		}
 	}
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*rotateSecretOut, error) {
 		v, shown, until, err := a.Hooks.Rotate(ctx, tx, in.ID, chosen, overlap)
 		if err != nil {
 			return nil, err
 		}
+
 		org.Audit(ctx, tx, org.Entry{
 			Action: "webhook.secret_rotated", Target: "webhook", ID: v.ID.String(),
 			Detail: map[string]any{"overlap_hours": int(overlap / time.Hour)},
@@ -78,7 +82,7 @@ type redeliverOut struct {
 	Body     webhooks.Delivery
 }
 
-func (a *App) redeliver(ctx context.Context, in *HookID) (*redeliverOut, error) {
+func (a *App) redeliverEvent(ctx context.Context, in *HookID) (*redeliverOut, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*redeliverOut, error) {
 		d, err := a.Hooks.Redeliver(ctx, tx, in.ID)
 		if err != nil {

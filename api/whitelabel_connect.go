@@ -24,7 +24,7 @@ func (a *App) mountWhiteLabelConnect() {
 		Tag:   connectAccountTag,
 		Title: "Get a link to the reseller's onboarding at the payment processor", Secret: true,
 		Feature: plans.WhiteLabeling, Writes: told,
-	}, a.onboard)
+	}, a.startOnboarding)
 	httpx.Route(a.Server,
 		httpx.Op{
 			ID:     "connect.get",
@@ -96,29 +96,33 @@ func (onboardingLinkOut) Descriptions() map[string]string {
 	}
 }
 
-// onboard creates a new link on each request. An Idempotency-Key rejects a different request with the same key, but the
-// response is not stored: a used link is worthless, so a repeated request gets a new one.
-func (a *App) onboard(ctx context.Context, in *onboardIn) (*onboardingLinkOut, error) {
-	if err := a.keyed(ctx); err != nil {
+// startOnboarding creates a new link on each request. An Idempotency-Key rejects a different request with the same key,
+// but the response is not stored: a used link is worthless, so a repeated request gets a new one.
+func (a *App) startOnboarding(ctx context.Context, in *onboardIn) (*onboardingLinkOut, error) {
+	if err := a.checkKeyOnly(ctx); err != nil {
 		return nil, err
 	}
+
 	w := httpx.Who(ctx)
-	t := newOnboarding(w, in.Origin != "" && in.Origin == origin(a.PublicURL))
+	t := newOnboarding(w, in.Origin != "" && in.Origin == originOf(a.PublicURL))
 	link, err := a.onboardingLink(ctx, t)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &onboardingLinkOut{Cookie: a.onboardingCookie(t)}
-	out.Body.URL, out.Body.ExpiresAt = link.URL, wire.At(link.Until)
+	out.Body.URL = link.URL
+	out.Body.ExpiresAt = wire.At(link.Until)
 	return out, nil
 }
 
-// keyed checks the request against its idempotency key, if it has one, and stores no response.
-func (a *App) keyed(ctx context.Context) error {
+// checkKeyOnly checks the request against its idempotency key, if it has one, and stores no response.
+func (a *App) checkKeyOnly(ctx context.Context) error {
 	r := httpx.RequestOf(ctx)
 	if r.Key == "" {
 		return nil
 	}
+
 	return a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
 		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err != nil || stored != nil {
@@ -173,6 +177,7 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 	if err != nil {
 		return nil, err
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*connectStateOut, error) {
 		c, err := connect.Read(ctx, tx)
 		if err != nil {
@@ -187,11 +192,11 @@ func (a *App) readConnect(ctx context.Context, _ *struct{}) (*connectStateOut, e
 func showConnect(c *connect.Account, rights *plans.Entitlements) *connectStateOut {
 	out := &connectStateOut{Tagged: httpx.ETag(c.Version, rights.Version), Body: connectState{
 		Status: c.State, CanSell: c.State == connect.Enabled && rights.Has(plans.WhiteLabeling),
-		AccountID:      word(c.ID),
+		AccountID:      stringOrNil(c.ID),
 		ChargesEnabled: c.Charges, PayoutsEnabled: c.Payouts,
 		Requirements: connectRequirements{
-			CurrentlyDue: some(c.Due), PastDue: some(c.PastDue), PendingVerification: some(c.Pending),
-			DisabledReason: word(c.Disabled),
+			CurrentlyDue: emptyIfNil(c.Due), PastDue: emptyIfNil(c.PastDue), PendingVerification: emptyIfNil(c.Pending),
+			DisabledReason: stringOrNil(c.Disabled),
 		},
 	}}
 	if c.Deadline != nil {
@@ -202,11 +207,12 @@ func showConnect(c *connect.Account, rights *plans.Entitlements) *connectStateOu
 		at := wire.At(c.Since)
 		out.Body.StatusSince = &at
 	}
+
 	return out
 }
 
-// some returns all, or an empty slice instead of nil.
-func some(all []string) []string {
+// emptyIfNil returns all, or an empty slice instead of nil.
+func emptyIfNil(all []string) []string {
 	if all == nil {
 		return []string{}
 	}

@@ -45,17 +45,20 @@ func (a *App) listFees(ctx context.Context, in *httpx.PageInput) (*feesOut, erro
 	if from == nil {
 		from = &feePlace{At: wire.At(time.Unix(0, 0))}
 	}
+
 	return httpx.Read(ctx, a.Server, func(tx *postgres.Tx) (*feesOut, error) {
 		rows, err := connect.Splits(ctx, tx, from.At.Time, from.Invoice, in.Limit+1)
 		if err != nil {
 			return nil, err
 		}
+
 		l, err := httpx.NewList(ctx, a.Server, in.Page, rows, showFee, func(x connect.Split) feePlace {
 			return feePlace{wire.At(x.PaidAt), x.Invoice}
 		})
 		if err == nil {
 			err = in.Add(ctx, tx, &l.Total, connect.CountSplits)
 		}
+
 		return &feesOut{l}, err
 	})
 }

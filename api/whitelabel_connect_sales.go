@@ -22,7 +22,7 @@ func (a *App) mountConnectSales() {
 		Method: http.MethodPost, Path: connectPath + "/sales", Need: httpx.Owner, Part: httpx.PartBilling,
 		Tag: connectAccountTag, Title: "Bill a client organization on the reseller's payment account",
 		Status: http.StatusCreated, Also: []int{http.StatusAccepted}, Feature: plans.WhiteLabeling,
-	}, a.sell)
+	}, a.createSale)
 }
 
 type createSaleIn struct {
@@ -70,16 +70,19 @@ func (connectSale) Descriptions() map[string]string {
 	}
 }
 
-// sell starts billing a client. The transaction that records the sale stores it under the idempotency key. A repeated
-// request therefore never makes a second sale: it gets the sale as it is now, or the error with which it failed.
-func (a *App) sell(ctx context.Context, in *createSaleIn) (*saleOut, error) {
+// createSale starts billing a client. The transaction that records the sale stores it under the idempotency key. A
+// repeated request therefore never makes a second sale: it gets the sale as it is now, or the error with which it
+// failed.
+func (a *App) createSale(ctx context.Context, in *createSaleIn) (*saleOut, error) {
 	if err := auth.CheckEmail("email", in.Body.Email); err != nil {
 		return nil, err
 	}
+
 	r := httpx.RequestOf(ctx)
 	if out, err := a.soldBefore(ctx, r); out != nil || err != nil {
 		return out, err
 	}
+
 	sale, err := a.resellers.Sell(ctx, r.Who.Org, connect.Offer{
 		Client: in.Body.ClientOrgID, Email: in.Body.Email, Name: in.Body.Name, Amount: in.Body.Amount,
 		Currency: in.Body.Currency, Interval: in.Body.Interval, Days: in.Body.DaysUntilDue,
@@ -87,6 +90,7 @@ func (a *App) sell(ctx context.Context, in *createSaleIn) (*saleOut, error) {
 		if r.Key == "" {
 			return nil
 		}
+
 		stored, err := httpx.RecallStored(ctx, tx, r)
 		if err == nil && stored != nil {
 			err = errStored
@@ -94,6 +98,7 @@ func (a *App) sell(ctx context.Context, in *createSaleIn) (*saleOut, error) {
 		if err != nil {
 			return err
 		}
+
 		return httpx.StoreResponse(tx, a.Server, r, showSale(sale))
 	})
 	switch {
@@ -104,6 +109,7 @@ func (a *App) sell(ctx context.Context, in *createSaleIn) (*saleOut, error) {
 	case err != nil:
 		return nil, err
 	}
+
 	return showSale(sale), nil
 }
 
@@ -112,6 +118,7 @@ func (a *App) soldBefore(ctx context.Context, r *httpx.Request) (*saleOut, error
 	if r.Key == "" {
 		return nil, nil
 	}
+
 	var sale *connect.Sale
 	err := a.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
 		stored, err := httpx.RecallStored(ctx, tx, r)
@@ -128,10 +135,12 @@ func (a *App) soldBefore(ctx context.Context, r *httpx.Request) (*saleOut, error
 	if err != nil || sale == nil {
 		return nil, err
 	}
+
 	r.Replayed = true
 	if err := sale.Err(); err != nil {
 		return nil, err
 	}
+
 	return showSale(sale), nil
 }
 
@@ -139,7 +148,7 @@ func showSale(s *connect.Sale) *saleOut {
 	out := &saleOut{Status: http.StatusCreated, Body: connectSale{
 		ID: s.ID, ClientOrgID: s.Client, Status: s.State, Name: s.Name, Email: s.Email, Amount: s.Amount,
 		Currency: s.Currency, Interval: s.Interval, DaysUntilDue: s.Days, FeePercent: plans.Percent(s.FeeBPS),
-		SubscriptionID: word(s.Subscription), CreatedAt: wire.At(s.CreatedAt),
+		SubscriptionID: stringOrNil(s.Subscription), CreatedAt: wire.At(s.CreatedAt),
 	}}
 	if s.State == billing.InFlight {
 		out.Status = http.StatusAccepted

@@ -54,10 +54,12 @@ func (a *App) onboardingLink(ctx context.Context, t *onboarding) (*connect.Link,
 	if err != nil {
 		return nil, fmt.Errorf("encode state: %w", err)
 	}
+
 	sealed, err := a.Box.Seal(plain, sealedFor)
 	if err != nil {
 		return nil, fmt.Errorf("seal state: %w", err)
 	}
+
 	back := func(to string) string {
 		return a.PublicURL + connectPath + to + "?state=" + base64.RawURLEncoding.EncodeToString(sealed)
 	}
@@ -65,7 +67,7 @@ func (a *App) onboardingLink(ctx context.Context, t *onboarding) (*connect.Link,
 }
 
 func (a *App) onboardingCookieName() string {
-	if a.secure() {
+	if a.isHTTPS() {
 		return "__Host-funnelwork-onboarding"
 	}
 	return "funnelwork-onboarding"
@@ -78,7 +80,7 @@ func (a *App) onboardingCookie(t *onboarding) string {
 	}
 	c := &http.Cookie{ //nolint:gosec // Secure where browsers use https; over http a browser would drop it
 		Name: a.onboardingCookieName(), Value: t.secret, Path: "/", MaxAge: int(onboardingLife.Seconds()),
-		Secure: a.secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: a.isHTTPS(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	return c.String()
 }
@@ -96,27 +98,31 @@ type onboardedOut struct {
 	Body     []byte
 }
 
-// began opens a state and checks that its principal still has the right to continue. ours reports whether the browser
-// is the one that began.
-func (a *App) began(ctx context.Context, in *onboardedIn) (t *onboarding, ours bool, err error) {
+// openOnboarding opens a state and checks that its principal still has the right to continue. ours reports whether the
+// browser is the one that began.
+func (a *App) openOnboarding(ctx context.Context, in *onboardedIn) (t *onboarding, ours bool, err error) {
 	defer func() {
 		if fault.Is(err, fault.InvalidState) {
 			httpx.Unverified(ctx)
 		}
 	}()
+
 	void := fault.New(fault.InvalidState, "This address has expired or is invalid. Go back and ask for a new link.")
 	sealed, err := base64.RawURLEncoding.DecodeString(in.State)
 	if err != nil || in.State == "" {
 		return nil, false, void
 	}
+
 	plain, err := a.Box.Open(sealed, sealedFor)
 	if err != nil {
 		return nil, false, void.Because(err)
 	}
+
 	t = &onboarding{}
 	if err := json.Unmarshal(plain, t); err != nil || time.Now().Unix() >= t.Until {
 		return nil, false, void
 	}
+
 	var standing auth.Who
 	err = a.DB.ReadTx(ctx, t.Org, func(tx *postgres.Tx) (err error) {
 		standing, err = a.Auth.Standing(ctx, tx, auth.Who{User: t.User, Key: t.Key, Staff: t.Staff})
@@ -130,6 +136,7 @@ func (a *App) began(ctx context.Context, in *onboardedIn) (t *onboarding, ours b
 	case !standing.Role.Includes(auth.Owner), standing.Closed != auth.Open:
 		return nil, false, void
 	}
+
 	cookies, _ := http.ParseCookie(in.Cookies)
 	for _, c := range cookies {
 		if c.Name == a.onboardingCookieName() && len(t.Digest) > 0 {
@@ -137,16 +144,18 @@ func (a *App) began(ctx context.Context, in *onboardedIn) (t *onboarding, ours b
 			ours = ours || subtle.ConstantTimeCompare(sum[:], t.Digest) == 1
 		}
 	}
+
 	return t, ours, nil
 }
 
 // onboardingReturned handles the browser's return. The return proves nothing about the account, so the handler reads
 // the account from the payment processor.
 func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboardedOut, error) {
-	t, ours, err := a.began(ctx, in)
+	t, ours, err := a.openOnboarding(ctx, in)
 	if err != nil {
 		return nil, err
 	}
+
 	ctx = httpx.WithOrg(ctx, t.Org)
 	if err := a.resellers.Returned(ctx, t.Org); err != nil {
 		a.Log.WarnContext(ctx, "reading a connected account on return failed", "error", err)
@@ -157,6 +166,7 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 		return a.onboardingPage(ctx, t.Org, "Thank you",
 			"Go back to where you began: the state of the account is shown there.")
 	}
+
 	var c *connect.Account
 	err = a.DB.ReadTx(ctx, t.Org, func(tx *postgres.Tx) (err error) {
 		c, err = connect.Read(ctx, tx)
@@ -165,6 +175,7 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 	if err != nil {
 		return nil, err
 	}
+
 	switch c.State {
 	case connect.Enabled:
 		return a.onboardingPage(ctx, t.Org, "All is in order",
@@ -181,10 +192,11 @@ func (a *App) onboardingReturned(ctx context.Context, in *onboardedIn) (*onboard
 // onboardingRefreshed redirects the browser that began to a new link, since its link was used or has expired. Another
 // browser gets no link, because a link is equivalent to a login.
 func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboardedOut, error) {
-	t, ours, err := a.began(ctx, in)
+	t, ours, err := a.openOnboarding(ctx, in)
 	if err != nil {
 		return nil, err
 	}
+
 	ctx = httpx.WithOrg(ctx, t.Org)
 	if !ours {
 		return a.onboardingPage(ctx, t.Org, "This link is over", "Go back to where you began, and ask for a new one.")
@@ -192,6 +204,7 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 	if err := a.Plans.Need(ctx, t.Org, plans.WhiteLabeling); err != nil {
 		return nil, err
 	}
+
 	link, err := a.onboardingLink(ctx, t)
 	if err != nil {
 		return nil, err
@@ -199,6 +212,7 @@ func (a *App) onboardingRefreshed(ctx context.Context, in *onboardedIn) (*onboar
 	if _, err := url.Parse(link.URL); err != nil {
 		return nil, fmt.Errorf("read link: %w", err)
 	}
+
 	return &onboardedOut{Status: http.StatusSeeOther, Location: link.URL}, nil
 }
 

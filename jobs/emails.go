@@ -33,6 +33,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/mailboxsync"
 	"github.com/funnelwork/funnelwork/jobs/sendingdomains"
 	"github.com/funnelwork/funnelwork/jobs/sequencecompare"
+	"github.com/funnelwork/funnelwork/jobs/sequencecount"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenroll"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenter"
 	"github.com/funnelwork/funnelwork/jobs/sequencemove"
@@ -44,15 +45,16 @@ import (
 func emailHandlers(d *Deps) []queue.Handler {
 	boxes := &mailboxes.Service{Box: d.Box, AllowPrivate: d.MailPrivate}
 	tokens := emailsend.Tokens(d.Refresher)
+	dialer := &transport.Dialer{AllowPrivate: d.MailPrivate, Name: transport.HelloName(d.MailHelo, d.LinkURL)}
 	memory := imap.NewMemory()
 	sent := &sentfolder.Finder{
 		DB: d.App, Mailboxes: boxes, Dialer: &imap.Dialer{AllowPrivate: d.MailPrivate, Memory: memory},
 		Sandbox: sandboxSent(d.Outbox), Token: tokens,
 	}
 	send := emailsend.Job{
-		DB: d.App, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate}, Sandbox: sandboxOf(d.Outbox), Token: tokens,
+		DB: d.App, Dialer: dialer, Sandbox: sandboxOf(d.Outbox), Token: tokens,
 		Emails: &emails.Service{Box: d.Box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: d.Box}},
-		Sign:   signer(d), Idle: &submission.Idle{},
+		Sign:   mailSigner(d), Idle: &submission.Idle{},
 	}
 	engine := &enrolments.Engine{
 		Emails: &emails.Service{
@@ -74,6 +76,7 @@ func emailHandlers(d *Deps) []queue.Handler {
 			return inboundopinion.Kind.Add(ctx, tx, inboundopinion.Args{Message: message})
 		}
 	}
+
 	return []queue.Handler{
 		broadcastprepare.Handler(&broadcasts.Service{
 			Emails: engine.Emails, Templates: engine.Templates, AllowPrivate: d.MailPrivate,
@@ -86,10 +89,11 @@ func emailHandlers(d *Deps) []queue.Handler {
 		sequenceenroll.Job{App: d.App, Enrolments: enrol, Pace: sequenceenroll.Usual()}.Handler(),
 		sequenceenter.Job{Enrolments: enrol, Plans: plans.NewService(d.App, d.Plans)}.Handler(),
 		sequencecompare.Handler(),
+		sequencecount.Handler(),
 		send.Handler(),
 		emailsendbulk.Handler(send),
 		mailboxcheck.Job{
-			DB: d.App, Mailboxes: boxes, Dialer: &transport.Dialer{AllowPrivate: d.MailPrivate},
+			DB: d.App, Mailboxes: boxes, Dialer: dialer,
 			Sandbox: sandboxOf(d.Outbox), Token: tokens, Sent: sent.Has,
 			Records: d.Domains.CheckMail,
 		}.Handler(),
@@ -100,14 +104,15 @@ func emailHandlers(d *Deps) []queue.Handler {
 		}.Handler(),
 		mailboxsweep.Job{App: d.App, System: d.System}.Handler(),
 		mailboxsync.Job{Syncer: reads}.Handler(),
-		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: resend}.Handler(),
+		emailreconcile.Job{DB: d.App, Mailboxes: boxes, Search: sent.Has, Resend: enqueueAgain}.Handler(),
 		suppressionimport.Job{Suppressions: &suppression.Service{Box: d.Box}, Log: d.Log}.Handler(),
 	}
 }
 
-// signer returns the function that signs the mails of sandbox mailboxes, and of relays with a verified domain.
-func signer(d *Deps) func(context.Context, id.ID, *mailboxes.Sending, []byte) ([]byte, error) {
-	sandbox, relays := outbox.Signer{App: d.App, Box: d.Box}, &orgsending.Signer{App: d.App, Box: d.Box}
+// mailSigner returns the function that signs the mails of sandbox mailboxes, and of relays with a verified domain.
+func mailSigner(d *Deps) func(context.Context, id.ID, *mailboxes.Sending, []byte) ([]byte, error) {
+	sandbox := outbox.Signer{App: d.App, Box: d.Box}
+	relays := &orgsending.Signer{App: d.App, Box: d.Box}
 	return func(ctx context.Context, org id.ID, m *mailboxes.Sending, mime []byte) ([]byte, error) {
 		if m.Kind == mailboxes.Sandbox {
 			return sandbox.Sign(ctx, org, m, mime)
@@ -132,9 +137,10 @@ func sandboxSent(s *outbox.Server) func(context.Context, id.ID, string) (bool, e
 	return s.Has
 }
 
-// resend enqueues an email again, in the lane that it came from.
-func resend(ctx context.Context, tx *postgres.Tx, r *emails.Row) error {
-	args, key := emailsend.Args{Email: r.ID}, queue.ConcurrencyKey(r.MailboxID)
+// enqueueAgain enqueues an email again, in the lane that it came from.
+func enqueueAgain(ctx context.Context, tx *postgres.Tx, r *emails.Row) error {
+	args := emailsend.Args{Email: r.ID}
+	key := queue.ConcurrencyKey(r.MailboxID)
 	if r.Automated() {
 		return emailsendbulk.Kind.Add(ctx, tx, args, key)
 	}

@@ -26,7 +26,7 @@ import (
 // Kinds without a hook have no such rows (scores, mails, sweeps), or keep what they have not processed until an
 // operator runs them again (inbound.mail), or their rows become due by themselves, whatever
 // happens to a job (token.refresh, domain.verify, segment.sync, contact.index, overview.count, plan.settle,
-// sequence.step, sequence.enter, sequence.compare).
+// sequence.step, sequence.enter, sequence.compare, sequence.count).
 func Hooks(publicURL string) store.Hooks {
 	links := linksOf(publicURL)
 	return store.HooksOf(

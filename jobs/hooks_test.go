@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 	"github.com/funnelwork/funnelwork/internal/redisx"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	suppressions "github.com/funnelwork/funnelwork/internal/suppression/imports"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -41,7 +42,7 @@ type operated struct {
 	t        *testing.T
 	org      id.ID
 	sql      *pgx.Conn // superuser
-	ledger   *store.Store
+	store    *store.Store
 	operator *operator.Operator
 	hooks    *webhooks.Service
 	endpoint id.ID
@@ -52,9 +53,9 @@ func operate(t *testing.T) *operated {
 	o := &operated{Database: testkit.DB(t), t: t, org: id.New()}
 	o.sql = testkit.Pgx(t, o.URL)
 	o.exec(`INSERT INTO org (id, name) VALUES ($1, 'Shop')`, o.org)
-	o.ledger = store.New(o.App, o.System)
-	o.ledger.Hooks = jobs.Hooks("https://shop.test")
-	o.operator = operator.New(o.ledger, nil)
+	o.store = store.New(o.App, o.System)
+	o.store.Hooks = jobs.Hooks("https://shop.test")
+	o.operator = operator.New(o.store, nil)
 	o.hooks = &webhooks.Service{Box: testkit.Box(t), Policy: outbound.Policy{AllowPrivate: true}}
 	o.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		v, _, err := o.hooks.Create(ctx, tx,
@@ -131,8 +132,8 @@ func (o *operated) act(name string, k operator.Key) {
 	case "death":
 		o.exec(`UPDATE job SET wake_at = now(), run_at = now(), owner = NULL WHERE id = $1`, k.ID)
 		var c *queue.Claimed
-		if c, err = o.ledger.Claim(o.t.Context(), k.Org, k.ID); err == nil {
-			err = o.ledger.Finish(o.t.Context(), c, store.Completion{Outcome: store.Died, Error: "no"})
+		if c, err = o.store.Claim(o.t.Context(), k.Org, k.ID); err == nil {
+			err = o.store.Finish(o.t.Context(), c, store.Completion{Outcome: store.Died, Error: "no"})
 			got = []operator.Result{operator.Acted}
 		}
 	}
@@ -243,7 +244,7 @@ func TestADeliveryWhoseJobLostItsWorkerTooOftenIsExhausted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	courier := dispatch.New(o.ledger, client)
+	courier := dispatch.New(o.store, client)
 	if _, err := courier.Push(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,8 @@ func TestImportsExportsBulkChangesAndReplaysWhoseJobsAreEndedSaySo(t *testing.T)
 	t.Parallel()
 	var which id.ID
 	importOf := func(ctx context.Context, o *operated) {
-		s, err := imports.Stage(ctx, o.App, o.org, strings.NewReader("email,first_name,last_name\na@b.example,A,B\n"))
+		s, err := imports.Stage(ctx, o.App, o.org, strings.NewReader("email,first_name,last_name\na@b.example,A,B\n"),
+			sheet.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +317,8 @@ func TestImportsExportsBulkChangesAndReplaysWhoseJobsAreEndedSaySo(t *testing.T)
 			})
 		}, shown: "contact_bulk", column: "status", open: "queued", stopped: "failed", afterRun: "failed"},
 		suppressionimport.Kind.Name(): {begin: func(ctx context.Context, o *operated) {
-			s, err := suppressions.Stage(ctx, o.App, o.org, "user/ada", strings.NewReader("email\na@b.example\n"))
+			s, err := suppressions.Stage(ctx, o.App, o.org, "user/ada", strings.NewReader("email\na@b.example\n"),
+				sheet.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -383,8 +386,9 @@ var without = strings.Fields(`
 	billing.sync contact.duplicates contact.index contact.index_sweep domain.sweep domain.verify email.reconcile
 	inbound.mail inbound.opinion keys.reseal lead.fade lead.rescore lead.score lead.score_many mail.system
 	mailbox.check mailbox.domains mailbox.sweep mailbox.sync overview.count plan.settle plan.sweep platform.redrive
-	platform.retain quota.announce score.train_night segment.sync sending.domains sequence.compare sequence.enter
-	sequence.step stripe.event token.refresh token.revoke token.sweep tracking.judge webhook.health webhook.tell`)
+	platform.retain quota.announce score.train_night segment.sync sending.domains sequence.compare sequence.count
+	sequence.enter sequence.step stripe.event token.refresh token.revoke token.sweep tracking.judge
+	webhook.health webhook.tell`)
 
 func TestEveryKindHasAHookOrIsKnownToNeedNone(t *testing.T) {
 	t.Parallel()

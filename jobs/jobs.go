@@ -26,6 +26,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
+	"github.com/funnelwork/funnelwork/internal/sequences/counts"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
 	"github.com/funnelwork/funnelwork/jobs/accountnotice"
@@ -42,6 +43,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/domainsweep"
 	"github.com/funnelwork/funnelwork/jobs/domainverify"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
+	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 	"github.com/funnelwork/funnelwork/jobs/inboundopinion"
 	"github.com/funnelwork/funnelwork/jobs/keysreseal"
 	"github.com/funnelwork/funnelwork/jobs/leadfade"
@@ -57,6 +59,7 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/scoretrainnight"
 	"github.com/funnelwork/funnelwork/jobs/segmentsync"
 	"github.com/funnelwork/funnelwork/jobs/sequencecompare"
+	"github.com/funnelwork/funnelwork/jobs/sequencecount"
 	"github.com/funnelwork/funnelwork/jobs/sequenceenter"
 	"github.com/funnelwork/funnelwork/jobs/sequencestep"
 	"github.com/funnelwork/funnelwork/jobs/tokenrefresh"
@@ -94,7 +97,9 @@ type Deps struct {
 	// and TLS of mailboxes.
 	Outbox      *outbox.Server
 	MailPrivate bool
-	Replies     *replyjournal.Journal // nil: final replies of mail servers are not kept
+	// MailHelo is the name that mailboxes greet their servers with; "": the host of LinkURL.
+	MailHelo string
+	Replies  *replyjournal.Journal // nil: final replies of mail servers are not kept
 	// InboundDomain is that of the API's listener for incoming mail; "": none.
 	InboundDomain string
 	// Archive takes expired days of events, deliveries and attempts; nil: they are dropped. Keep is how many are kept.
@@ -140,6 +145,7 @@ func All(d Deps) []queue.Handler {
 		}.Handler(),
 		inboundopinion.Job{
 			App: d.App, AI: d.AI, Plans: plans.NewService(d.App, d.Plans), Log: d.Log,
+			Inbound: inboundmail.Intake(d.App, d.Box),
 		}.Handler(),
 		leadfade.Job{System: d.System}.Handler(),
 		leadrescore.Job{}.Handler(),
@@ -181,6 +187,8 @@ func Watches(d Deps) []func(context.Context) error {
 		sequencestep.Watch(d.App, d.System),
 		sequenceenter.Watch(d.App, d.System),
 		sequencecompare.Watch(d.App, d.System),
+		sequencecount.Watch(d.App, d.System),
+		(&counts.Folder{DB: d.System}).Fold,
 		(&events.HorizonPublisher{DB: d.System}).Publish,
 	}
 }

@@ -29,12 +29,13 @@ const partWait = 5 * time.Minute
 func billingHandlers(d *Deps) []queue.Handler {
 	if d.Billing == nil {
 		return []queue.Handler{
-			billingsettle.Kind.Handle(postponed[billingsettle.Args](d.Log, "billing")),
-			stripeevent.Kind.Handle(postponed[stripeevent.Args](d.Log, "billing")),
-			billingoverage.Kind.Handle(skipped[billingoverage.Args](d.Log, slog.LevelDebug, "billing")),
-			billingprorationsync.Kind.Handle(skipped[billingprorationsync.Args](d.Log, slog.LevelDebug, "billing")),
+			billingsettle.Kind.Handle(postponedWork[billingsettle.Args](d.Log, "billing")),
+			stripeevent.Kind.Handle(postponedWork[stripeevent.Args](d.Log, "billing")),
+			billingoverage.Kind.Handle(skippedWork[billingoverage.Args](d.Log, slog.LevelDebug, "billing")),
+			billingprorationsync.Kind.Handle(skippedWork[billingprorationsync.Args](d.Log, slog.LevelDebug, "billing")),
 		}
 	}
+
 	mirror := sync.New(d.Billing)
 	return []queue.Handler{
 		billingsettle.Kind.Handle(billingsettle.Job{Changes: change.New(d.Billing)}.Work),
@@ -56,11 +57,12 @@ func mailHandlers(d *Deps) []queue.Handler {
 	if d.NoMail {
 		return []queue.Handler{
 			mailsystem.Kind.Handle(send.Work),
-			accountnotify.Kind.Handle(skipped[accountnotify.Args](d.Log, slog.LevelInfo, "mail")),
-			accountwarn.Kind.Handle(skipped[accountwarn.Args](d.Log, slog.LevelInfo, "mail")),
-			webhooknotify.Kind.Handle(skipped[webhooknotify.Args](d.Log, slog.LevelInfo, "mail")),
+			accountnotify.Kind.Handle(skippedWork[accountnotify.Args](d.Log, slog.LevelInfo, "mail")),
+			accountwarn.Kind.Handle(skippedWork[accountwarn.Args](d.Log, slog.LevelInfo, "mail")),
+			webhooknotify.Kind.Handle(skippedWork[webhooknotify.Args](d.Log, slog.LevelInfo, "mail")),
 		}
 	}
+
 	return []queue.Handler{
 		mailsystem.Kind.Handle(send.Work),
 		accountnotify.Job{Box: d.Box, Social: d.Social}.Handler(),
@@ -69,9 +71,9 @@ func mailHandlers(d *Deps) []queue.Handler {
 	}
 }
 
-// postponed returns the work of a job that needs a component which is not configured in this process: the job waits and
-// spends no attempt.
-func postponed[A any](log *slog.Logger, part string) func(context.Context, *queue.Run[A]) error {
+// postponedWork returns the work of a job that needs a component which is not configured in this process: the job waits
+// and spends no attempt.
+func postponedWork[A any](log *slog.Logger, part string) func(context.Context, *queue.Run[A]) error {
 	return func(ctx context.Context, run *queue.Run[A]) error {
 		log.WarnContext(ctx, "job postponed: its component is not configured in this process",
 			"part", part, "job_id", run.ID.String(), "org_id", run.Org.String())
@@ -79,8 +81,8 @@ func postponed[A any](log *slog.Logger, part string) func(context.Context, *queu
 	}
 }
 
-// skipped returns the work of a job that does nothing if its component is not configured.
-func skipped[A any](log *slog.Logger, level slog.Level, part string) func(context.Context, *queue.Run[A]) error {
+// skippedWork returns the work of a job that does nothing if its component is not configured.
+func skippedWork[A any](log *slog.Logger, level slog.Level, part string) func(context.Context, *queue.Run[A]) error {
 	return func(ctx context.Context, run *queue.Run[A]) error {
 		log.Log(ctx, level, "job skipped: its component is not configured in this process",
 			"part", part, "job_id", run.ID.String(), "org_id", run.Org.String())

@@ -31,10 +31,11 @@ contact_duplicate_search (org_id uuid not null, asked_at timestamp with time zon
 contact_export (org_id uuid not null, id uuid not null, status text not null, format text not null, filter json, archived boolean not null, fields text[] not null, rows integer not null default 0, bytes bigint not null default 0, parts integer not null default 0, after_at timestamp with time zone, after_id uuid, error text, actor_type text not null, actor_id text not null, request_id text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, expires_at timestamp with time zone not null, computed integer not null default 0)
 contact_export_part (org_id uuid not null, export_id uuid not null, part integer not null, data bytea not null)
 contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
-contact_import (org_id uuid not null, id uuid not null, status text not null, dry_run boolean not null default false, suppress_events boolean not null default false, file_name text, columns jsonb not null default '[]'::jsonb, fields_new text[] not null default '{}'::text[], blocks integer not null default 0, next_block integer not null default 0, rows_total integer not null default 0, rows_created integer not null default 0, rows_updated integer not null default 0, rows_unchanged integer not null default 0, rows_failed integer not null default 0, rows_repeated integer not null default 0, error text, actor_type text not null, actor_id text not null, request_id text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, undo_status text, undo_act text not null default 'created'::text, undo_from uuid, undo_archived integer not null default 0, undo_restored integer not null default 0, undo_left integer not null default 0, undo_at timestamp with time zone, computed integer not null default 0)
+contact_import (org_id uuid not null, id uuid not null, status text not null, dry_run boolean not null default false, suppress_events boolean not null default false, file_name text, columns jsonb not null default '[]'::jsonb, fields_new text[] not null default '{}'::text[], blocks integer not null default 0, next_block integer not null default 0, rows_total integer not null default 0, rows_created integer not null default 0, rows_updated integer not null default 0, rows_unchanged integer not null default 0, rows_failed integer not null default 0, rows_repeated integer not null default 0, error text, actor_type text not null, actor_id text not null, request_id text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, undo_status text, undo_act text not null default 'created'::text, undo_from uuid, undo_archived integer not null default 0, undo_restored integer not null default 0, undo_left integer not null default 0, undo_at timestamp with time zone, computed integer not null default 0, rows_blank integer not null default 0, warnings_count integer not null default 0, strict boolean not null default false, locale text not null default ''::text, source jsonb not null default '{}'::jsonb)
 contact_import_block (org_id uuid not null, import_id uuid not null, block integer not null, data bytea not null)
 contact_import_effect (org_id uuid not null, import_id uuid not null, contact_id uuid not null, act text not null, was_edit integer not null, edit integer not null, before jsonb, after jsonb, email_folded text)
 contact_import_error (org_id uuid not null, import_id uuid not null, row integer not null, code text not null, detail text not null, cells bytea not null)
+contact_import_warning (org_id uuid not null, import_id uuid not null, number integer not null, row integer not null, col text, code text not null, detail text not null)
 contact_merge (org_id uuid not null, id uuid not null, survivor_id uuid not null, loser_ids uuid[] not null, undo jsonb, created_at timestamp with time zone not null, undone_at timestamp with time zone)
 contact_merged (org_id uuid not null, survivor_id uuid not null, contact_id uuid not null, merge_id uuid not null)
 contact_score (org_id uuid not null, contact_id uuid not null, score double precision not null, probability double precision not null, version text not null, confidence text not null, announced double precision not null, archived boolean not null default false, segments text[] not null default '{}'::text[], computed integer not null default 0, scored_at timestamp with time zone not null, first_score double precision, first_probability double precision, first_version text, engagement double precision[], fades_at timestamp with time zone, stage text)
@@ -46,7 +47,7 @@ deal (org_id uuid not null, id uuid not null, name text not null, contact_id uui
 deal_word (org_id uuid not null, word text not null, deal_id uuid not null)
 domain (org_id uuid not null, id uuid not null, host text not null, token text not null, status text not null default 'pending_dns'::text, held boolean not null default (status = ANY (ARRAY['verified'::text, 'active'::text, 'degraded'::text, 'suspended'::text])), reason text not null default ''::text, failures integer not null default 0, claimed_at timestamp with time zone not null default now(), proven_at timestamp with time zone, routed_at timestamp with time zone, checked_at timestamp with time zone, failed_at timestamp with time zone, degraded_at timestamp with time zone, suspended_at timestamp with time zone, lost_at timestamp with time zone, removed_at timestamp with time zone, next_check_at timestamp with time zone not null default (now() + '00:01:00'::interval), rights_seen bigint not null default 0, changed bigint not null default 0, use text not null default 'pages'::text)
 domain_feed (one boolean not null default true, version bigint not null default 0)
-email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea, late_hours integer not null default 24, soft_bounced_at timestamp with time zone, server_id text not null default ''::text)
+email (org_id uuid not null, id uuid not null, mailbox_id uuid not null, contact_id uuid, thread_id uuid not null, reply_to_id uuid, enrolment_id uuid, step text, variant text, broadcast_id uuid, automated boolean not null default false, purpose text not null, subject text not null, to_email text not null, to_domain text not null, message_id text not null, message_hash bytea not null, status text not null, status_reason text not null default ''::text, scheduled_at timestamp with time zone, due_at timestamp with time zone not null, attempt integer not null default 0, fence uuid, marked_at timestamp with time zone, sent_at timestamp with time zone, smtp_reply text not null default ''::text, evidence jsonb not null default '[]'::jsonb, track_opens boolean not null default false, track_clicks boolean not null default false, delivered_at timestamp with time zone, bounced text, complained_at timestamp with time zone, replied_at timestamp with time zone, opens integer not null default 0, machine_opens integer not null default 0, clicks integer not null default 0, machine_clicks integer not null default 0, created_by text not null default ''::text, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, edit integer not null default 1, computed integer not null default 0, refused_at timestamp with time zone, mime_sha256 bytea, late_hours integer not null default 24, soft_bounced_at timestamp with time zone, server_id text not null default ''::text, sender_refusals smallint not null default 0)
 email_attachment (org_id uuid not null, email_id uuid not null, n integer not null, name text not null, type text not null, content bytea not null)
 email_content (org_id uuid not null, email_id uuid not null, from_email text not null, from_name text not null, reply_to text not null, to_name text not null, html text not null, text text not null, in_reply_to text not null, refs text[] not null, list_unsubscribe text[] not null, dated_at timestamp with time zone not null, attachments integer not null default 0, mime_sha256 bytea, created_at timestamp with time zone not null, bounce_to text not null default ''::text)
 email_fact (org_id uuid not null, id uuid not null, email_id uuid not null, contact_id uuid, kind text not null, link smallint, machine boolean not null, why text[] not null, at timestamp with time zone not null)
@@ -73,12 +74,12 @@ job_line (org_id uuid not null, id uuid not null, slots integer not null default
 job_pause (scope text not null, name text not null, paused_at timestamp with time zone not null default now(), by_hand boolean not null default true, suspended boolean not null default false)
 job_redrive (id uuid not null, actor text not null, reason text not null, filter json not null, rate integer not null, total integer not null, done integer not null default 0, created_at timestamp with time zone not null default now(), stepped_at timestamp with time zone not null default now(), ended_at timestamp with time zone, cancelled boolean not null default false)
 job_weight (org_id uuid not null, weight integer not null)
-mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date)
+mailbox (org_id uuid not null, id uuid not null, name text not null, kind text not null, from_email text not null, from_folded text not null, from_domain text not null, from_name text not null default ''::text, reply_to text, smtp_host text not null default ''::text, smtp_port integer not null default 0, smtp_tls text not null default 'tls'::text, smtp_username text not null default ''::text, smtp_password bytea, imap_host text not null default ''::text, imap_port integer not null default 0, imap_tls text not null default 'tls'::text, imap_username text not null default ''::text, imap_password bytea, imap_uidvalidity bigint, imap_uidnext bigint, social_account_id uuid, daily_cap integer, gap_min integer not null default 30, gap_max integer not null default 120, rate_per_second integer, ramp_start integer, ramp_step integer not null default 5, ramp_allowed integer, ramp_on date, time_zone text not null default ''::text, track_opens boolean not null default false, track_clicks boolean not null default false, signature_html text not null default ''::text, owner_id uuid, status text not null, status_reason text not null default ''::text, held_until timestamp with time zone, verified_at timestamp with time zone, next_slot_at timestamp with time zone, check_id text not null default ''::text, checked_at timestamp with time zone, sent_proof boolean not null default false, inbound_hash bytea, health_sent integer not null default 0, health_bounced integer not null default 0, health_complained integer not null default 0, health_from uuid, spf text not null default 'unknown'::text, dkim text not null default 'unknown'::text, dmarc text not null default 'unknown'::text, domain_checked_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, computed integer not null default 0, auth_refusals integer not null default 0, check_requested_at timestamp with time zone, rate_next_at timestamp with time zone, health_since timestamp with time zone not null default '-infinity'::timestamp with time zone, health_at timestamp with time zone, ramp_halved_on date, refusals integer not null default 0, refusal_reply text not null default ''::text)
 mailbox_folder (org_id uuid not null, mailbox_id uuid not null, folder text not null, uidvalidity bigint not null default 0, uidnext bigint not null default 0, next_sync_at timestamp with time zone not null, synced_at timestamp with time zone, error text not null default ''::text, failures integer not null default 0, stuck_uid bigint not null default 0, stuck integer not null default 0, skipped integer not null default 0)
 mailbox_provider (org_id uuid not null, id uuid not null, provider text not null, key bytea not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, last_event_at timestamp with time zone)
 mailbox_silence (org_id uuid not null, mailbox_id uuid not null, server text not null, since timestamp with time zone not null default now(), failures integer not null default 1, detail text not null, next_at timestamp with time zone not null)
 member (org_id uuid not null, user_id uuid not null, invited_as uuid, role text not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), removed_at timestamp with time zone, edit integer not null default 1)
-message (org_id uuid not null, id uuid not null, mailbox_id uuid not null, identity bytea not null, via text not null, received_at timestamp with time zone not null, read_at timestamp with time zone, thread_id uuid, contact_id uuid, email_id uuid, message_id text not null default ''::text, from_email text not null default ''::text, from_name text not null default ''::text, from_folded text not null default ''::text, to_emails text[] not null default '{}'::text[], subject text not null default ''::text, text text not null default ''::text, html text not null default ''::text, reply_text text not null default ''::text, class text not null default ''::text, class_by text not null default 'rule'::text, match text not null default 'none'::text, own boolean not null default false, bounce text not null default ''::text, code text not null default ''::text, recipient text not null default ''::text, diagnostic text not null default ''::text, back_on date, attachments jsonb not null default '[]'::jsonb, edit integer not null default 1)
+message (org_id uuid not null, id uuid not null, mailbox_id uuid not null, identity bytea not null, via text not null, received_at timestamp with time zone not null, read_at timestamp with time zone, thread_id uuid, contact_id uuid, email_id uuid, message_id text not null default ''::text, from_email text not null default ''::text, from_name text not null default ''::text, from_folded text not null default ''::text, to_emails text[] not null default '{}'::text[], subject text not null default ''::text, text text not null default ''::text, html text not null default ''::text, reply_text text not null default ''::text, class text not null default ''::text, class_by text not null default 'rule'::text, match text not null default 'none'::text, own boolean not null default false, bounce text not null default ''::text, code text not null default ''::text, recipient text not null default ''::text, diagnostic text not null default ''::text, back_on date, attachments jsonb not null default '[]'::jsonb, edit integer not null default 1, sure boolean not null default true)
 message_raw (org_id uuid not null, id uuid not null, raw bytea not null, created_at timestamp with time zone not null)
 note (org_id uuid not null, id uuid not null, body text not null, author_id uuid, contact_id uuid, company_id uuid, deal_id uuid, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 oauth_state (org_id uuid not null, hash bytea not null, platform text not null, kind text not null, actor_type text not null, actor_id uuid not null, staff_of uuid, account_id uuid, verifier bytea, redirect_url text not null default ''::text, browser bytea, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
@@ -93,6 +94,9 @@ CASE
 END, writes_until timestamp with time zone, paused_at timestamp with time zone, computed integer not null default 0, suspended_at timestamp with time zone, suspended_reason text not null default ''::text)
 org_key (org_id uuid not null, sealed bytea not null, created_at timestamp with time zone not null default now())
 org_sending (org_id uuid not null, postal_address text, default_purpose text not null, daily_cap integer, domain_daily_cap integer, blocked_countries text[] not null, stop_on_reply boolean not null, stop_on_company_reply boolean not null, stop_on_deal_won boolean not null, track_opens boolean not null, track_clicks boolean not null, updated_at timestamp with time zone not null, edit integer not null, tracking_domain text, cap_room integer, track_off boolean not null default false)
+outreach_count (org_id uuid not null, source_id uuid not null, xid bigint not null, step text not null, variant text not null, pending bigint not null, active bigint not null, sending bigint not null, paused bigint not null, finished bigint not null, replied bigint not null, unsubscribed bigint not null, bounced bigint not null, goal_met bigint not null, failed bigint not null, removed bigint not null, waiting bigint not null, transmitting bigint not null, sent bigint not null, unknown bigint not null, refused bigint not null, cancelled bigint not null, delivered bigint not null, returned bigint not null, complained bigint not null, answered bigint not null, clicked bigint not null, opened bigint not null, machine_clicked bigint not null, machine_opened bigint not null, unsubscribing bigint not null, machine_clicks bigint not null, machine_opens bigint not null, marked_at timestamp with time zone, unmarked_at timestamp with time zone)
+outreach_delta (org_id uuid not null, source_id uuid not null, xid bigint not null, id bigint not null, step text not null, variant text not null, pending integer, active integer, sending integer, paused integer, finished integer, replied integer, unsubscribed integer, bounced integer, goal_met integer, failed integer, removed integer, waiting integer, transmitting integer, sent integer, unknown integer, refused integer, cancelled integer, delivered integer, returned integer, complained integer, answered integer, clicked integer, opened integer, machine_clicked integer, machine_opened integer, unsubscribing integer, machine_clicks integer, machine_opens integer, marked_at timestamp with time zone, unmarked_at timestamp with time zone)
+outreach_uncounted (org_id uuid not null, source_id uuid not null)
 overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone, look_at timestamp with time zone not null default now(), ended_before uuid, ended_deliveries bigint not null default 0, ended_failures bigint not null default 0)
 partitioned (name text not null, keep_days integer not null, filled integer not null default 100)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -155,9 +159,10 @@ stripe_event (org_id uuid not null, id text not null, connect boolean not null, 
 stripe_subscription (org_id uuid not null, stripe_id text not null, live boolean not null, status text not null, plan text not null, interval text not null, price_id text not null, item_id text not null, quantity bigint not null, overage_item_id text not null, overage_price_id text not null, overage_quantity bigint not null, period_start timestamp with time zone not null, period_end timestamp with time zone not null, cancel_at_period_end boolean not null, schedule_id text not null, pending_until timestamp with time zone, invoice_id text not null, read_at timestamp with time zone not null)
 subscription (org_id uuid not null, plan text not null default 'trial'::text, plan_version text not null default ''::text, interval text, status text not null default 'trialing'::text, cancel_at_period_end boolean not null default false, current_period_start timestamp with time zone, current_period_end timestamp with time zone, trial_ends_at timestamp with time zone, past_due_since timestamp with time zone, stripe_customer_id text, stripe_subscription_id text, stripe_item_id text, stripe_overage_item_id text, quantity integer not null default 1, entitlement_version bigint not null default 1, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now())
 suppression (org_id uuid not null, id uuid not null, kind text not null, hash bytea not null, address text, purpose text not null, reason text not null, source text not null default ''::text, note text not null default ''::text, created_at timestamp with time zone not null, created_by text not null default ''::text, lifted_at timestamp with time zone, lift_reason text not null default ''::text, lifted_by text not null default ''::text)
-suppression_import (org_id uuid not null, id uuid not null, status text not null, file_name text, columns jsonb not null default '[]'::jsonb, purpose text not null default ''::text, reason text not null default ''::text, blocks integer not null default 0, next_block integer not null default 0, rows_total integer not null default 0, rows_added integer not null default 0, rows_unchanged integer not null default 0, rows_failed integer not null default 0, error text, created_by text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, computed integer not null default 0)
+suppression_import (org_id uuid not null, id uuid not null, status text not null, file_name text, columns jsonb not null default '[]'::jsonb, purpose text not null default ''::text, reason text not null default ''::text, blocks integer not null default 0, next_block integer not null default 0, rows_total integer not null default 0, rows_added integer not null default 0, rows_unchanged integer not null default 0, rows_failed integer not null default 0, error text, created_by text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, computed integer not null default 0, rows_blank integer not null default 0, warnings_count integer not null default 0, strict boolean not null default false, source jsonb not null default '{}'::jsonb)
 suppression_import_block (org_id uuid not null, import_id uuid not null, block integer not null, data bytea not null)
 suppression_import_error (org_id uuid not null, import_id uuid not null, row integer not null, code text not null, detail text not null, cells bytea not null)
+suppression_import_warning (org_id uuid not null, import_id uuid not null, number integer not null, row integer not null, col text, code text not null, detail text not null)
 system_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea, created_at timestamp with time zone not null default now(), sent_at timestamp with time zone)
 task (org_id uuid not null, id uuid not null, title text not null, description text, status text not null, priority text not null, due_at timestamp with time zone, due_order timestamp with time zone not null default COALESCE(due_at, 'infinity'::timestamp with time zone), assignee_id uuid, contact_id uuid, company_id uuid, deal_id uuid, completed_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 template (org_id uuid not null, id uuid not null, name text not null, name_folded text not null, subject text not null, html text, text text, blocks json, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
@@ -269,6 +274,7 @@ contact_import_block: contact_import_block_pkey PRIMARY KEY (org_id, import_id, 
 contact_import_effect: contact_import_effect_act_check CHECK ((act = ANY (ARRAY['created'::text, 'updated'::text, 'unchanged'::text])))
 contact_import_effect: contact_import_effect_pkey PRIMARY KEY (org_id, import_id, contact_id)
 contact_import_error: contact_import_error_pkey PRIMARY KEY (org_id, import_id, "row")
+contact_import_warning: contact_import_warning_pkey PRIMARY KEY (org_id, import_id, number)
 contact_merge: contact_merge_pkey PRIMARY KEY (org_id, id)
 contact_merged: contact_merged_pkey PRIMARY KEY (org_id, survivor_id, contact_id)
 contact_score: contact_score_confidence_check CHECK ((confidence = ANY (ARRAY['prior'::text, 'learning'::text, 'learned'::text])))
@@ -377,6 +383,9 @@ org_sending: org_sending_daily_cap_check CHECK ((daily_cap > 0))
 org_sending: org_sending_default_purpose_check CHECK ((default_purpose = ANY (ARRAY['personal'::text, 'marketing'::text])))
 org_sending: org_sending_domain_daily_cap_check CHECK ((domain_daily_cap > 0))
 org_sending: org_sending_pkey PRIMARY KEY (org_id)
+outreach_count: outreach_count_pkey PRIMARY KEY (org_id, source_id, xid, step, variant)
+outreach_delta: outreach_delta_pkey PRIMARY KEY (org_id, source_id, xid, id)
+outreach_uncounted: outreach_uncounted_pkey PRIMARY KEY (org_id, source_id)
 overview_state: overview_state_pkey PRIMARY KEY (org_id)
 partitioned: partitioned_pkey PRIMARY KEY (name)
 pipeline: pipeline_pkey PRIMARY KEY (org_id, id)
@@ -477,6 +486,7 @@ suppression_import: suppression_import_pkey PRIMARY KEY (org_id, id)
 suppression_import: suppression_import_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'running'::text, 'completed'::text, 'failed'::text])))
 suppression_import_block: suppression_import_block_pkey PRIMARY KEY (org_id, import_id, block)
 suppression_import_error: suppression_import_error_pkey PRIMARY KEY (org_id, import_id, "row")
+suppression_import_warning: suppression_import_warning_pkey PRIMARY KEY (org_id, import_id, number)
 system_mail: system_mail_pkey PRIMARY KEY (org_id, id)
 task: task_check CHECK (((completed_at IS NOT NULL) = (status = 'done'::text)))
 task: task_pkey PRIMARY KEY (org_id, id)
@@ -540,6 +550,7 @@ CREATE INDEX contact_bulk_open ON public.contact_bulk USING btree (org_id, id) W
 CREATE INDEX contact_company ON public.contact USING btree (org_id, company_id, created_at, id) WHERE ((company_id IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_country ON public.contact USING btree (org_id, country_folded, created_at, id) WHERE ((country_folded IS NOT NULL) AND (archived_at IS NULL))
 CREATE INDEX contact_created ON public.contact USING btree (org_id, created_at, id) WHERE (archived_at IS NULL)
+CREATE INDEX contact_email_order ON public.contact USING btree (org_id, email_folded, id) WHERE (archived_at IS NULL)
 CREATE INDEX contact_export_age ON public.contact_export USING btree (created_at)
 CREATE INDEX contact_export_expires ON public.contact_export USING btree (expires_at) WHERE (status <> 'expired'::text)
 CREATE INDEX contact_first_name ON public.contact USING btree (org_id, first_name_folded, created_at, id) WHERE (archived_at IS NULL)
@@ -656,6 +667,7 @@ CREATE INDEX note_created ON public.note USING btree (org_id, created_at, id) WH
 CREATE INDEX note_deal ON public.note USING btree (org_id, deal_id, created_at, id) WHERE (deal_id IS NOT NULL)
 CREATE INDEX oauth_state_age ON public.oauth_state USING btree (expires_at)
 CREATE INDEX org_suspended ON public.org USING btree (id) WHERE (suspended_at IS NOT NULL)
+CREATE INDEX outreach_delta_xid ON public.outreach_delta USING btree (xid)
 CREATE INDEX overview_state_look ON public.overview_state USING btree (look_at)
 CREATE INDEX pipeline_created ON public.pipeline USING btree (org_id, created_at, id)
 CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, pipeline_id, place)
@@ -777,6 +789,7 @@ CREATE UNIQUE INDEX contact_import_block_pkey ON public.contact_import_block USI
 CREATE UNIQUE INDEX contact_import_effect_pkey ON public.contact_import_effect USING btree (org_id, import_id, contact_id)
 CREATE UNIQUE INDEX contact_import_error_pkey ON public.contact_import_error USING btree (org_id, import_id, "row")
 CREATE UNIQUE INDEX contact_import_pkey ON public.contact_import USING btree (org_id, id)
+CREATE UNIQUE INDEX contact_import_warning_pkey ON public.contact_import_warning USING btree (org_id, import_id, number)
 CREATE UNIQUE INDEX contact_merge_pkey ON public.contact_merge USING btree (org_id, id)
 CREATE UNIQUE INDEX contact_merged_pkey ON public.contact_merged USING btree (org_id, survivor_id, contact_id)
 CREATE UNIQUE INDEX contact_pkey ON public.contact USING btree (org_id, id)
@@ -842,6 +855,9 @@ CREATE UNIQUE INDEX org_key_pkey ON public.org_key USING btree (org_id)
 CREATE UNIQUE INDEX org_level ON public.org USING btree (id, level)
 CREATE UNIQUE INDEX org_pkey ON public.org USING btree (id)
 CREATE UNIQUE INDEX org_sending_pkey ON public.org_sending USING btree (org_id)
+CREATE UNIQUE INDEX outreach_count_pkey ON public.outreach_count USING btree (org_id, source_id, xid, step, variant)
+CREATE UNIQUE INDEX outreach_delta_pkey ON public.outreach_delta USING btree (org_id, source_id, xid, id)
+CREATE UNIQUE INDEX outreach_uncounted_pkey ON public.outreach_uncounted USING btree (org_id, source_id)
 CREATE UNIQUE INDEX overview_state_pkey ON public.overview_state USING btree (org_id)
 CREATE UNIQUE INDEX partitioned_pkey ON public.partitioned USING btree (name)
 CREATE UNIQUE INDEX pipeline_default ON public.pipeline USING btree (org_id) WHERE is_default
@@ -911,6 +927,7 @@ CREATE UNIQUE INDEX subscription_stripe ON public.subscription USING btree (stri
 CREATE UNIQUE INDEX suppression_import_block_pkey ON public.suppression_import_block USING btree (org_id, import_id, block)
 CREATE UNIQUE INDEX suppression_import_error_pkey ON public.suppression_import_error USING btree (org_id, import_id, "row")
 CREATE UNIQUE INDEX suppression_import_pkey ON public.suppression_import USING btree (org_id, id)
+CREATE UNIQUE INDEX suppression_import_warning_pkey ON public.suppression_import_warning USING btree (org_id, import_id, number)
 CREATE UNIQUE INDEX suppression_live ON public.suppression USING btree (org_id, hash, purpose) WHERE (lifted_at IS NULL)
 CREATE UNIQUE INDEX suppression_pkey ON public.suppression USING btree (org_id, id)
 CREATE UNIQUE INDEX system_mail_pkey ON public.system_mail USING btree (org_id, id)
@@ -984,6 +1001,8 @@ contact_import_effect: system for ALL to funnelwork_system using (true) check (t
 contact_import_effect: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_import_error: system for ALL to funnelwork_system using (true) check (true) forced
 contact_import_error: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+contact_import_warning: system for ALL to funnelwork_system using (true) check (true) forced
+contact_import_warning: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_merge: system for ALL to funnelwork_system using (true) check (true) forced
 contact_merge: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 contact_merged: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1059,6 +1078,12 @@ org_key: platform for SELECT to funnelwork_app using ((org_id = '00000000-0000-0
 org_key: system for ALL to funnelwork_system using (true) check (true) forced
 org_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 org_sending: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+outreach_count: system for ALL to funnelwork_system using (true) check (true) forced
+outreach_count: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+outreach_delta: system for ALL to funnelwork_system using (true) check (true) forced
+outreach_delta: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+outreach_uncounted: system for ALL to funnelwork_system using (true) check (true) forced
+outreach_uncounted: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 overview_state: system for ALL to funnelwork_system using (true) check (true) forced
 overview_state: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 pipeline: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1130,6 +1155,8 @@ suppression_import_block: system for ALL to funnelwork_system using (true) check
 suppression_import_block: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 suppression_import_error: system for ALL to funnelwork_system using (true) check (true) forced
 suppression_import_error: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+suppression_import_warning: system for ALL to funnelwork_system using (true) check (true) forced
+suppression_import_warning: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 system_mail: system for ALL to funnelwork_system using (true) check (true) forced
 system_mail: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 task: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1245,6 +1272,9 @@ contact_import_effect: funnelwork_system may DELETE, SELECT
 contact_import_error: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_import_error: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_import_error: funnelwork_system may DELETE, SELECT
+contact_import_warning: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+contact_import_warning: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+contact_import_warning: funnelwork_system may DELETE, SELECT
 contact_merge: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 contact_merge: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 contact_merge: funnelwork_system may SELECT, UPDATE
@@ -1382,10 +1412,20 @@ org_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 org_key: funnelwork_system may SELECT, UPDATE
 org_sending: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 org_sending: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+outreach_count: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+outreach_count: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+outreach_count: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+outreach_delta: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+outreach_delta: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+outreach_delta: funnelwork_system may DELETE, INSERT, SELECT
+outreach_uncounted: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+outreach_uncounted: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+outreach_uncounted: funnelwork_system may DELETE, INSERT, SELECT
 overview_state: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 overview_state: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 overview_state: funnelwork_system may INSERT, SELECT
 partitioned: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+partitioned: funnelwork_app may SELECT
 partitioned: funnelwork_system may SELECT
 pipeline: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 pipeline: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
@@ -1517,6 +1557,9 @@ suppression_import_block: funnelwork_system may DELETE, SELECT
 suppression_import_error: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 suppression_import_error: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 suppression_import_error: funnelwork_system may DELETE, SELECT
+suppression_import_warning: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+suppression_import_warning: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+suppression_import_warning: funnelwork_system may DELETE, SELECT
 system_mail: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 system_mail: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 system_mail: funnelwork_system may DELETE, INSERT, SELECT
@@ -1595,6 +1638,18 @@ make_partitions(days integer) as its owner
 org_begins() as its caller
 org_counts() as its caller
 org_sells() as its caller
+outreach_email_becomes() as its caller
+outreach_email_comes() as its caller
+outreach_email_delta(source uuid, of_step text, was email, now email, unsubscribing integer) as its caller
+outreach_email_goes() as its caller
+outreach_email_moves() as its caller
+outreach_email_row(e email, sign integer) as its caller
+outreach_enrolment() as its caller
+outreach_enrolment_row(n enrolment, sign integer) as its caller
+outreach_enrolments() as its caller
+outreach_last_email(n enrolment, sign integer) as its caller
+outreach_source() as its caller
+outreach_xid() as its caller
 publish_event_horizon(before bigint) as its caller
 quota_count() as its caller
 quota_key(org uuid, what text) as its caller

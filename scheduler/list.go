@@ -28,14 +28,22 @@ func List(ctx context.Context, db *postgres.DB, entries []Entry, now time.Time) 
 	if entries == nil {
 		entries = Timetable()
 	}
-	lines, at, names := make([]Line, len(entries)), map[string]*Line{}, make([]string, len(entries))
+	lines := make([]Line, len(entries))
+	at := map[string]*Line{}
+	names := make([]string, len(entries))
+
 	for i, e := range entries {
-		lines[i] = Line{Entry: e.Name, Plan: e.plan(), Missed: e.Missed.String(), Next: e.tick(now).Add(e.Every)}
-		at[e.Name], names[i] = &lines[i], e.Name
+		lines[i] = Line{
+			Entry: e.Name, Plan: e.describePlan(), Missed: e.Missed.String(), Next: e.tickAt(now).Add(e.Every),
+		}
+		at[e.Name] = &lines[i]
+		names[i] = e.Name
 	}
+
 	if db == nil {
 		return lines, nil
 	}
+
 	err := db.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT last.entry, last.tick, last.made_at FROM unnest($1::text[]) AS asked (entry),
 			LATERAL (SELECT entry, tick, made_at FROM tick WHERE tick.entry = asked.entry ORDER BY tick DESC
@@ -74,5 +82,6 @@ func Print(to io.Writer, lines []Line, happened bool) error {
 		}
 		_, _ = fmt.Fprintln(t)
 	}
+
 	return t.Flush()
 }

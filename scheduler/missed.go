@@ -35,13 +35,14 @@ const (
 	most = 1000
 )
 
-// due returns the ticks to offer at now, oldest first, and the number of ticks left out for good. last is the latest
-// tick that has happened or was left out, or zero for a new entry, which has missed none.
-func (e Entry) due(last, now time.Time) (ticks []time.Time, left int) {
-	latest := e.tick(now)
+// dueTicks returns the ticks to offer at now, oldest first, and the number of ticks left out for good. last is the
+// latest tick that has happened or was left out, or zero for a new entry, which has missed none.
+func (e Entry) dueTicks(last, now time.Time) (ticks []time.Time, left int) {
+	latest := e.tickAt(now)
 	if !latest.After(last) {
 		return nil, 0
 	}
+
 	missed := 1
 	if !last.IsZero() {
 		// If the entry's interval was changed, last lies between two ticks of the new interval.
@@ -54,11 +55,14 @@ func (e Entry) due(last, now time.Time) (ticks []time.Time, left int) {
 	case e.Missed == All:
 		n = min(missed, most, 1+int((horizon-late)/e.Every))
 	}
+
 	for i := range n {
 		ticks = append(ticks, latest.Add(-time.Duration(n-1-i)*e.Every))
 	}
+
 	if last.IsZero() {
 		missed = n
 	}
+
 	return ticks, missed - n
 }

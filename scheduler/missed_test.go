@@ -48,12 +48,12 @@ func TestWhatIsMissedIsMadeUpForAsThePolicySays(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			e := Entry{Name: "e", Every: c.every, Missed: c.policy}
-			ticks, left := e.due(c.last, c.now)
+			ticks, left := e.dueTicks(c.last, c.now)
 			if len(ticks) != c.ticks || left != c.left {
 				t.Fatalf("%d ticks and %d left out, want %d and %d", len(ticks), left, c.ticks, c.left)
 			}
 			for i, tick := range ticks {
-				if want := e.tick(c.now).Add(-time.Duration(len(ticks)-1-i) * e.Every); !tick.Equal(want) {
+				if want := e.tickAt(c.now).Add(-time.Duration(len(ticks)-1-i) * e.Every); !tick.Equal(want) {
 					t.Errorf("tick %d is %s, want %s", i, tick, want)
 				}
 			}

@@ -83,37 +83,39 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		}
 		names[e.Name] = true
 	}
+
 	g := errgroup.Group{}
 	for _, e := range s.opt.Entries {
 		g.Go(func() error {
-			s.follow(ctx, e)
+			s.followEntry(ctx, e)
 			return nil
 		})
 	}
+
 	return g.Wait()
 }
 
-// follow offers one entry's ticks.
-func (s *Scheduler) follow(ctx context.Context, e Entry) {
+// followEntry offers one entry's ticks.
+func (s *Scheduler) followEntry(ctx context.Context, e Entry) {
 	var last time.Time
 	known := false
 	for ctx.Err() == nil {
 		began := time.Now()
-		now, err := s.now(ctx)
+		now, err := s.postgresNow(ctx)
 		if known && err == nil {
 			known = !last.After(now.Add(setBackBy))
 		}
 		if !known && err == nil {
-			last, err = s.latest(ctx, e, now)
+			last, err = s.readLatest(ctx, e, now)
 			known = err == nil
 		}
 		if err == nil {
 			last, err = s.catchUp(ctx, e, last, now)
 		}
-		wait := min(e.tick(now).Add(e.Every).Sub(now)-time.Since(began), longest)
+		wait := min(e.tickAt(now).Add(e.Every).Sub(now)-time.Since(began), longest)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			s.opt.Metrics.ticks.WithLabelValues(e.Name, "failed").Inc()
-			s.opt.Log.WarnContext(ctx, "tick not offered", "entry", e.Name, "tick", e.tick(now), "error", err)
+			s.opt.Log.WarnContext(ctx, "tick not offered", "entry", e.Name, "tick", e.tickAt(now), "error", err)
 			wait = retry
 		}
 		select {
@@ -127,62 +129,65 @@ func (s *Scheduler) follow(ctx context.Context, e Entry) {
 // remaining ticks wait for the next call. No tick is offered before an earlier one, so under All the latest row of an
 // entry proves that all earlier ticks exist.
 func (s *Scheduler) catchUp(ctx context.Context, e Entry, last, now time.Time) (_ time.Time, err error) {
-	ticks, left := e.due(last, now)
+	ticks, left := e.dueTicks(last, now)
 	if left > 0 {
 		s.opt.Metrics.ticks.WithLabelValues(e.Name, "left_out").Add(float64(left))
 		s.opt.Log.WarnContext(ctx, "missed ticks left out", "entry", e.Name, "policy", e.Missed.String(),
 			"ticks", left, "after", last)
-		last = e.tick(now).Add(-time.Duration(len(ticks)) * e.Every)
+		last = e.tickAt(now).Add(-time.Duration(len(ticks)) * e.Every)
 	}
 	if last.IsZero() && len(ticks) == 1 {
-		if last, err = s.first(ctx, e, ticks[0]); err != nil || !last.Before(ticks[0]) {
+		if last, err = s.offerFirst(ctx, e, ticks[0]); err != nil || !last.Before(ticks[0]) {
 			return last, err
 		}
 		return s.catchUp(ctx, e, last, now)
 	}
+
 	for _, tick := range ticks {
 		added, err := s.Offer(ctx, e, tick)
 		if err != nil {
 			return last, err
 		}
 		last = tick
-		s.count(e, added)
+		s.countTick(e, added)
 	}
+
 	return last, nil
 }
 
-func (s *Scheduler) count(e Entry, added bool) {
+func (s *Scheduler) countTick(e Entry, added bool) {
 	s.opt.Metrics.ticks.WithLabelValues(e.Name, map[bool]string{true: "added", false: "taken"}[added]).Inc()
 }
 
-// first offers the first tick of an entry that had none when it was read, and returns the latest tick that has happened
-// by then. A lock serializes schedulers that start together. Otherwise each would offer its own first tick, and if one
-// died, ticks between its first and another scheduler's could be left out.
-func (s *Scheduler) first(ctx context.Context, e Entry, tick time.Time) (last time.Time, err error) {
+// offerFirst offers the first tick of an entry that had none when it was read, and returns the latest tick that has
+// happened by then. A lock serializes schedulers that start together. Otherwise each would offer its own first tick,
+// and if one died, ticks between its first and another scheduler's could be left out.
+func (s *Scheduler) offerFirst(ctx context.Context, e Entry, tick time.Time) (last time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	added := false
 	err = s.opt.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue("SELECT pg_advisory_xact_lock(hashtextextended('tick ' || $1, 0))", e.Name)
-		if last, err = latest(ctx, tx, e); err != nil || !last.IsZero() {
+		if last, err = latestTick(ctx, tx, e); err != nil || !last.IsZero() {
 			return err
 		}
 		last = tick
-		added, err = offer(ctx, tx, e, tick)
+		added, err = offerTick(ctx, tx, e, tick)
 		return err
 	})
 	if err != nil {
 		return time.Time{}, err
 	}
-	s.count(e, added)
+
+	s.countTick(e, added)
 	return last, nil
 }
 
 // patience is the timeout of a transaction.
 const patience = 10 * time.Second
 
-// now returns the time by Postgres's clock.
-func (s *Scheduler) now(ctx context.Context) (now time.Time, err error) {
+// postgresNow returns the time by Postgres's clock.
+func (s *Scheduler) postgresNow(ctx context.Context) (now time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = s.opt.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -191,20 +196,21 @@ func (s *Scheduler) now(ctx context.Context) (now time.Time, err error) {
 	return now.UTC(), err
 }
 
-// latest returns the entry's latest tick that has happened at now, or zero if there is none. It removes ticks in the
-// future, which a clock ahead has made: they prove nothing about earlier ticks, and happen again when their time comes.
-func (s *Scheduler) latest(ctx context.Context, e Entry, now time.Time) (at time.Time, err error) {
+// readLatest returns the entry's latest tick that has happened at now, or zero if there is none. It removes ticks in
+// the future, which a clock ahead has made: they prove nothing about earlier ticks, and happen again when their time
+// comes.
+func (s *Scheduler) readLatest(ctx context.Context, e Entry, now time.Time) (at time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = s.opt.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue("DELETE FROM tick WHERE entry = $1 AND tick > $2", e.Name, now.Add(ahead))
-		at, err = latest(ctx, tx, e)
+		at, err = latestTick(ctx, tx, e)
 		return err
 	})
 	return at, err
 }
 
-func latest(ctx context.Context, tx *postgres.Tx, e Entry) (at time.Time, err error) {
+func latestTick(ctx context.Context, tx *postgres.Tx, e Entry) (at time.Time, err error) {
 	err = tx.QueryRow(ctx, "SELECT tick FROM tick WHERE entry = $1 AND tick <= clock_timestamp() "+
 		"ORDER BY tick DESC LIMIT 1", []any{e.Name}, &at)
 	if postgres.None(err) {
@@ -219,16 +225,16 @@ func (s *Scheduler) Offer(ctx context.Context, e Entry, tick time.Time) (added b
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = s.opt.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		added, err = offer(ctx, tx, e, tick)
+		added, err = offerTick(ctx, tx, e, tick)
 		return err
 	})
 	return added && err == nil, err
 }
 
-func offer(ctx context.Context, tx *postgres.Tx, e Entry, tick time.Time) (added bool, err error) {
+func offerTick(ctx context.Context, tx *postgres.Tx, e Entry, tick time.Time) (added bool, err error) {
 	n, err := tx.Exec(ctx, "INSERT INTO tick (entry, tick) VALUES ($1, $2) ON CONFLICT DO NOTHING", e.Name, tick)
 	if err != nil || n == 0 {
 		return false, err
 	}
-	return true, e.Add(ctx, tx, queue.Dedupe(e.key(tick)))
+	return true, e.Add(ctx, tx, queue.Dedupe(e.dedupeKey(tick)))
 }

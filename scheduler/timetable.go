@@ -145,26 +145,26 @@ func Timetable() []Entry {
 	}
 }
 
-// tick returns the latest planned time that is not after now.
-func (e Entry) tick(now time.Time) time.Time {
+// tickAt returns the latest planned time that is not after now.
+func (e Entry) tickAt(now time.Time) time.Time {
 	return now.UTC().Add(-e.Past).Truncate(e.Every).Add(e.Past)
 }
 
-// key returns the dedupe key of a tick's job.
-func (e Entry) key(tick time.Time) string {
+// dedupeKey returns the dedupe key of a tick's job.
+func (e Entry) dedupeKey(tick time.Time) string {
 	return fmt.Sprintf("%s@%s", e.Name, tick.Format(time.RFC3339Nano))
 }
 
-// plan describes when the ticks occur: "every 1h, 7m past".
-func (e Entry) plan() string {
+// describePlan describes when the ticks occur: "every 1h, 7m past".
+func (e Entry) describePlan() string {
 	if e.Past == 0 {
-		return "every " + short(e.Every)
+		return "every " + shortDuration(e.Every)
 	}
-	return "every " + short(e.Every) + ", " + short(e.Past) + " past"
+	return "every " + shortDuration(e.Every) + ", " + shortDuration(e.Past) + " past"
 }
 
-// short formats d without trailing zeros: "24h", not "24h0m0s".
-func short(d time.Duration) string {
+// shortDuration formats d without trailing zeros: "24h", not "24h0m0s".
+func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

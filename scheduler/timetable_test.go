@@ -23,7 +23,7 @@ func TestATickIsTheLatestPlannedTime(t *testing.T) {
 		{24 * time.Hour, 3 * time.Hour, "2026-03-01 02:00:00", "2026-02-28 03:00:00"},
 		{time.Minute, 0, "2026-03-01 02:00:59", "2026-03-01 02:00:00"},
 	} {
-		if got := (Entry{Every: c.every, Past: c.past}).tick(at(c.now)); !got.Equal(at(c.want)) {
+		if got := (Entry{Every: c.every, Past: c.past}).tickAt(at(c.now)); !got.Equal(at(c.want)) {
 			t.Errorf("every %s past %s at %s: %s, want %s", c.every, c.past, c.now, got, c.want)
 		}
 	}

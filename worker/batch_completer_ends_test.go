@@ -89,7 +89,7 @@ func endAll(t *testing.T, c *store.BatchCompleter, s *scribe, runs []*queue.Clai
 func TestRunsThatEndTogetherWriteWhatTheyShareIfTheyStillHoldTheirJobs(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	s := &scribe{gate: make(chan struct{})}
 	runs := h.claimed(c, s, 3, 20)
 	lost := func(i int) bool { return i%3 == 0 }
@@ -131,7 +131,7 @@ func TestRunsThatEndTogetherWriteWhatTheyShareIfTheyStillHoldTheirJobs(t *testin
 func TestWhatOneRunCannotWriteKeepsNoOtherFromItsEnd(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	s := &scribe{gate: make(chan struct{})}
 	runs := h.claimed(c, s, 2, 12)
 	runs[5].EffectBatch(s, line{job: runs[5].ID, note: "what no text may hold: \x00"})
@@ -157,7 +157,7 @@ func TestWhatOneRunCannotWriteKeepsNoOtherFromItsEnd(t *testing.T) {
 func TestALockedRowHoldsUpNoEndButItsOwn(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	s := &scribe{}
 	runs := h.claimed(c, s, 1, 10)
 	tx, err := h.sql.Begin(t.Context())
@@ -197,7 +197,7 @@ func TestALockedRowHoldsUpNoEndButItsOwn(t *testing.T) {
 func TestWhatIsSharedGoesWithEveryVerdictButARelease(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	s := &scribe{}
 	verdicts := []store.Completion{
 		{Outcome: store.Done},

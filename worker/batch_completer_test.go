@@ -18,16 +18,16 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
-// clerk returns a BatchCompleter.
-func (h *house) clerk() *store.BatchCompleter {
+// completer returns a BatchCompleter.
+func (h *house) completer() *store.BatchCompleter {
 	h.t.Helper()
-	return store.NewBatchCompleter(h.ledger())
+	return store.NewBatchCompleter(h.store())
 }
 
 func TestClaimsThatShareAStatementClaimEachJobOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	for range 4 {
 		h.addFor(id.New(), slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, 40)...)
 	}
@@ -78,7 +78,7 @@ func TestClaimsThatShareAStatementCarryTheirOwnArguments(t *testing.T) {
 		queue.Define[parcel]("test.parcel.call", queue.Options{MaxAttempts: 3, Lane: queue.Critical}),
 	}
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	want := map[string]string{} // kind by args
 	for n := range 64 {
 		args := parcel{Number: n}
@@ -127,7 +127,7 @@ func TestClaimsThatShareAStatementCarryTheirOwnArguments(t *testing.T) {
 func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	verdicts := []store.Completion{
 		{Outcome: store.Done},
 		{Outcome: store.Failed, Error: "no", In: time.Hour},
@@ -152,7 +152,7 @@ func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 		all := h.jobs()
 		var wait sync.WaitGroup
 		for i, v := range verdicts {
-			run, err := h.ledger().Claim(t.Context(), h.org, all[i].ID)
+			run, err := h.store().Claim(t.Context(), h.org, all[i].ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +172,7 @@ func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 		}
 		return out, errs
 	}
-	want, wantErrs := left(h.ledger().Finish)
+	want, wantErrs := left(h.store().Finish)
 	got, gotErrs := left(c.Finish)
 	if want[0] != nil {
 		t.Fatalf("alone: the first job has a row: %+v", want[0])
@@ -208,7 +208,7 @@ func TestVerdictsThatShareAStatementAreThoseThatGoAlone(t *testing.T) {
 func TestAVerdictOfARunThatLostItsJobIsRefusedAmongOthers(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	h.add(slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, 20)...)
 	var wait sync.WaitGroup
 	for i, j := range h.jobs() {
@@ -242,7 +242,7 @@ func TestAVerdictOfARunThatLostItsJobIsRefusedAmongOthers(t *testing.T) {
 func TestALockedRowHoldsUpNoClaimButItsOwn(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	c := h.clerk()
+	c := h.completer()
 	h.add(slices.Repeat([]func(context.Context, *postgres.Tx) error{adding(mark, none{})}, 10)...)
 	all := h.jobs()
 	tx, err := h.sql.Begin(t.Context())

@@ -118,22 +118,22 @@ func TestABroadcastReachesEachAddressOnceWhileWorkersAreKilled(t *testing.T) {
 		kill(cmd)
 	}
 	t.Logf("%d kills: %s", kills, p.statuses())
-	p.reached()
+	p.reached(*audience)
 }
 
 // schedule creates a broadcast to all contacts and sends it.
-func (p *mailer) schedule() (s *broadcasts.Service, news id.ID) {
-	p.t.Helper()
-	s = broadcastService(p.emails.Box)
-	ctx := p.t.Context()
-	err := p.db.App.Tx(ctx, p.org, func(tx *postgres.Tx) error {
+func (m *mailer) schedule() (s *broadcasts.Service, news id.ID) {
+	m.t.Helper()
+	s = broadcastService(m.emails.Box)
+	ctx := m.t.Context()
+	err := m.db.App.Tx(ctx, m.org, func(tx *postgres.Tx) error {
 		if _, _, err := orgsending.Update(ctx, tx, &orgsending.Patch{
 			PostalAddress: wire.Some("1 High Street"), DomainDailyCap: wire.Field[int]{Set: true, Null: true},
 		}, func(*orgsending.Settings) error { return nil }); err != nil {
 			return err
 		}
 		row, err := broadcasts.Create(ctx, tx, &broadcasts.Patch{
-			Name: wire.Some("News"), MailboxID: wire.Some(p.mailbox.String()),
+			Name: wire.Some("News"), MailboxID: wire.Some(m.mailbox.String()),
 			Filter: wire.Some(map[string]any{"field": "stage", "op": "eq", "value": "lead"}),
 			Email: wire.Some(broadcasts.MailPatch{
 				Subject: wire.Some("News"), Text: wire.Some("Hi {{ contact.first_name }}\n{{ unsubscribe_url }}"),
@@ -146,51 +146,51 @@ func (p *mailer) schedule() (s *broadcasts.Service, news id.ID) {
 		return err
 	})
 	if err != nil {
-		p.t.Fatal(err)
+		m.t.Fatal(err)
 	}
 	return s, news
 }
 
 // turn pauses or resumes a broadcast, unless it is over.
-func (p *mailer) turn(do func(context.Context, *postgres.Tx, id.ID) (broadcasts.Row, error), news id.ID) {
-	p.t.Helper()
-	if err := p.db.App.Tx(p.t.Context(), p.org, func(tx *postgres.Tx) error {
-		_, err := do(p.t.Context(), tx, news)
+func (m *mailer) turn(do func(context.Context, *postgres.Tx, id.ID) (broadcasts.Row, error), news id.ID) {
+	m.t.Helper()
+	if err := m.db.App.Tx(m.t.Context(), m.org, func(tx *postgres.Tx) error {
+		_, err := do(m.t.Context(), tx, news)
 		return err
-	}); err != nil && p.text(`SELECT status FROM broadcast`) != broadcasts.Sent {
-		p.t.Fatal(err)
+	}); err != nil && m.text(`SELECT status FROM broadcast`) != broadcasts.Sent {
+		m.t.Fatal(err)
 	}
 }
 
 // reached compares the rows with the server's log after a broadcast.
-func (p *mailer) reached() {
-	p.t.Helper()
+func (m *mailer) reached(want int) {
+	m.t.Helper()
 	accepted := map[string]int{}
-	for _, a := range p.server.Accepted() {
+	for _, a := range m.server.Accepted() {
 		accepted[strings.Trim(a.MessageID, "<>")]++
 	}
 	for messageID, n := range accepted {
 		if n > 1 {
-			p.t.Errorf("%s was accepted %d times", messageID, n)
+			m.t.Errorf("%s was accepted %d times", messageID, n)
 		}
 	}
 	lost := 0
-	rows, err := p.sql.Query(p.t.Context(), `SELECT message_id FROM email WHERE status = 'sent'`)
+	rows, err := m.sql.Query(m.t.Context(), `SELECT message_id FROM email WHERE status = 'sent'`)
 	if err != nil {
-		p.t.Fatal(err)
+		m.t.Fatal(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var messageID string
 		if err := rows.Scan(&messageID); err != nil {
-			p.t.Fatal(err)
+			m.t.Fatal(err)
 		}
 		if accepted[messageID] == 0 {
 			lost++
 		}
 	}
 	if lost > 0 {
-		p.t.Errorf("%d emails are sent, and the server does not have them", lost)
+		m.t.Errorf("%d emails are sent, and the server does not have them", lost)
 	}
 	for what, sql := range map[string]string{
 		"emails":                       `SELECT count(*) FROM email WHERE status IN ('sent', 'unknown')`,
@@ -198,11 +198,11 @@ func (p *mailer) reached() {
 		"recipients that were written": `SELECT count(*) FROM broadcast_recipient WHERE written`,
 		"sendable contacts":            `SELECT sendable FROM broadcast`,
 	} {
-		if n := p.number(sql); n != *audience {
-			p.t.Errorf("%d %s, want %d", n, what, *audience)
+		if n := m.number(sql); n != want {
+			m.t.Errorf("%d %s, want %d", n, what, want)
 		}
 	}
-	if n := p.number(`SELECT count(*) FROM event WHERE type = 'broadcast.completed'`); n != 1 {
-		p.t.Errorf("%d events broadcast.completed", n)
+	if n := m.number(`SELECT count(*) FROM event WHERE type = 'broadcast.completed'`); n != 1 {
+		m.t.Errorf("%d events broadcast.completed", n)
 	}
 }

@@ -30,18 +30,21 @@ type callLimits struct {
 // callLimitsOf returns the limits of the pools at a concurrency of n. The pools reserved and general share theirs. In
 // the webhooks pool the concurrency keys limit the orgs.
 func callLimitsOf(n int) map[string]callLimits {
-	sizes := slots(n)
-	shared, remote := sizes[general]+sizes[reserved], sizes[remotePool]
+	sizes := poolSlots(n)
+	shared := sizes[general] + sizes[reserved]
+	remote := sizes[remotePool]
+
 	return map[string]callLimits{
 		general: {
-			all: share(shared*3, 4), org: orgShare(shared), longOrgHost: share(shared, 16), longHost: share(shared, 4),
+			all: shareOf(shared*3, 4), org: orgShare(shared),
+			longOrgHost: shareOf(shared, 16), longHost: shareOf(shared, 4),
 		},
-		remotePool:  {org: orgShare(remote), longOrgHost: share(remote, 16), longHost: share(remote, 4)},
-		webhookPool: {longHost: share(sizes[webhookPool], 2)},
+		remotePool:  {org: orgShare(remote), longOrgHost: shareOf(remote, 16), longHost: shareOf(remote, 4)},
+		webhookPool: {longHost: shareOf(sizes[webhookPool], 2)},
 	}
 }
 
-func share(n, of int) int { return max(1, n/of) }
+func shareOf(n, of int) int { return max(1, n/of) }
 
 // orgShare is a quarter, but in a small pool four slots, as long as one is left for another org.
 func orgShare(n int) int { return max(1, n/4, min(4, n-1)) }
@@ -49,11 +52,13 @@ func orgShare(n int) int { return max(1, n/4, min(4, n-1)) }
 // calls is the calls of servers that have slots of a pool. A call keeps its slot until its run ends, so a server that
 // does not respond must not get many: the limits leave slots for other orgs and for other servers.
 type calls struct {
-	mu     sync.Mutex
-	limits callLimits
-	all    int
-	orgs   map[id.ID]int
-	hosts  map[string]map[*outsideCall]struct{}
+	mu      sync.Mutex
+	limits  callLimits
+	all     int
+	orgs    map[id.ID]int
+	hosts   map[string]map[*outsideCall]struct{}
+	ended   chan struct{} // closed when a call ends
+	waiting int           // in awaitCall
 }
 
 // outsideCall is one call.
@@ -64,7 +69,9 @@ type outsideCall struct {
 }
 
 func newCalls() *calls {
-	return &calls{orgs: map[id.ID]int{}, hosts: map[string]map[*outsideCall]struct{}{}}
+	return &calls{
+		orgs: map[id.ID]int{}, hosts: map[string]map[*outsideCall]struct{}{}, ended: make(chan struct{}),
+	}
 }
 
 func (c *calls) resize(limits callLimits) {
@@ -78,18 +85,21 @@ func (c *calls) resize(limits callLimits) {
 func (c *calls) beginCall(org id.ID, host string) (one *outsideCall, again time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	now := time.Now()
-	ofOrg, ofAll := c.long(org, host, now)
+	ofOrg, ofAll := c.countLongToHost(org, host, now)
 	l := c.limits
+
 	switch {
-	case reached(ofOrg, l.longOrgHost), reached(ofAll, l.longHost):
+	case limitReached(ofOrg, l.longOrgHost), limitReached(ofAll, l.longHost):
 		return nil, callLater
-	case reached(c.all, l.all), reached(c.orgs[org], l.org):
-		if 2*c.longOf(org, now) >= c.orgs[org] && c.orgs[org] > 0 {
+	case limitReached(c.all, l.all), limitReached(c.orgs[org], l.org):
+		if 2*c.countLongOfOrg(org, now) >= c.orgs[org] && c.orgs[org] > 0 {
 			return nil, callLater
 		}
 		return nil, callSoon
 	}
+
 	one = &outsideCall{org, host, now}
 	c.all++
 	c.orgs[org]++
@@ -100,10 +110,10 @@ func (c *calls) beginCall(org id.ID, host string) (one *outsideCall, again time.
 	return one, 0
 }
 
-func reached(n, limit int) bool { return limit > 0 && n >= limit }
+func limitReached(n, limit int) bool { return limit > 0 && n >= limit }
 
-// long returns how many calls to a server take long: of one org, and of all.
-func (c *calls) long(org id.ID, host string, now time.Time) (ofOrg, ofAll int) {
+// countLongToHost returns how many calls to a server take long: of one org, and of all.
+func (c *calls) countLongToHost(org id.ID, host string, now time.Time) (ofOrg, ofAll int) {
 	for one := range c.hosts[host] {
 		if now.Sub(one.began) < longCall {
 			continue
@@ -116,8 +126,8 @@ func (c *calls) long(org id.ID, host string, now time.Time) (ofOrg, ofAll int) {
 	return ofOrg, ofAll
 }
 
-// longOf returns how many calls of an org take long.
-func (c *calls) longOf(org id.ID, now time.Time) (n int) {
+// countLongOfOrg returns how many calls of an org take long.
+func (c *calls) countLongOfOrg(org id.ID, now time.Time) (n int) {
 	for _, calls := range c.hosts {
 		for one := range calls {
 			if one.org == org && now.Sub(one.began) >= longCall {
@@ -128,25 +138,78 @@ func (c *calls) longOf(org id.ID, now time.Time) (n int) {
 	return n
 }
 
+// awaitCall is beginCall that waits up to callSoon for calls that end in time. A run that is put off instead costs as
+// much as one that calls, and there would be several to each call. No more wait than one org may have calls, since runs
+// that wait have slots, too.
+func (c *calls) awaitCall(org id.ID, host string) (one *outsideCall, again time.Duration) {
+	ended := c.nextEnd()
+	one, again = c.beginCall(org, host)
+	if again != callSoon || !c.beginWait() {
+		return one, again
+	}
+
+	defer c.endWait()
+	patience := time.NewTimer(callSoon)
+	defer patience.Stop()
+	for again == callSoon {
+		select {
+		case <-ended:
+			ended = c.nextEnd()
+			one, again = c.beginCall(org, host)
+		case <-patience.C:
+			return nil, callSoon
+		}
+	}
+
+	return one, again
+}
+
+// nextEnd returns a channel that is closed when the next call ends.
+func (c *calls) nextEnd() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
+// beginWait reports whether one more run may wait. endWait ends that.
+func (c *calls) beginWait() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if limitReached(c.waiting, c.limits.org) {
+		return false
+	}
+	c.waiting++
+	return true
+}
+
+func (c *calls) endWait() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting--
+}
+
 func (c *calls) endCall(one *outsideCall) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	close(c.ended)
+	c.ended = make(chan struct{})
 	c.all--
 	if c.orgs[one.org]--; c.orgs[one.org] == 0 {
 		delete(c.orgs, one.org)
 	}
-	if delete(c.hosts[one.host], one); len(c.hosts[one.host]) == 0 {
+	delete(c.hosts[one.host], one)
+	if len(c.hosts[one.host]) == 0 {
 		delete(c.hosts, one.host)
 	}
 }
 
-// limit makes the calls of a run of c count, and returns the function that ends them. A run counts once, for the first
-// server that it calls: what it calls later has the same slot.
-func (c *calls) limit(run *queue.Claimed) (end func()) {
+// limitRun makes the calls of a run of c count, and returns the function that ends them. A run counts once, for the
+// first server that it calls: what it calls later has the same slot.
+func (c *calls) limitRun(run *queue.Claimed) (end func()) {
 	var first *outsideCall
 	run.LimitCalls(func(host string) (again time.Duration) {
 		if first == nil {
-			first, again = c.beginCall(run.Org, host)
+			first, again = c.awaitCall(run.Org, host)
 		}
 		return again
 	})

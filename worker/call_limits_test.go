@@ -70,6 +70,50 @@ func TestAnOrgWithManyShortCallsWaitsForAMomentOnly(t *testing.T) {
 	})
 }
 
+func TestACallWaitsForOneThatEndsInTimeAndIsPutOffOtherwise(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls()
+		c.resize(callLimitsOf(64)[general])
+		org, began := id.New(), time.Now()
+		held := c.begins(org, strconv.Itoa)
+		done := make(chan *outsideCall, 100)
+		for range 40 {
+			go func() {
+				one, _ := c.awaitCall(org, "another")
+				done <- one
+			}()
+		}
+		synctest.Wait()
+		if waiting, _ := c.counts(org); waiting != 16 || len(done) != 24 {
+			t.Errorf("%d calls wait, and %d do not, want 16 and 24", waiting, len(done))
+		}
+		time.Sleep(callSoon / 2) //nolint:forbidigo // the bubble's clock
+		c.endCall(held[0])
+		synctest.Wait()
+		if waiting, running := c.counts(org); waiting != 15 || running != 16 {
+			t.Errorf("after one call has ended, %d wait, and %d are under way", waiting, running)
+		}
+		begun := 0
+		for range 40 {
+			if <-done != nil {
+				begun++
+			}
+		}
+		waiting, _ := c.counts(org)
+		if took := time.Since(began); begun != 1 || waiting != 0 || took != callSoon {
+			t.Errorf("%d calls began, %d wait after %s", begun, waiting, took)
+		}
+	})
+}
+
+// counts returns how many calls wait, and how many of an org are under way.
+func (c *calls) counts(org id.ID) (waiting, running int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waiting, c.orgs[org]
+}
+
 func TestAWorkerWithFewSlotsLeavesOneForAnotherOrg(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]int{1: 1, 2: 1, 4: 3, 10: 4, 64: 16, 100: 25} {

@@ -25,20 +25,21 @@ type clockWatch struct {
 	at      time.Time // after that reading, by our clock, whose differences are monotonic
 }
 
-// compare takes a reading of Postgres's clock that began at a time. If the clock was set back since the last reading,
-// it returns for how long that may have been so; otherwise 0.
-func (c *clockWatch) compare(reading, began time.Time) (setBack time.Duration) {
+// detectSetBack takes a reading of Postgres's clock that began at a time. If the clock was set back since the last
+// reading, it returns for how long that may have been so; otherwise 0.
+func (c *clockWatch) detectSetBack(reading, began time.Time) (setBack time.Duration) {
 	now := time.Now()
 	if !c.at.IsZero() && reading.Before(c.reading.Add(began.Sub(c.at)-setBackBy)) {
 		setBack = now.Sub(c.at) + setBackBy
 	}
-	c.reading, c.at = reading, now
+	c.reading = reading
+	c.at = now
 	return setBack
 }
 
 // noticeClock tells endWaits that Postgres's clock was set back, if it was. It does not wait.
 func (w *Worker) noticeClock(reading, began time.Time) {
-	setBack := w.clock.compare(reading, began)
+	setBack := w.clock.detectSetBack(reading, began)
 	if setBack == 0 {
 		return
 	}
@@ -69,7 +70,8 @@ func (w *Worker) endWaits(ctx context.Context) {
 			w.log.WarnContext(ctx, "failed to end waits that last too long", "error", err)
 			next = min(next, retryWaits)
 		case again:
-			again, next = false, openTx
+			again = false
+			next = openTx
 		default:
 			since = time.Time{}
 		}
@@ -90,7 +92,7 @@ func (w *Worker) endWaits(ctx context.Context) {
 // endLate is one look. setBack is how long ago the clock was set back at most; 0: it is not known that it was.
 func (w *Worker) endLate(ctx context.Context, setBack time.Duration) error {
 	ended, err := waits.EndLate(ctx, w.opt.System, setBack > 0)
-	delays, failed := w.ledger.EndDelays(ctx, setBack)
+	delays, failed := w.store.EndDelays(ctx, setBack)
 	if len(ended)+len(delays) > 0 || setBack > 0 {
 		w.log.WarnContext(ctx, "waits have ended that lasted too long because the clock of postgres was set back",
 			"rows", ended, "delays", delays)

@@ -37,12 +37,13 @@ const (
 	claimFailed = "failed"
 )
 
-// deliver runs a task's job. The log lines of the run have its kind, its id and its org.
-func (w *Worker) deliver(ctx context.Context, t *asynq.Task, outside *calls) error {
+// deliverTask runs a task's job. The log lines of the run have its kind, its id and its org.
+func (w *Worker) deliverTask(ctx context.Context, t *asynq.Task, outside *calls) error {
 	task, err := dispatch.ReadTask(t.Payload())
 	if err != nil {
 		return archiveError{err.Error()}
 	}
+
 	ctx = telemetry.With(ctx, slog.String(telemetry.Kind, t.Type()), slog.String(telemetry.Job, task.ID.String()),
 		slog.String(telemetry.Org, task.Org.String()))
 	h, known := w.handlers[t.Type()]
@@ -58,6 +59,7 @@ func (w *Worker) deliver(ctx context.Context, t *asynq.Task, outside *calls) err
 	case h.Tx != nil:
 		return w.deliverTx(ctx, h, task)
 	}
+
 	return w.deliverCall(ctx, h, task, outside)
 }
 
@@ -66,43 +68,46 @@ func (w *Worker) deliverCall(asked context.Context, h queue.Handler, task dispat
 	ctx := context.WithoutCancel(asked)
 	at := time.Now()
 	claiming, cancel := context.WithTimeout(ctx, statement)
-	c, err := w.clerk.Claim(claiming, task.Org, task.ID)
+	c, err := w.completer.Claim(claiming, task.Org, task.ID)
 	cancel()
 	if err != nil {
-		return w.unclaimed(ctx, task, err)
+		return w.unclaimedResult(ctx, task, err)
 	}
+
 	w.metrics.claims.WithLabelValues(string(c.Lane), claimed).Inc()
-	defer outside.limit(c)()
-	working, one := w.runs.begin(asked, c, at)
+	defer outside.limitRun(c)()
+	working, one := w.runs.beginRun(asked, c, at)
 	span := w.startSpan(ctx, h, c)
-	working, ctx = under(working, span), under(ctx, span)
-	err = w.work(working, h, c, func(ctx context.Context) error { return h.Call(ctx, c) })
-	v, stopped := w.interrupted(asked, working, err)
+	working, ctx = withSpan(working, span), withSpan(ctx, span)
+	err = w.callHandler(working, h, c, func(ctx context.Context) error { return h.Call(ctx, c) })
+	v, stopped := w.completionOnCancel(asked, working, err)
 	if !stopped {
 		v = completionOf(c, h.Options, err)
 	}
-	until := w.runs.finish(one)
-	outcome, told := w.settle(ctx, h, c, v, until)
+	until := w.runs.finishRun(one)
+	outcome, told := w.writeCompletion(ctx, h, c, v, until)
 	c.EndRun(outcome != fenced && outcome != letGo && v.Outcome != store.Released)
 	w.vacuumer.RunEnded()
-	w.report(ctx, c, outcome, time.Since(at), err)
+	w.reportRun(ctx, c, outcome, time.Since(at), err)
 	endSpan(span, outcome)
 	if stopped {
-		pause(asked, requeued)
+		pauseFor(asked, requeued)
 	}
+
 	return told
 }
 
-// settle writes the completion of a claimed job. While Postgres is unavailable it retries until the given time.
-func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, v store.Completion,
+// writeCompletion writes the completion of a claimed job. While Postgres is unavailable it retries until the given
+// time.
+func (w *Worker) writeCompletion(ctx context.Context, h queue.Handler, c *queue.Claimed, v store.Completion,
 	until time.Time,
 ) (outcome string, told error) {
 	refused := false
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		writing, cancel := context.WithTimeout(ctx, statement)
-		finish := w.clerk.Finish
-		if v.Outcome == store.Died && w.ledger.Hooked(c) { // a hook needs its own transaction
-			finish = w.ledger.Finish
+		finish := w.completer.Finish
+		if v.Outcome == store.Died && w.store.Hooked(c) { // a hook needs its own transaction
+			finish = w.store.Finish
 		}
 		err := finish(writing, c, v)
 		cancel()
@@ -111,13 +116,15 @@ func (w *Worker) settle(ctx context.Context, h queue.Handler, c *queue.Claimed, 
 			return string(v.Outcome), w.asynqError(c, v)
 		case errors.Is(err, store.ErrFenced):
 			return fenced, nil
-		case !absent(err) && v.Outcome != store.Released:
+		case !isUnprocessed(err) && v.Outcome != store.Released:
 			// The effects cannot be written, so the run has failed.
 			w.log.ErrorContext(ctx, "failed to write a run's effects", "error", err)
-			if c.DropEffects(); refused {
+			c.DropEffects()
+			if refused {
 				c.SkipHook()
 			}
-			refused, v = true, completionOf(c, h.Options, err)
+			refused = true
+			v = completionOf(c, h.Options, err)
 		}
 		if time.Now().Add(pause).After(until) {
 			return letGo, snoozeError{in: away, why: "postgres is away"}
@@ -138,38 +145,42 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task dispatch
 		stopped bool
 		workErr error
 	)
-	working, one := w.runs.begin(asked, nil, at)
+	working, one := w.runs.beginRun(asked, nil, at)
 	span := trace.SpanFromContext(working)
 	bounded, cancel := context.WithTimeout(ctx, h.Options.Timeout+2*statement)
 	defer cancel()
 	err := w.opt.App.Tx(bounded, task.Org, func(tx *postgres.Tx) (err error) {
-		if c, err = w.ledger.Lock(bounded, tx, task.ID); err != nil {
+		if c, err = w.store.Lock(bounded, tx, task.ID); err != nil {
 			return err
 		}
 		w.metrics.claims.WithLabelValues(string(c.Lane), claimed).Inc()
 		span = w.startSpan(ctx, h, c)
-		working, ctx = under(working, span), under(ctx, span)
+		working, ctx = withSpan(working, span), withSpan(ctx, span)
 		tx.Trace(working)
 		workErr = tx.Savepoint(bounded, func() error {
-			return w.work(working, h, c, func(ctx context.Context) error { return h.Tx(ctx, tx, c) })
+			return w.callHandler(working, h, c, func(ctx context.Context) error { return h.Tx(ctx, tx, c) })
 		})
-		if v, stopped = w.interrupted(asked, working, workErr); !stopped {
+		if v, stopped = w.completionOnCancel(asked, working, workErr); !stopped {
 			v = completionOf(c, h.Options, workErr)
 		}
-		return w.ledger.Settle(bounded, tx, c, v)
+		return w.store.Settle(bounded, tx, c, v)
 	})
-	w.runs.finish(one)
+	w.runs.finishRun(one)
 	if c == nil || errors.Is(err, store.ErrMissed) {
-		return w.unclaimed(ctx, task, err)
+		return w.unclaimedResult(ctx, task, err)
 	}
-	outcome, told := string(v.Outcome), w.asynqError(c, v)
+
+	outcome := string(v.Outcome)
+	told := w.asynqError(c, v)
 	switch {
 	case err == nil:
 	case errors.Is(err, store.ErrFenced):
-		outcome, told = fenced, nil
-	case workErr == nil && absent(err), stopped, postgres.Lost(err) && !errors.Is(workErr, errTimeLimit):
+		outcome = fenced
+		told = nil
+	case workErr == nil && isUnprocessed(err), stopped, postgres.Lost(err) && !errors.Is(workErr, errTimeLimit):
 		// Either the commit's reply was lost, or nothing was written and the row is free.
-		outcome, told = letGo, snoozeError{in: away, why: "postgres is away"}
+		outcome = letGo
+		told = snoozeError{in: away, why: "postgres is away"}
 	default:
 		// Either the work broke the session, for example by a timeout in the middle of a statement, or the commit was
 		// refused. A separate transaction writes the failure; the attempt in the fence keeps it from counting twice.
@@ -177,26 +188,29 @@ func (w *Worker) deliverTx(asked context.Context, h queue.Handler, task dispatch
 			workErr = err
 		}
 		c.DropEffects()
-		outcome, told = w.settle(ctx, h, c, completionOf(c, h.Options, workErr), time.Now().Add(w.opt.Timing.Guard))
+		outcome, told = w.writeCompletion(ctx, h, c, completionOf(c, h.Options, workErr),
+			time.Now().Add(w.opt.Timing.Guard))
 	}
+
 	w.vacuumer.RunEnded()
-	w.report(ctx, c, outcome, time.Since(at), workErr)
+	w.reportRun(ctx, c, outcome, time.Since(at), workErr)
 	endSpan(span, outcome)
 	if stopped {
-		pause(asked, requeued)
+		pauseFor(asked, requeued)
 	}
+
 	return told
 }
 
-// unclaimed returns the result of a delivery without a claim. If the job is dead, asynq archives the task. If the job
-// is gone, waiting or held by another run, the task vanishes. If Postgres is unavailable, the task is delivered again
-// later.
-func (w *Worker) unclaimed(ctx context.Context, task dispatch.Task, err error) error {
+// unclaimedResult returns the result of a delivery without a claim. If the job is dead, asynq archives the task. If the
+// job is gone, waiting or held by another run, the task vanishes. If Postgres is unavailable, the task is delivered
+// again later.
+func (w *Worker) unclaimedResult(ctx context.Context, task dispatch.Task, err error) error {
 	if errors.Is(err, store.ErrMissed) {
 		w.metrics.missed.Inc()
 		reading, cancel := context.WithTimeout(ctx, statement)
 		defer cancel()
-		why, n, of, dead, err := w.ledger.Dead(reading, task.Org, task.ID)
+		why, n, of, dead, err := w.store.Dead(reading, task.Org, task.ID)
 		switch {
 		case err != nil:
 			return snoozeError{in: away, why: "read job: " + err.Error()}
@@ -205,16 +219,18 @@ func (w *Worker) unclaimed(ctx context.Context, task dispatch.Task, err error) e
 		}
 		return nil
 	}
+
 	lane, _ := asynq.GetQueueName(ctx)
 	w.metrics.claims.WithLabelValues(lane, claimFailed).Inc()
 	if n := w.unclaimedLog.count(time.Now()); n > 0 {
 		w.log.WarnContext(ctx, "jobs not claimed", "jobs", n, "error", err)
 	}
-	return snoozeError{in: away, why: "claim: " + clean(err.Error())}
+
+	return snoozeError{in: away, why: "claim: " + cleanText(err.Error())}
 }
 
-// absent reports whether Postgres did not process the statement at all, whatever the error says.
-func absent(err error) bool {
+// isUnprocessed reports whether Postgres did not process the statement at all, whatever the error says.
+func isUnprocessed(err error) bool {
 	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
 	return unconnected || postgres.Away(err) && !postgres.TimedOut(err)
 }

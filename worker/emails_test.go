@@ -93,35 +93,35 @@ func mailerIn(h *house) *mailer {
 }
 
 // send creates n emails to fresh contacts, and their jobs. The addresses are prefix0@example.com and so on.
-func (p *mailer) send(prefix string, n int) {
-	p.t.Helper()
-	ctx := p.t.Context()
-	err := p.db.App.Tx(ctx, p.org, func(tx *postgres.Tx) error {
-		m, err := p.emails.Mailboxes.ForSending(ctx, tx, p.mailbox)
+func (m *mailer) send(prefix string, n int) {
+	m.t.Helper()
+	ctx := m.t.Context()
+	err := m.db.App.Tx(ctx, m.org, func(tx *postgres.Tx) error {
+		box, err := m.emails.Mailboxes.ForSending(ctx, tx, m.mailbox)
 		if err != nil {
 			return err
 		}
 		for i := range n {
 			contact, to := id.New(), fmt.Sprintf("%s%d@example.com", prefix, i)
 			tx.Queue(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded,
-				stage, created_at, updated_at) VALUES ($1, $2, $3, $3, 'A', 'B', 'b', 'lead', now(), now())`, p.org,
+				stage, created_at, updated_at) VALUES ($1, $2, $3, $3, 'A', 'B', 'b', 'lead', now(), now())`, m.org,
 				contact, to)
-			full, err := p.emails.Create(ctx, tx, &emails.New{
-				Mailbox: m, ContactID: contact, ToEmail: to, Subject: "Hello", Purpose: emails.Personal,
+			full, err := m.emails.Create(ctx, tx, &emails.New{
+				Mailbox: box, ContactID: contact, ToEmail: to, Subject: "Hello", Purpose: emails.Personal,
 				Text: strings.Repeat("Hello\n", 2000),
 			})
 			if err != nil {
 				return err
 			}
 			if err := emailsend.Kind.Add(ctx, tx, emailsend.Args{Email: full.ID},
-				queue.ConcurrencyKey(p.mailbox)); err != nil {
+				queue.ConcurrencyKey(m.mailbox)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		p.t.Fatal(err)
+		m.t.Fatal(err)
 	}
 }
 
@@ -130,74 +130,74 @@ func kill(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-func (p *mailer) number(sql string, args ...any) (n int) {
-	p.t.Helper()
-	if err := p.sql.QueryRow(p.t.Context(), sql, args...).Scan(&n); err != nil {
-		p.t.Fatal(err)
+func (m *mailer) number(sql string, args ...any) (n int) {
+	m.t.Helper()
+	if err := m.sql.QueryRow(m.t.Context(), sql, args...).Scan(&n); err != nil {
+		m.t.Fatal(err)
 	}
 	return n
 }
 
 // await waits until a query returns true. Postgres waits between two looks.
-func (p *mailer) await(what, sql string) {
-	p.t.Helper()
+func (m *mailer) await(what, sql string) {
+	m.t.Helper()
 	for end := time.Now().Add(90*time.Second + time.Duration(*mails)*50*time.Millisecond); ; {
 		var ok bool
-		if err := p.sql.QueryRow(p.t.Context(), `SELECT (`+sql+`) FROM pg_sleep(0.01)`).Scan(&ok); err != nil {
-			p.t.Fatal(err)
+		if err := m.sql.QueryRow(m.t.Context(), `SELECT (`+sql+`) FROM pg_sleep(0.01)`).Scan(&ok); err != nil {
+			m.t.Fatal(err)
 		}
 		if ok {
 			return
 		}
 		if time.Now().After(end) {
-			p.t.Fatalf("%s: %s", what, p.statuses())
+			m.t.Fatalf("%s: %s", what, m.statuses())
 		}
 	}
 }
 
-func (p *mailer) statuses() (s string) {
-	_ = p.sql.QueryRow(p.t.Context(), `SELECT string_agg(status || ' ' || n, ', ') FROM (SELECT status, count(*) AS n
+func (m *mailer) statuses() (s string) {
+	_ = m.sql.QueryRow(m.t.Context(), `SELECT string_agg(status || ' ' || n, ', ') FROM (SELECT status, count(*) AS n
 		FROM email GROUP BY status) x`).Scan(&s)
 	return s
 }
 
 // drain lets a worker send what is left, and compares the rows with the log of the server.
-func (p *mailer) drain() {
-	p.t.Helper()
-	p.retryNow()
-	last := p.process(posting)
-	p.await("emails are left", `NOT EXISTS (SELECT FROM job WHERE kind LIKE 'email.send%')`)
+func (m *mailer) drain() {
+	m.t.Helper()
+	m.retryNow()
+	last := m.process(posting)
+	m.await("emails are left", `NOT EXISTS (SELECT FROM job WHERE kind LIKE 'email.send%')`)
 	kill(last)
 	accepted := map[string]int{}
-	for _, a := range p.server.Accepted() {
+	for _, a := range m.server.Accepted() {
 		accepted[strings.Trim(a.MessageID, "<>")]++
 	}
-	rows, err := p.sql.Query(p.t.Context(), `SELECT message_id, status FROM email`)
+	rows, err := m.sql.Query(m.t.Context(), `SELECT message_id, status FROM email`)
 	if err != nil {
-		p.t.Fatal(err)
+		m.t.Fatal(err)
 	}
 	defer rows.Close()
 	counts := map[string]int{}
 	for rows.Next() {
 		var messageID, status string
 		if err := rows.Scan(&messageID, &status); err != nil {
-			p.t.Fatal(err)
+			m.t.Fatal(err)
 		}
 		n := accepted[messageID]
 		switch {
 		case n > 1:
-			p.t.Errorf("%s was accepted %d times", messageID, n)
+			m.t.Errorf("%s was accepted %d times", messageID, n)
 		case status == emails.Sent && n == 0:
-			p.t.Errorf("%s is sent, and the server does not have it", messageID)
+			m.t.Errorf("%s is sent, and the server does not have it", messageID)
 		case status != emails.Sent && status != emails.Unknown:
-			p.t.Errorf("%s is %s", messageID, status)
+			m.t.Errorf("%s is %s", messageID, status)
 		case status == emails.Unknown:
 			counts[fmt.Sprintf("unknown, accepted %d", n)]++
 			continue
 		}
 		counts[status]++
 	}
-	p.t.Logf("%v", counts)
+	m.t.Logf("%v", counts)
 }
 
 // holdMarks makes the commits of marks wait for an advisory lock, which the test then holds.
@@ -399,11 +399,11 @@ func TestWorkersKilledAtRandomSendNoMailTwiceAndLoseNone(t *testing.T) {
 }
 
 // retryNow makes the next attempts of refused emails due, which would be minutes later.
-func (p *mailer) retryNow() {
-	p.t.Helper()
-	p.exec(`UPDATE job SET run_at = now() WHERE kind LIKE 'email.send%' AND owner IS NULL AND state = 'ready'
+func (m *mailer) retryNow() {
+	m.t.Helper()
+	m.exec(`UPDATE job SET run_at = now() WHERE kind LIKE 'email.send%' AND owner IS NULL AND state = 'ready'
 		AND run_at > now() + interval '2 seconds'`)
-	p.exec(`UPDATE email SET due_at = now() WHERE status = 'planned' AND due_at > now()`)
+	m.exec(`UPDATE email SET due_at = now() WHERE status = 'planned' AND due_at > now()`)
 }
 
 // waiting returns a query that reports whether a session waits for a lock in a statement like the given one.

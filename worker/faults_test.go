@@ -66,7 +66,7 @@ func TestAPushedJobWhoseTaskIsDeletedFromRedisRunsWithin21s(t *testing.T) {
 	j := h.only()
 	h.push(j.ref())
 	h.exec("UPDATE job SET wake_at = now()")
-	if found, err := h.ledger().Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 1 {
+	if found, err := h.store().Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 1 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	if err := h.inspect().DeleteTask("default", j.ref().TaskID()); err != nil {
@@ -138,17 +138,17 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	h.until(time.Minute, "the first run began", func() bool { return notes("started") == 1 })
 	testkit.Stop(t, p.Process)
 	// Another process's relay finds the expired lease.
-	ledger := h.ledger()
-	courier := dispatch.New(ledger, h.link)
+	jobs := h.store()
+	dispatcher := dispatch.New(jobs, h.link)
 	took := h.until(time.Minute, "the lease lapsed", func() bool {
-		found, err := ledger.Reap(t.Context(), 10, time.Time{})
+		found, err := jobs.Reap(t.Context(), 10, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(found.Refs) == 0 {
 			return false
 		}
-		if _, err := courier.Push(t.Context(), found.Refs...); err != nil {
+		if _, err := dispatcher.Push(t.Context(), found.Refs...); err != nil {
 			t.Fatal(err)
 		}
 		return true

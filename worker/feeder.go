@@ -26,12 +26,12 @@ const (
 	crowd = 1000
 )
 
-// feed is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. After a round that fed jobs the delay
-// starts at feedAgain and doubles up to the usual interval, so that a slot of a concurrency key whose runs are short is
-// empty for about as long as they take, at most. While Redis is down, feed changes no row.
-func (w *Worker) feed(ctx context.Context) {
+// runFeeder is T2 until ctx ends. Rounds assign slots to due jobs, fairly across orgs. After a round that fed jobs the
+// delay starts at feedAgain and doubles up to the usual interval, so that a slot of a concurrency key whose runs are
+// short is empty for about as long as they take, at most. While Redis is down, feed changes no row.
+func (w *Worker) runFeeder(ctx context.Context) {
 	var again time.Duration // until the next round, while it is less than the usual interval
-	for wait := time.Duration(0); w.idle.pause(ctx, wait, w.opt.Timing.Feed); {
+	for wait := time.Duration(0); w.idle.pauseIdle(ctx, wait, w.opt.Timing.Feed); {
 		n, next, err := w.feedOnce(ctx)
 		if again *= 2; n > 0 {
 			again = feedAgain
@@ -43,7 +43,7 @@ func (w *Worker) feed(ctx context.Context) {
 		case err != nil:
 			wait = max(w.opt.Timing.Feed, w.opt.Timing.Look)
 			if ctx.Err() == nil {
-				w.log.Log(ctx, w.link.level(), "feeder round failed", "error", err)
+				w.log.Log(ctx, w.health.logLevel(), "feeder round failed", "error", err)
 			}
 		case again > 0:
 			wait = min(next, again)
@@ -58,7 +58,7 @@ func (w *Worker) feedOnce(ctx context.Context) (fed int, pause time.Duration, er
 	defer cancel()
 	began := time.Now()
 	lanes, next, err := w.feeder.Waiting(ctx)
-	if err != nil || len(lanes) == 0 || w.link.down.Load() {
+	if err != nil || len(lanes) == 0 || w.health.down.Load() {
 		// A look that finds nothing is slow while an old snapshot keeps the rows of jobs that waited.
 		slow := min(5*time.Since(began), time.Second)
 		return 0, max(w.idle.feedPause(w.opt.Timing.Feed, next), slow), err
@@ -73,12 +73,14 @@ func (w *Worker) feedLanes(ctx context.Context, lanes []queue.Lane) (fed int, er
 	for i, lane := range lanes {
 		pending[i] = pipe.LLen(ctx, asynqx.Key(lane, asynqx.Pending))
 	}
+
 	if _, err := pipe.Exec(ctx); err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return 0, err
 		}
-		return 0, w.link.failed(fmt.Errorf("redis: %w", err))
+		return 0, w.health.markDown(fmt.Errorf("redis: %w", err))
 	}
+
 	for i, lane := range lanes {
 		w.declareFull(ctx, lane, pending[i].Val())
 		room := w.depthOf(lane) - int(pending[i].Val())
@@ -90,17 +92,18 @@ func (w *Worker) feedLanes(ctx context.Context, lanes []queue.Lane) (fed int, er
 			return fed, fmt.Errorf("feed %s: %w", lane, err)
 		}
 		w.metrics.looks.WithLabelValues("feed").Add(float64(len(refs)))
-		if err := w.push(ctx, "feed", refs); err != nil {
+		if err := w.pushJobs(ctx, "feed", refs); err != nil {
 			return fed, err
 		}
 		fed += len(refs)
 	}
+
 	return fed, nil
 }
 
-// count updates the backlog gauges until ctx ends.
-func (w *Worker) count(ctx context.Context) {
-	c := backlog.Counter{Store: w.ledger, Gauges: w.metrics.backlog, Log: w.log, After: w.nameHolders}
+// countBacklog updates the backlog gauges until ctx ends.
+func (w *Worker) countBacklog(ctx context.Context) {
+	c := backlog.Counter{Store: w.store, Gauges: w.metrics.backlog, Log: w.log, After: w.nameHolders}
 	_ = c.Run(ctx) // it ends with ctx alone
 }
 
@@ -110,25 +113,29 @@ func (w *Worker) nameHolders(ctx context.Context, lanes []store.Backlog) {
 	for _, b := range lanes {
 		waiting += b.Counts[store.StageWaiting]
 	}
+
 	if waiting < crowd {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
-	top, err := w.ledger.Top(ctx)
+	top, err := w.store.Top(ctx)
 	if err != nil || len(top) == 0 {
 		return
 	}
+
 	var who []string
 	for _, h := range top {
 		who = append(who, fmt.Sprintf("%s: %d", h.Org, h.Jobs))
 	}
+
 	w.log.InfoContext(ctx, "jobs wait for slots", "jobs", waiting, "largest", who)
 }
 
 // declareFull marks a lane as full if it has enough tasks in Redis. T1 then leaves the lane's new jobs to the feeder.
 func (w *Worker) declareFull(ctx context.Context, lane queue.Lane, pending int64) {
-	if pending < int64(overfull*w.depthOf(lane)) || !w.link.fullAgain(lane, fullFor/2) {
+	if pending < int64(overfull*w.depthOf(lane)) || !w.health.fullAgain(lane, fullFor/2) {
 		return
 	}
 	if err := w.feeder.Full(ctx, lane, fullFor); err != nil && ctx.Err() == nil {
@@ -136,5 +143,5 @@ func (w *Worker) declareFull(ctx context.Context, lane queue.Lane, pending int64
 	}
 }
 
-// listed reports whether asynq may list another retry of the lane. If not, the job still waits in Postgres.
-func (w *Worker) listed(lane queue.Lane) bool { return w.link.retriesOf(lane) < 10_000 }
+// mayListRetry reports whether asynq may list another retry of the lane. If not, the job still waits in Postgres.
+func (w *Worker) mayListRetry(lane queue.Lane) bool { return w.health.retriesOf(lane) < 10_000 }

@@ -22,9 +22,9 @@ type scanFloor struct {
 	jobs bool      // there was a job since the last floor was published
 }
 
-// from returns where the next scan begins. Once per lease it is the beginning, so that a row of a transaction that was
-// open for longer than the margin is found, too.
-func (f *scanFloor) from(every time.Duration) time.Time {
+// scanStart returns where the next scan begins. Once per lease it is the beginning, so that a row of a transaction that
+// was open for longer than the margin is found, too.
+func (f *scanFloor) scanStart(every time.Duration) time.Time {
 	if time.Since(f.full) >= every {
 		return time.Time{}
 	}
@@ -56,7 +56,7 @@ func (w *Worker) publishFloor(ctx context.Context, s *store.Stops) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, statement)
 	defer cancel()
-	if err := w.ledger.PublishFloor(ctx, w.floor.at); err != nil {
+	if err := w.store.PublishFloor(ctx, w.floor.at); err != nil {
 		w.log.WarnContext(ctx, "failed to publish the floor of slots", "error", err)
 		return
 	}

@@ -219,9 +219,9 @@ func (h *house) push(refs ...queue.Ref) {
 
 func (h *house) inspect() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(h.link) }
 
-func (h *house) ledger() *store.Store { return store.New(h.db.App, h.db.System) }
+func (h *house) store() *store.Store { return store.New(h.db.App, h.db.System) }
 
-func (h *house) feeder() *feed.Feeder { return feed.New(h.ledger()) }
+func (h *house) feeder() *feed.Feeder { return feed.New(h.store()) }
 
 func (h *house) archived() []string {
 	h.t.Helper()

@@ -26,7 +26,7 @@ const (
 // for nothing. Instead one command per lane blocks in Redis: a BLMOVE from the end of the pending list to the same end,
 // which leaves the list as it is. It returns as soon as there is a task, and the servers poll again.
 type idleLanes struct {
-	link *redisHealth
+	health *redisHealth
 
 	came    atomic.Int64 // when a lane last had a task, in nanoseconds of Unix time
 	mu      sync.Mutex
@@ -34,37 +34,37 @@ type idleLanes struct {
 	wake    chan struct{}       // closed when a lane has a task or is no longer watched
 }
 
-func newIdleLanes(link *redisHealth) *idleLanes {
-	l := &idleLanes{link: link, watched: map[queue.Lane]bool{}, wake: make(chan struct{})}
-	l.had()
+func newIdleLanes(health *redisHealth) *idleLanes {
+	l := &idleLanes{health: health, watched: map[queue.Lane]bool{}, wake: make(chan struct{})}
+	l.noteTask()
 	return l
 }
 
-// stir ends the sleep of all polls, and lets none sleep for idleAfter.
-func (l *idleLanes) stir() {
-	l.had()
+// wakePolls ends the sleep of all polls, and lets none sleep for idleAfter.
+func (l *idleLanes) wakePolls() {
+	l.noteTask()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rouse()
+	l.wakeLocked()
 }
 
-// rouse ends the sleep of all polls. The caller must hold mu.
-func (l *idleLanes) rouse() {
+// wakeLocked ends the sleep of all polls. The caller must hold mu.
+func (l *idleLanes) wakeLocked() {
 	close(l.wake)
 	l.wake = make(chan struct{})
 }
 
-// had records that a poll got a task.
-func (l *idleLanes) had() { l.came.Store(time.Now().UnixNano()) }
+// noteTask records that a poll got a task.
+func (l *idleLanes) noteTask() { l.came.Store(time.Now().UnixNano()) }
 
-// since returns how long ago a lane last had a task.
-func (l *idleLanes) since() time.Duration { return time.Since(time.Unix(0, l.came.Load())) }
+// sinceTask returns how long ago a lane last had a task.
+func (l *idleLanes) sinceTask() time.Duration { return time.Since(time.Unix(0, l.came.Load())) }
 
-// sleep delays a poll while the process is idle and all lanes are watched. It returns true after sleepMost without a
-// task, so that the poll need not ask Redis, and false when there may be one.
-func (l *idleLanes) sleep(ctx context.Context) (stillEmpty bool) {
+// sleepPoll delays a poll while the process is idle and all lanes are watched. It returns true after sleepMost without
+// a task, so that the poll need not ask Redis, and false when there may be one.
+func (l *idleLanes) sleepPoll(ctx context.Context) (stillEmpty bool) {
 	l.mu.Lock()
-	wake, may := l.wake, l.since() > idleAfter && len(l.watched) == len(queue.Lanes())
+	wake, may := l.wake, l.sinceTask() > idleAfter && len(l.watched) == len(queue.Lanes())
 	l.mu.Unlock()
 	if !may {
 		return false
@@ -78,53 +78,53 @@ func (l *idleLanes) sleep(ctx context.Context) (stillEmpty bool) {
 	return true
 }
 
-// watch looks at a lane while the process is idle, until ctx ends.
-func (l *idleLanes) watch(ctx context.Context, client redis.UniversalClient, lane queue.Lane) {
-	defer l.unwatch(lane)
+// watchLane looks at a lane while the process is idle, until ctx ends.
+func (l *idleLanes) watchLane(ctx context.Context, client redis.UniversalClient, lane queue.Lane) {
+	defer l.markUnwatched(lane)
 	w := asynqx.NewLaneWatch(client, lane)
 	defer w.Close()
 	for ctx.Err() == nil {
 		if rest := l.busyFor(lane); rest > 0 {
-			pause(ctx, rest)
+			pauseFor(ctx, rest)
 			continue
 		}
-		l.watching(lane)
+		l.markWatched(lane)
 		err := w.Await(ctx, watchMost)
 		if err == nil {
-			l.stir()
+			l.wakePolls()
 		} else if !errors.Is(err, redis.Nil) { // Redis is unavailable, or older than BLMOVE: the servers poll
-			l.unwatch(lane)
-			pause(ctx, watchGap)
+			l.markUnwatched(lane)
+			pauseFor(ctx, watchGap)
 		}
 	}
 }
 
 // busyFor returns how long the process is not idle yet. In this time the lane is not watched.
 func (l *idleLanes) busyFor(lane queue.Lane) time.Duration {
-	rest := idleAfter - l.since()
-	if l.link.down.Load() {
+	rest := idleAfter - l.sinceTask()
+	if l.health.down.Load() {
 		rest = watchGap
 	}
 	if rest > 0 {
-		l.unwatch(lane)
+		l.markUnwatched(lane)
 	}
 	return rest
 }
 
-// watching records that a look at the lane follows, which returns at once if there is a task by then.
-func (l *idleLanes) watching(lane queue.Lane) {
+// markWatched records that a look at the lane follows, which returns at once if there is a task by then.
+func (l *idleLanes) markWatched(lane queue.Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watched[lane] = true
 }
 
-// unwatch records that no look at the lane follows, and ends the sleep of all polls.
-func (l *idleLanes) unwatch(lane queue.Lane) {
+// markUnwatched records that no look at the lane follows, and ends the sleep of all polls.
+func (l *idleLanes) markUnwatched(lane queue.Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.watched[lane] {
 		return
 	}
 	delete(l.watched, lane)
-	l.rouse()
+	l.wakeLocked()
 }

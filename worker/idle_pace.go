@@ -12,8 +12,8 @@ const (
 	watchIdle = 4           // times Timing.Watch, between two calls of a watch
 )
 
-// pause is pause, but ends after at most busy once an idle process has a task, and sometimes when it has none.
-func (l *idleLanes) pause(ctx context.Context, d, busy time.Duration) bool {
+// pauseIdle is pauseFor, but ends after at most busy once an idle process has a task, and sometimes when it has none.
+func (l *idleLanes) pauseIdle(ctx context.Context, d, busy time.Duration) bool {
 	if d > busy {
 		l.mu.Lock()
 		wake := l.wake
@@ -24,10 +24,10 @@ func (l *idleLanes) pause(ctx context.Context, d, busy time.Duration) bool {
 		case <-time.After(d - busy):
 		}
 	}
-	return pause(ctx, min(d, busy))
+	return pauseFor(ctx, min(d, busy))
 }
 
-func (l *idleLanes) isQuiet() bool { return l.since() > quiet }
+func (l *idleLanes) isQuiet() bool { return l.sinceTask() > quiet }
 
 // feedPause returns the delay after a round of the feeder that found no waiting job: every, but in an idle process at
 // most feedIdle, no longer than until the next delayed job is due.

@@ -27,14 +27,14 @@ func newWatched(t *testing.T) (*idleLanes, redis.UniversalClient) {
 	ctx, stop := context.WithCancel(t.Context())
 	var watches sync.WaitGroup
 	for _, lane := range queue.Lanes() {
-		watches.Go(func() { l.watch(ctx, client, lane) })
+		watches.Go(func() { l.watchLane(ctx, client, lane) })
 	}
 	t.Cleanup(func() {
 		stop()
 		watches.Wait()
 		_ = client.Close()
 	})
-	for !l.sleep(t.Context()) { // until all lanes have been watched for as long as a sleep takes
+	for !l.sleepPoll(t.Context()) { // until all lanes have been watched for as long as a sleep takes
 		runtime.Gosched()
 	}
 	return l, client
@@ -44,7 +44,7 @@ func TestATaskOfAnyLaneEndsTheSleepAndStaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	l, client := newWatched(t)
 	for _, lane := range queue.Lanes() {
-		for !l.sleep(t.Context()) {
+		for !l.sleepPoll(t.Context()) {
 			runtime.Gosched()
 		}
 		pending := asynqx.Key(lane, asynqx.Pending)
@@ -74,16 +74,16 @@ func TestNoPollSleepsWhileALaneIsNotWatched(t *testing.T) {
 	l := newIdleLanes(&redisHealth{})
 	l.came.Store(0)
 	for _, lane := range queue.Lanes() {
-		if l.sleep(t.Context()) {
+		if l.sleepPoll(t.Context()) {
 			t.Errorf("a poll slept while only %v were watched", l.watched)
 		}
 		l.watched[lane] = true
 	}
-	if !l.sleep(t.Context()) {
+	if !l.sleepPoll(t.Context()) {
 		t.Error("no poll slept although all lanes were watched")
 	}
-	l.had()
-	if l.sleep(t.Context()) {
+	l.noteTask()
+	if l.sleepPoll(t.Context()) {
 		t.Error("a poll slept right after a task")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/scoring"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/contactimport"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
@@ -40,7 +41,7 @@ func TestAnImportWhoseWorkerIsKilledWorksEachRowOnce(t *testing.T) {
 		fmt.Fprintf(&file, "p%d@example.test,First%d,Last%d,a;b,%d\n", n, n, n, n)
 	}
 	var i imports.Import
-	staged, err := imports.Stage(t.Context(), h.db.App, h.org, strings.NewReader(file.String()))
+	staged, err := imports.Stage(t.Context(), h.db.App, h.org, strings.NewReader(file.String()), sheet.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

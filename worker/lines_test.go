@@ -114,7 +114,7 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 	line := id.New()
 	h.addLine(h.org, line, 20)
 	all := h.jobs()
-	running, err := h.ledger().Claim(t.Context(), h.org, all[0].ID)
+	running, err := h.store().Claim(t.Context(), h.org, all[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +124,11 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 	}
 	// A job that got a slot while the circuit was being opened.
 	h.exec("UPDATE job SET wake_at = now() + interval '3 s' WHERE id = $1", all[1].ID)
-	if _, err := h.ledger().Claim(t.Context(), h.org, all[1].ID); !errors.Is(err, store.ErrMissed) {
+	if _, err := h.store().Claim(t.Context(), h.org, all[1].ID); !errors.Is(err, store.ErrMissed) {
 		t.Errorf("claimed: %v", err)
 	}
 	h.exec("UPDATE job SET wake_at = now() WHERE id = $1", all[1].ID)
-	if found, err := h.ledger().Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 0 {
+	if found, err := h.store().Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 0 {
 		t.Errorf("woke %v, %v", found, err)
 	}
 	if n := h.addLine(h.org, line, 1); n != 1 {
@@ -138,7 +138,7 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 		t.Errorf("fed %d", len(refs))
 	}
 	// The present run ends, and the open period passes.
-	if err := h.ledger().Finish(t.Context(), running, store.Completion{Outcome: store.Done}); err != nil {
+	if err := h.store().Finish(t.Context(), running, store.Completion{Outcome: store.Done}); err != nil {
 		t.Fatal(err)
 	}
 	h.exec("UPDATE job_line SET held_until = now()")
@@ -153,11 +153,11 @@ func TestAHeldLineSpendsNothingAndIsThenProbedByOneJobAtATime(t *testing.T) {
 		if more := h.feed(10); len(more) != 0 {
 			t.Fatal("a probe beside a probe")
 		}
-		probe, err := h.ledger().Claim(t.Context(), h.org, refs[0].ID)
+		probe, err := h.store().Claim(t.Context(), h.org, refs[0].ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := h.ledger().Finish(t.Context(), probe, store.Completion{Outcome: store.Done}); err != nil {
+		if err := h.store().Finish(t.Context(), probe, store.Completion{Outcome: store.Done}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,11 +175,11 @@ func TestARetryThatComesDueInAHeldLineWaits(t *testing.T) {
 	h := open(t)
 	line := id.New()
 	h.addLine(h.org, line, 1)
-	c, err := h.ledger().Claim(t.Context(), h.org, h.only().ID)
+	c, err := h.store().Claim(t.Context(), h.org, h.only().ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.ledger().Finish(t.Context(), c, store.Completion{Outcome: store.Failed, Error: "no"}); err != nil {
+	if err := h.store().Finish(t.Context(), c, store.Completion{Outcome: store.Failed, Error: "no"}); err != nil {
 		t.Fatal(err)
 	}
 	feed := func() int {

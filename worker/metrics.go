@@ -99,9 +99,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		m.repairs.WithLabelValues(what)
 		m.swept.WithLabelValues(what)
 	}
+
 	for _, scope := range []string{"lane", "kind", "org"} {
 		m.paused.WithLabelValues(scope)
 	}
+
 	reg.MustRegister(m.repairs, m.swept, m.size, m.slots, m.paused, m.lines)
 	for _, l := range queue.Lanes() {
 		m.pending.WithLabelValues(string(l))
@@ -109,29 +111,30 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			m.claims.WithLabelValues(string(l), result)
 		}
 	}
+
 	reg.MustRegister(m.wait, m.run, m.outcomes, m.overruns, m.claims, m.missed, m.lost, m.lag, m.looks, m.pushed,
 		m.behind, m.redis, m.pending)
 	return m
 }
 
-// ran records a run. The trace in ctx is the exemplar of its durations.
-func (m *Metrics) ran(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration) {
+// countRun records a run. The trace in ctx is the exemplar of its durations.
+func (m *Metrics) countRun(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration) {
 	spans.Observe(ctx, m.wait.WithLabelValues(c.Kind, string(c.Lane)), max(c.Waited, 0).Seconds())
 	spans.Observe(ctx, m.run.WithLabelValues(c.Kind, string(c.Lane)), took.Seconds())
 	m.outcomes.WithLabelValues(c.Kind, string(c.Lane), outcome).Inc()
 }
 
-func (m *Metrics) stopped(s store.Stops) {
+func (m *Metrics) setPaused(s store.Stops) {
 	m.paused.WithLabelValues("lane").Set(float64(len(s.Lanes)))
 	m.paused.WithLabelValues("kind").Set(float64(s.Kinds))
 	m.paused.WithLabelValues("org").Set(float64(s.Orgs))
 	m.lines.Set(float64(s.Lines))
 }
 
-func (m *Metrics) sized(concurrency int) {
+func (m *Metrics) setConcurrency(concurrency int) {
 	m.size.Reset()
 	m.slots.Reset()
-	for pool, n := range slots(concurrency) {
+	for pool, n := range poolSlots(concurrency) {
 		m.size.WithLabelValues(poolLabels()[pool]).Set(float64(n))
 		m.slots.WithLabelValues(pool).Set(float64(n))
 	}
@@ -142,7 +145,7 @@ func poolLabels() map[string]string {
 	return map[string]string{reserved: "reserved", general: "general", webhookPool: "webhooks", remotePool: "remote"}
 }
 
-func (m *Metrics) repaired(what string, n int64) {
+func (m *Metrics) countRepairs(what string, n int64) {
 	m.repairs.WithLabelValues(what).Add(float64(n))
 	m.swept.WithLabelValues(what).Add(float64(n))
 }

@@ -19,9 +19,9 @@ const overrun = 5 * time.Second
 
 var errTimeLimit = errors.New("time limit")
 
-// work calls the kind's work function with the run's timeout and as the platform, and recovers panics. From here on c
-// has the kind's name, although its row may have the alias.
-func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed,
+// callHandler calls the kind's work function with the run's timeout and as the platform, and recovers panics. From here
+// on c has the kind's name, although its row may have the alias.
+func (w *Worker) callHandler(ctx context.Context, h queue.Handler, c *queue.Claimed,
 	do func(context.Context) error,
 ) (err error) {
 	c.Kind = h.Kind
@@ -45,22 +45,23 @@ func (w *Worker) work(ctx context.Context, h queue.Handler, c *queue.Claimed,
 			err = fmt.Errorf("%w of %s: %w", errTimeLimit, h.Options.Timeout, err)
 		}
 	}
+
 	return err
 }
 
-// report writes a run's log line and metrics.
-func (w *Worker) report(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration, err error) {
-	w.metrics.ran(ctx, c, outcome, took)
+// reportRun writes a run's log line and metrics.
+func (w *Worker) reportRun(ctx context.Context, c *queue.Claimed, outcome string, took time.Duration, err error) {
+	w.metrics.countRun(ctx, c, outcome, took)
 	level := levelOf(c.Org, outcome)
 	if !w.log.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{
 		slog.String("lane", string(c.Lane)), slog.Int("attempt", c.Attempt), slog.String("outcome", outcome),
-		slog.Float64("wait_ms", ms(c.Waited)), slog.Float64("run_ms", ms(took)),
+		slog.Float64("wait_ms", inMillis(c.Waited)), slog.Float64("run_ms", inMillis(took)),
 	}
 	if err != nil {
-		attrs = append(attrs, slog.String("error", clean(err.Error())))
+		attrs = append(attrs, slog.String("error", cleanText(err.Error())))
 	}
 	w.log.LogAttrs(ctx, level, "job ran", attrs...)
 }
@@ -79,4 +80,4 @@ func levelOf(org id.ID, outcome string) slog.Level {
 	return slog.LevelInfo
 }
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func inMillis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -6,8 +6,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// mux maps the names and aliases of kinds to handlers, by exact name; asynq's own mux matches prefixes.
-func mux(handlers []queue.Handler) (map[string]queue.Handler, error) {
+// handlersByName maps the names and aliases of kinds to handlers, by exact name; asynq's own mux matches prefixes.
+func handlersByName(handlers []queue.Handler) (map[string]queue.Handler, error) {
 	out := make(map[string]queue.Handler, len(handlers))
 	for _, h := range handlers {
 		if (h.Call == nil) == (h.Tx == nil) {
@@ -24,5 +24,6 @@ func mux(handlers []queue.Handler) (map[string]queue.Handler, error) {
 			out[name] = h
 		}
 	}
+
 	return out, nil
 }

@@ -30,7 +30,7 @@ type snoozeError struct {
 	why string
 }
 
-func (l snoozeError) Error() string { return l.why }
+func (e snoozeError) Error() string { return e.why }
 
 // retryError is a failed attempt with attempts left.
 type retryError struct {
@@ -38,7 +38,7 @@ type retryError struct {
 	text string
 }
 
-func (a retryError) Error() string { return a.text }
+func (e retryError) Error() string { return e.text }
 
 // archiveError is a job's last error. asynq archives the task.
 type archiveError struct{ text string }
@@ -76,7 +76,8 @@ func completionOf(c *queue.Claimed, o queue.Options, err error) store.Completion
 	if postgres.Lost(err) && !queue.IsDrop(err) { // an outage is not the job's failure
 		return store.Completion{Outcome: store.Snoozed, In: away}
 	}
-	v := store.Completion{Outcome: store.Failed, Error: clean(err.Error())}
+
+	v := store.Completion{Outcome: store.Failed, Error: cleanText(err.Error())}
 	if queue.IsDrop(err) || c.Last() {
 		v.Outcome = store.Died
 		return v
@@ -86,12 +87,13 @@ func completionOf(c *queue.Claimed, o queue.Options, err error) store.Completion
 	} else {
 		v.In = o.Backoff(c.Attempt)
 	}
+
 	return v
 }
 
 // asynqError returns the error for asynq after a completion was written in Postgres.
 func (w *Worker) asynqError(c *queue.Claimed, v store.Completion) error {
-	if !w.listed(c.Lane) && v.Outcome != store.Died {
+	if !w.mayListRetry(c.Lane) && v.Outcome != store.Died {
 		return nil
 	}
 	switch v.Outcome {
@@ -111,8 +113,8 @@ func attemptText(n, of int, text string) string {
 	return fmt.Sprintf("attempt %d of %d: %s", n, of, text)
 }
 
-// clean makes s safe for a row and a page: no NUL, valid UTF-8, limited length.
-func clean(s string) string {
+// cleanText makes s safe for a row and a page: no NUL, valid UTF-8, limited length.
+func cleanText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 	if len(s) > longestError {
 		s = strings.ToValidUTF8(s[:longestError], "") + "…"
@@ -126,9 +128,9 @@ var (
 	errShutdown  = errors.New("the worker is stopping")
 )
 
-// interrupted returns the completion of a run that was cancelled from outside, and true. It returns false for a run
-// that ended by itself. asked is asynq's context, run the run's own.
-func (w *Worker) interrupted(asked, run context.Context, err error) (store.Completion, bool) {
+// completionOnCancel returns the completion of a run that was cancelled from outside, and true. It returns false for a
+// run that ended by itself. asked is asynq's context, run the run's own.
+func (w *Worker) completionOnCancel(asked, run context.Context, err error) (store.Completion, bool) {
 	if _, snoozed := queue.SnoozeOf(err); err == nil || snoozed || queue.IsDrop(err) {
 		return store.Completion{}, false
 	}
@@ -136,7 +138,7 @@ func (w *Worker) interrupted(asked, run context.Context, err error) (store.Compl
 	switch {
 	case errors.Is(cause, errLeaseLost), errors.Is(cause, errShutdown):
 		return store.Completion{Outcome: store.Released}, true
-	case asked.Err() != nil && w.link.down.Load(): // asynq could not extend its lease
+	case asked.Err() != nil && w.health.down.Load(): // asynq could not extend its lease
 		return store.Completion{Outcome: store.Released}, true
 	case asked.Err() != nil: // "cancel" in the dashboard
 		return store.Completion{Outcome: store.Released, In: time.Minute}, true

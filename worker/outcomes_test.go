@@ -198,11 +198,11 @@ func TestAClaimWithoutASlotFindsNothing(t *testing.T) {
 	h.add(adding(mark, none{}))
 	j := h.only()
 	h.exec("UPDATE job SET wake_at = NULL")
-	if _, err := h.ledger().Claim(t.Context(), h.org, j.ID); !errors.Is(err, store.ErrMissed) {
+	if _, err := h.store().Claim(t.Context(), h.org, j.ID); !errors.Is(err, store.ErrMissed) {
 		t.Errorf("claim: %v, want missed", err)
 	}
 	err := h.db.App.Tx(t.Context(), h.org, func(tx *postgres.Tx) error {
-		_, err := h.ledger().Lock(t.Context(), tx, j.ID)
+		_, err := h.store().Lock(t.Context(), tx, j.ID)
 		return err
 	})
 	if !errors.Is(err, store.ErrMissed) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// pause waits for d and returns true, or false when ctx ends.
-func pause(ctx context.Context, d time.Duration) bool {
+// pauseFor waits for d and returns true, or false when ctx ends.
+func pauseFor(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

@@ -30,11 +30,11 @@ func TestWhatIsPausedIsNeitherPushedNorClaimed(t *testing.T) {
 		if all := h.jobs(); all[1].WakeAt != nil {
 			t.Errorf("%s paused: pushed at its commit", p[0])
 		}
-		if _, err := h.ledger().Claim(t.Context(), h.org, before.ID); !errors.Is(err, store.ErrMissed) {
+		if _, err := h.store().Claim(t.Context(), h.org, before.ID); !errors.Is(err, store.ErrMissed) {
 			t.Errorf("%s paused: claimed: %v", p[0], err)
 		}
 		err := h.db.App.Tx(t.Context(), h.org, func(tx *postgres.Tx) error {
-			_, err := h.ledger().Lock(t.Context(), tx, before.ID)
+			_, err := h.store().Lock(t.Context(), tx, before.ID)
 			return err
 		})
 		if !errors.Is(err, store.ErrMissed) {
@@ -44,7 +44,7 @@ func TestWhatIsPausedIsNeitherPushedNorClaimed(t *testing.T) {
 			t.Errorf("%s paused: the pushed job lost its slot: %+v", p[0], j)
 		}
 		h.exec("DELETE FROM job_pause")
-		if _, err := h.ledger().Claim(t.Context(), h.org, before.ID); err != nil {
+		if _, err := h.store().Claim(t.Context(), h.org, before.ID); err != nil {
 			t.Errorf("%s resumed: %v", p[0], err)
 		}
 	}
@@ -167,7 +167,7 @@ func TestASweepTellsStraysFromTheDead(t *testing.T) {
 	gone := id.New().String() + ":0"
 	h.exec("UPDATE job SET dispatch = 2 WHERE id = $1", all[1].ID) // archived under its current and an older ID
 	listed := []string{all[0].ref().TaskID(), all[1].ref().TaskID(), all[1].ID.String() + ":2", gone, "no job"}
-	strays, unlisted, err := h.ledger().Sweep(t.Context(), queue.Default, listed)
+	strays, unlisted, err := h.store().Sweep(t.Context(), queue.Default, listed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 	h.exec("UPDATE job SET state = 'dead' WHERE id = $1", all[2].ID)
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('kind', 'a'), ('lane', 'bulk')")
 	h.tell(func(tx *postgres.Tx) { queue.OpenCircuit(tx, id.New(), time.Hour) })
-	lanes, err := h.ledger().Backlogs(t.Context())
+	lanes, err := h.store().Backlogs(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 			}
 		}
 	}
-	s, err := h.ledger().Stops(t.Context(), time.Time{})
+	s, err := h.store().Stops(t.Context(), time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestTheBacklogIsCountedByState(t *testing.T) {
 	if diff := cmp.Diff(store.Stops{Lanes: map[queue.Lane]bool{queue.Bulk: true}, Kinds: 1, Lines: 1}, s); diff != "" {
 		t.Errorf("stops (-want +got):\n%s", diff)
 	}
-	top, err := h.ledger().Top(t.Context())
+	top, err := h.store().Top(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestWhatItsLineKeepsBackIsNotLate(t *testing.T) {
 	h.exec("UPDATE job SET wake_at = NULL, due = true, run_at = now() - CASE WHEN line = $1 THEN interval '9 "+
 		"hours' ELSE interval '1 hour' END", held)
 	oldest := func() time.Duration {
-		lanes, err := h.ledger().Backlogs(t.Context())
+		lanes, err := h.store().Backlogs(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,24 +11,24 @@ import (
 // while the process is idle. While Redis is down no lane is polled: asynq would dial for every poll, and the relay
 // detects the recovery soon enough.
 type pollSuppressor struct {
-	link  *redisHealth
-	takes *prefetch
-	idle  *idleLanes
+	health   *redisHealth
+	prefetch *prefetch
+	idle     *idleLanes
 }
 
-// poll completes polls that need no look-up, and has prefetch complete the others.
-func (p *pollSuppressor) poll(ctx context.Context, ask *asynqx.Poll) error {
+// completePoll completes polls that need no look-up, and has prefetch complete the others.
+func (p *pollSuppressor) completePoll(ctx context.Context, ask *asynqx.Poll) error {
 	lane := queue.Lane(ask.Queue)
-	message, found, wait := p.takes.pop(lane)
+	message, found, wait := p.prefetch.popKept(lane)
 	switch {
 	case found:
 		return ask.Give(message)
-	case wait || p.idle.sleep(ctx) || p.link.down.Load():
+	case wait || p.idle.sleepPoll(ctx) || p.health.down.Load():
 		return ask.Empty()
 	}
-	err := p.takes.take(ctx, lane, ask)
+	err := p.prefetch.fetchTasks(ctx, lane, ask)
 	if err == nil {
-		p.idle.had()
+		p.idle.noteTask()
 	}
 	return err
 }

@@ -40,9 +40,9 @@ func TestAWorkerDialsLittleWhileRedisIsAway(t *testing.T) {
 	t.Logf("a job ran %s after Redis's return", took)
 }
 
-func (c *dials) DialHook(next redis.DialHook) redis.DialHook {
+func (d *dials) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		c.n.Add(1)
+		d.n.Add(1)
 		return next(ctx, network, addr)
 	}
 }

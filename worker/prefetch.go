@@ -19,9 +19,9 @@ const prefetchMax = 8
 // again. While tasks are kept, their slots stay free for them: all other lanes of the same servers are reported as
 // empty.
 type prefetch struct {
-	mu    sync.Mutex
-	crews map[string]*prefetchBuffer
-	over  bool // prefetch nothing any more
+	mu      sync.Mutex
+	buffers map[string]*prefetchBuffer
+	over    bool // prefetch nothing any more
 }
 
 // prefetchBuffer is the state of servers that share lanes: reserved and general together, and each other pool.
@@ -41,53 +41,53 @@ type prefetched struct {
 
 func newPrefetch() *prefetch {
 	return &prefetch{
-		crews: map[string]*prefetchBuffer{
+		buffers: map[string]*prefetchBuffer{
 			general: {want: map[queue.Lane]int{}}, webhookPool: {want: map[queue.Lane]int{}},
 			remotePool: {want: map[queue.Lane]int{}},
 		},
 	}
 }
 
-// shared returns the pool that holds the prefetchBuffer of a pool.
-func shared(crew string) string {
-	if crew == reserved {
+// bufferPool returns the pool that holds the prefetchBuffer of a pool.
+func bufferPool(pool string) string {
+	if pool == reserved {
 		return general
 	}
-	return crew
+	return pool
 }
 
-func (t *prefetch) of(lane queue.Lane) *prefetchBuffer {
+func (p *prefetch) bufferOf(lane queue.Lane) *prefetchBuffer {
 	switch lane {
 	case queue.Webhooks:
-		return t.crews[webhookPool]
+		return p.buffers[webhookPool]
 	case queue.Remote:
-		return t.crews[remotePool]
+		return p.buffers[remotePool]
 	case queue.Critical, queue.Default, queue.Bulk:
 	}
-	return t.crews[general]
+	return p.buffers[general]
 }
 
 // resize sets the number of slots of a pool and the pools that share its lanes.
-func (t *prefetch) resize(crew string, slots int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.crews[crew].slots = slots
+func (p *prefetch) resize(pool string, slots int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.buffers[pool].slots = slots
 }
 
-// ended records that a task has left its slot.
-func (t *prefetch) ended(crew string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := t.crews[shared(crew)]
+// freeSlot records that a task has left its slot.
+func (p *prefetch) freeSlot(pool string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.buffers[bufferPool(pool)]
 	s.out = max(0, s.out-1)
 }
 
-// pop returns a task that was kept for the lane. If there is none, wait reports whether tasks of other lanes are kept,
-// so that the poll must find nothing.
-func (t *prefetch) pop(lane queue.Lane) (message string, found, wait bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := t.of(lane)
+// popKept returns a task that was kept for the lane. If there is none, wait reports whether tasks of other lanes are
+// kept, so that the poll must find nothing.
+func (p *prefetch) popKept(lane queue.Lane) (message string, found, wait bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.bufferOf(lane)
 	i := slices.IndexFunc(s.kept, func(k prefetched) bool { return k.lane == lane })
 	if i < 0 {
 		return "", false, len(s.kept) > 0
@@ -98,19 +98,20 @@ func (t *prefetch) pop(lane queue.Lane) (message string, found, wait bool) {
 	return message, true, false
 }
 
-// reserve returns how many tasks may be requested now. It returns one, and more if the last request of the lane was
-// filled and there are free slots. It returns none while requests in flight may need all free slots. Bulk tasks are
+// reserveTasks returns how many tasks may be requested now. It returns one, and more if the last request of the lane
+// was filled and there are free slots. It returns none while requests in flight may need all free slots. Bulk tasks are
 // requested one by one, because the servers without bulk hold some of the counted slots. If the count is off because
 // asynq never ran a task that it was given, each poll still gets one task.
-func (t *prefetch) reserve(lane queue.Lane) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s, n := t.of(lane), 1
+func (p *prefetch) reserveTasks(lane queue.Lane) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.bufferOf(lane)
+	n := 1
 	free := s.slots - s.out - s.asked - len(s.kept)
 	if free < 1 && s.spare > 0 {
 		return 0
 	}
-	if !t.over && lane != queue.Bulk {
+	if !p.over && lane != queue.Bulk {
 		n = max(1, min(s.want[lane], free))
 	}
 	s.asked += n
@@ -118,11 +119,11 @@ func (t *prefetch) reserve(lane queue.Lane) int {
 	return n
 }
 
-// got completes reserve: asynq gets the first message, and the others are kept.
-func (t *prefetch) got(lane queue.Lane, asked int, messages []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := t.of(lane)
+// storeTasks completes reserveTasks: asynq gets the first message, and the others are kept.
+func (p *prefetch) storeTasks(lane queue.Lane, asked int, messages []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.bufferOf(lane)
 	s.asked -= asked
 	s.spare -= asked - 1
 	s.want[lane] = max(1, len(messages))
@@ -138,35 +139,35 @@ func (t *prefetch) got(lane queue.Lane, asked int, messages []string) {
 	}
 }
 
-// take completes a poll with one task, and keeps as many others as reserve allows.
-func (t *prefetch) take(ctx context.Context, lane queue.Lane, ask *asynqx.Poll) error {
-	n := t.reserve(lane)
+// fetchTasks completes a poll with one task, and keeps as many others as reserveTasks allows.
+func (p *prefetch) fetchTasks(ctx context.Context, lane queue.Lane, ask *asynqx.Poll) error {
+	n := p.reserveTasks(lane)
 	if n == 0 {
 		return ask.Empty()
 	}
 	messages, err := ask.Take(ctx, n)
-	t.got(lane, n, messages)
+	p.storeTasks(lane, n, messages)
 	if err != nil {
 		return ask.Fail(err)
 	}
 	return ask.Give(messages[0])
 }
 
-// end stops prefetching and returns when no task is kept any more. This takes about one poll interval, because there is
-// a free slot for every kept task.
-func (t *prefetch) end() {
-	t.mu.Lock()
-	t.over = true
-	t.mu.Unlock()
-	for until := time.Now().Add(4 * pollPending); time.Now().Before(until) && t.keeps(); {
+// drainKept stops prefetching and returns when no task is kept any more. This takes about one poll interval, because
+// there is a free slot for every kept task.
+func (p *prefetch) drainKept() {
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
+	for until := time.Now().Add(4 * pollPending); time.Now().Before(until) && p.holdsTasks(); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-func (t *prefetch) keeps() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, s := range t.crews {
+func (p *prefetch) holdsTasks() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.buffers {
 		if len(s.kept)+s.asked > 0 {
 			return true
 		}

@@ -35,21 +35,21 @@ func TestTasksThatWaitAreTakenTogether(t *testing.T) {
 	}
 	taking, seen := newPrefetch(), &trips{}
 	taking.resize(general, 50)
-	asynqx.OnPoll(client, (&pollSuppressor{&redisHealth{}, taking, newIdleLanes(&redisHealth{})}).poll)
+	asynqx.OnPoll(client, (&pollSuppressor{&redisHealth{}, taking, newIdleLanes(&redisHealth{})}).completePoll)
 	client.AddHook(seen)
 	var ran sync.WaitGroup
 	ran.Add(tasks)
 	server := asynq.NewServerFromRedisClient(client,
 		asynq.Config{Concurrency: 50, TaskCheckInterval: 10 * time.Millisecond, LogLevel: asynq.ErrorLevel})
 	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
-		taking.ended(general)
+		taking.freeSlot(general)
 		ran.Done()
 		return nil
 	})); err != nil {
 		t.Fatal(err)
 	}
 	ran.Wait()
-	taking.end()
+	taking.drainKept()
 	server.Shutdown()
 	info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default")
 	if err != nil {
@@ -105,19 +105,19 @@ func TestNoTaskIsKeptWithoutASlotForIt(t *testing.T) {
 				if random.IntN(4) == 0 {
 					messages = messages[:random.IntN(s.asked+1)]
 				}
-				taking.got(s.lane, s.asked, messages)
+				taking.storeTasks(s.lane, s.asked, messages)
 				if len(messages) > 0 {
 					s.runs++
 				}
 				s.lane = ""
 			case s.runs > 0 && random.IntN(3) == 0:
 				s.runs--
-				taking.ended(reserved)
+				taking.freeSlot(reserved)
 			case s.runs < s.slots:
 				poll(taking, s, random)
 			}
 			running := servers[0].runs + servers[1].runs
-			if stock := taking.crews[general]; stock.out != running || len(stock.kept)+running > all {
+			if stock := taking.buffers[general]; stock.out != running || len(stock.kept)+running > all {
 				t.Fatalf("seed %d, step %d: %d kept beside %d that run, counted as %d, with %d slots", seed, step,
 					len(stock.kept), running, stock.out, all)
 			}
@@ -128,7 +128,7 @@ func TestNoTaskIsKeptWithoutASlotForIt(t *testing.T) {
 // poll polls the lanes of s in random order, as asynq does.
 func poll(taking *prefetch, s *poller, random *rand.Rand) {
 	for _, i := range random.Perm(len(s.lanes)) {
-		_, found, wait := taking.pop(s.lanes[i])
+		_, found, wait := taking.popKept(s.lanes[i])
 		if found {
 			s.runs++
 			return
@@ -136,7 +136,7 @@ func poll(taking *prefetch, s *poller, random *rand.Rand) {
 		if wait {
 			continue
 		}
-		if n := taking.reserve(s.lanes[i]); n > 0 {
+		if n := taking.reserveTasks(s.lanes[i]); n > 0 {
 			s.lane, s.asked = s.lanes[i], n
 			return
 		}

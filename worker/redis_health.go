@@ -18,46 +18,46 @@ type redisHealth struct {
 }
 
 // fullAgain reports whether it is time to mark the lane as full again.
-func (l *redisHealth) fullAgain(lane queue.Lane, every time.Duration) bool {
-	last, _ := l.full.Load(lane)
+func (h *redisHealth) fullAgain(lane queue.Lane, every time.Duration) bool {
+	last, _ := h.full.Load(lane)
 	if at, _ := last.(time.Time); time.Since(at) < every {
 		return false
 	}
-	l.full.Store(lane, time.Now())
+	h.full.Store(lane, time.Now())
 	return true
 }
 
-// level returns the log level of a failure. While Redis is down, which the process logs once, its consequences are
+// logLevel returns the log level of a failure. While Redis is down, which the process logs once, its consequences are
 // logged at debug level.
-func (l *redisHealth) level() slog.Level {
-	if l.down.Load() {
+func (h *redisHealth) logLevel() slog.Level {
+	if h.down.Load() {
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn
 }
 
-// failed marks Redis as down and returns err.
-func (l *redisHealth) failed(err error) error {
-	l.down.Store(true)
+// markDown marks Redis as down and returns err.
+func (h *redisHealth) markDown(err error) error {
+	h.down.Store(true)
 	return err
 }
 
-// learn reports whether a lane's epoch key was created or has changed. A process that starts beside others finds their
-// key and has nothing to repair.
-func (l *redisHealth) learn(lane queue.Lane, epoch string, made bool) bool {
-	if l.epochs == nil {
-		l.epochs = map[queue.Lane]string{}
+// learnEpoch reports whether a lane's epoch key was created or has changed. A process that starts beside others finds
+// their key and has nothing to repair.
+func (h *redisHealth) learnEpoch(lane queue.Lane, epoch string, made bool) bool {
+	if h.epochs == nil {
+		h.epochs = map[queue.Lane]string{}
 	}
-	before, known := l.epochs[lane]
-	l.epochs[lane] = epoch
+	before, known := h.epochs[lane]
+	h.epochs[lane] = epoch
 	return made || known && before != epoch
 }
 
-// forget makes learn report the lane's epoch as changed the next time.
-func (l *redisHealth) forget(lane queue.Lane) { l.epochs[lane] = "" }
+// forgetEpoch makes learnEpoch report the lane's epoch as changed the next time.
+func (h *redisHealth) forgetEpoch(lane queue.Lane) { h.epochs[lane] = "" }
 
-func (l *redisHealth) retriesOf(lane queue.Lane) int64 {
-	n, _ := l.retries.Load(lane)
+func (h *redisHealth) retriesOf(lane queue.Lane) int64 {
+	n, _ := h.retries.Load(lane)
 	count, _ := n.(int64)
 	return count
 }

@@ -79,7 +79,7 @@ func TestAPausedLaneKindOrOrgIsLeftAloneUntilItIsResumed(t *testing.T) {
 		h.exec("DELETE FROM job")
 		h.add(adding(mark, none{}), adding(mark, none{}, queue.At(time.Now().Add(-time.Second))))
 		h.exec("UPDATE job SET wake_at = CASE WHEN id = (SELECT id FROM job ORDER BY id LIMIT 1) THEN now() END")
-		l, feeder := h.ledger(), h.feeder()
+		l, feeder := h.store(), h.feeder()
 		look := func() int {
 			w, err := l.Wake(t.Context(), 10, time.Time{})
 			if err != nil {
@@ -112,7 +112,7 @@ func TestLooksAtPendingTasksPushNothingTwice(t *testing.T) {
 	for _, j := range h.jobs() {
 		refs = append(refs, j.ref())
 	}
-	l := h.ledger()
+	l := h.store()
 	c := dispatch.New(l, h.link)
 	if p, err := c.Push(t.Context(), refs...); err != nil || p.Added != len(refs) {
 		t.Fatalf("%+v, %v", p, err)
@@ -137,7 +137,7 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.add(adding(mark, none{}, queue.Dedupe("one")))
-	c := dispatch.New(h.ledger(), h.link)
+	c := dispatch.New(h.store(), h.link)
 	for n := range store.MaxLosses {
 		j := h.only()
 		want := j
@@ -180,14 +180,14 @@ func TestARowThatIsRunIsNotLeftBehind(t *testing.T) {
 		"state", "active").Err(); err != nil {
 		t.Fatal(err)
 	}
-	c := dispatch.New(h.ledger(), h.link)
+	c := dispatch.New(h.store(), h.link)
 	pushNothing := func(how string) {
 		if p, err := c.Push(t.Context(), j.ref()); err != nil || p != (dispatch.Pushed{}) {
 			t.Errorf("%s: %+v, %v", how, p, err)
 		}
 	}
 	if err := h.db.App.Tx(t.Context(), h.org, func(tx *postgres.Tx) error {
-		if _, err := h.ledger().Lock(t.Context(), tx, j.ID); err != nil {
+		if _, err := h.store().Lock(t.Context(), tx, j.ID); err != nil {
 			return err
 		}
 		pushNothing("locked")
@@ -195,7 +195,7 @@ func TestARowThatIsRunIsNotLeftBehind(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.ledger().Claim(t.Context(), h.org, j.ID); err != nil {
+	if _, err := h.store().Claim(t.Context(), h.org, j.ID); err != nil {
 		t.Fatal(err)
 	}
 	pushNothing("claimed")

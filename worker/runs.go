@@ -14,7 +14,7 @@ import (
 // runs is the runs in this process. One statement extends all their leases. A run is cancelled if its lease was not
 // extended for Guard or was taken, well before another process may claim its job.
 type runs struct {
-	ledger  *store.Store
+	store   *store.Store
 	timing  Timing
 	log     *slog.Logger
 	metrics *Metrics
@@ -33,11 +33,11 @@ type run struct {
 }
 
 func newRuns(l *store.Store, t Timing, log *slog.Logger, m *Metrics) *runs {
-	return &runs{ledger: l, timing: t, log: log, metrics: m, all: map[*run]struct{}{}}
+	return &runs{store: l, timing: t, log: log, metrics: m, all: map[*run]struct{}{}}
 }
 
-// begin returns the context of a run. at is the time of the claim, or earlier.
-func (r *runs) begin(ctx context.Context, claim *queue.Claimed, at time.Time) (context.Context, *run) {
+// beginRun returns the context of a run. at is the time of the claim, or earlier.
+func (r *runs) beginRun(ctx context.Context, claim *queue.Claimed, at time.Time) (context.Context, *run) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	one := &run{claim: claim, end: cancel, extended: at}
 	if claim != nil {
@@ -52,9 +52,9 @@ func (r *runs) begin(ctx context.Context, claim *queue.Claimed, at time.Time) (c
 	return ctx, one
 }
 
-// finish stops extending a run after its work has returned, and returns the deadline for writing its completion. An
+// finishRun stops extending a run after its work has returned, and returns the deadline for writing its completion. An
 // extension concurrent with the completion would wait for its row lock and delay all other extensions.
-func (r *runs) finish(one *run) time.Time {
+func (r *runs) finishRun(one *run) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if one.guard != nil {
@@ -65,8 +65,8 @@ func (r *runs) finish(one *run) time.Time {
 	return one.extended.Add(r.timing.Guard)
 }
 
-// cancel cancels all runs, including runs that begin later.
-func (r *runs) cancel(why error) {
+// cancelAll cancels all runs, including runs that begin later.
+func (r *runs) cancelAll(why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = why
@@ -81,9 +81,9 @@ func (r *runs) count() int {
 	return len(r.all)
 }
 
-// extend is T7 until ctx ends.
-func (r *runs) extend(ctx context.Context) {
-	for pause(ctx, r.timing.Extend) {
+// extendLeases is T7 until ctx ends.
+func (r *runs) extendLeases(ctx context.Context) {
+	for pauseFor(ctx, r.timing.Extend) {
 		r.extendOnce(ctx)
 	}
 }
@@ -98,18 +98,21 @@ func (r *runs) extendOnce(ctx context.Context) {
 			claims = append(claims, one.claim)
 		}
 	}
+
 	r.mu.Unlock()
 	if len(claims) == 0 {
 		return
 	}
+
 	at := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, r.timing.Extend)
 	defer cancel()
-	held, err := r.ledger.Extend(ctx, claims)
+	held, err := r.store.Extend(ctx, claims)
 	if err != nil {
 		r.log.WarnContext(ctx, "failed to extend leases", "runs", len(claims), "error", err)
 		return
 	}
+
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for owner, one := range byOwner {

@@ -24,6 +24,7 @@ func (s *sampler) count(now time.Time) int {
 		return 0
 	}
 	n := s.held
-	s.held, s.last = 0, now
+	s.held = 0
+	s.last = now
 	return n
 }

@@ -58,12 +58,12 @@ func openCRM(t *testing.T) crm {
 	return h
 }
 
-func (h crm) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
-	h.t.Helper()
-	if err := h.db.App.Tx(h.t.Context(), h.org, func(tx *postgres.Tx) error {
-		return fn(h.t.Context(), tx)
+func (c crm) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
+	c.t.Helper()
+	if err := c.db.App.Tx(c.t.Context(), c.org, func(tx *postgres.Tx) error {
+		return fn(c.t.Context(), tx)
 	}); err != nil {
-		h.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 }
 
@@ -71,9 +71,9 @@ func flat(*contacts.Contact) (float64, events.ContactScore) {
 	return 10, events.ContactScore{Probability: 0.1, Confidence: "prior", ModelVersion: "test-1"}
 }
 
-func (h crm) create(n int) (row contacts.Row) {
-	h.t.Helper()
-	h.tx(func(_ context.Context, tx *postgres.Tx) (err error) {
+func (c crm) create(n int) (row contacts.Row) {
+	c.t.Helper()
+	c.tx(func(_ context.Context, tx *postgres.Tx) (err error) {
 		row, err = contacts.Create(tx,
 			&contacts.Patch{
 				Email: wire.Some(fmt.Sprintf("p%d@acme.example", n)), FirstName: wire.Some("A"),
@@ -84,18 +84,18 @@ func (h crm) create(n int) (row contacts.Row) {
 	return row
 }
 
-func (h crm) stage(i id.ID, stage string) {
-	h.t.Helper()
-	h.tx(func(ctx context.Context, tx *postgres.Tx) error {
+func (c crm) stage(i id.ID, stage string) {
+	c.t.Helper()
+	c.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		_, err := contacts.Update(ctx, tx, i, nil, &contacts.Patch{Stage: wire.Some(stage)}, flat)
 		return err
 	})
 }
 
 // customers makes a segment of the customers.
-func (h crm) customers() {
-	h.t.Helper()
-	h.tx(func(ctx context.Context, tx *postgres.Tx) error {
+func (c crm) customers() {
+	c.t.Helper()
+	c.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		_, err := segments.Create(ctx, tx,
 			segments.New{Name: "Customers", Filter: []byte(`{"field":"stage","op":"eq","value":"customer"}`)})
 		return err
@@ -103,8 +103,8 @@ func (h crm) customers() {
 }
 
 // crowd makes n contacts in one transaction.
-func (h crm) crowd(n int) (ids []id.ID) {
-	h.t.Helper()
+func (c crm) crowd(n int) (ids []id.ID) {
+	c.t.Helper()
 	rows := make([]contacts.Upsert, n)
 	for i := range rows {
 		rows[i].Patch = contacts.Patch{
@@ -112,7 +112,7 @@ func (h crm) crowd(n int) (ids []id.ID) {
 			FirstName: wire.Some("A"), LastName: wire.Some("B"),
 		}
 	}
-	h.tx(func(ctx context.Context, tx *postgres.Tx) error {
+	c.tx(func(ctx context.Context, tx *postgres.Tx) error {
 		out, _, _, err := contacts.Batch{Rate: flat}.Upsert(ctx, tx, rows)
 		for _, o := range out {
 			ids = append(ids, o.ID)

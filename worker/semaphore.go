@@ -12,32 +12,32 @@ type resizableSemaphore struct {
 }
 
 func newResizableSemaphore() *resizableSemaphore {
-	g := &resizableSemaphore{}
-	g.free.L = &g.mu
-	return g
+	s := &resizableSemaphore{}
+	s.free.L = &s.mu
+	return s
 }
 
 // acquire waits for a slot.
-func (g *resizableSemaphore) acquire() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for g.taken >= g.size {
-		g.free.Wait()
+func (s *resizableSemaphore) acquire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.taken >= s.size {
+		s.free.Wait()
 	}
-	g.taken++
+	s.taken++
 }
 
-func (g *resizableSemaphore) release() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.taken--
-	g.free.Signal()
+func (s *resizableSemaphore) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken--
+	s.free.Signal()
 }
 
 // resize sets the limit to n. Runs in progress keep their slots, even if there are more than n.
-func (g *resizableSemaphore) resize(n int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.size = n
-	g.free.Broadcast()
+func (s *resizableSemaphore) resize(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.size = n
+	s.free.Broadcast()
 }

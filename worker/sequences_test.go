@@ -81,11 +81,11 @@ func walkSteps() []steps.Step {
 }
 
 // sequence inserts an active sequence whose window never closes.
-func (p *mailer) sequence(list []steps.Step) id.ID {
-	p.t.Helper()
+func (m *mailer) sequence(list []steps.Step) id.ID {
+	m.t.Helper()
 	i := id.New()
 	s := sequences.Settings{
-		MailboxIDs: []id.ID{p.mailbox}, Rotation: "sticky", LateAfterHours: 720,
+		MailboxIDs: []id.ID{m.mailbox}, Rotation: "sticky", LateAfterHours: 720,
 		Schedule: sequences.Schedule{
 			TimeZone: "UTC", Days: []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, From: "00:00",
 			To:       "24:00",
@@ -95,51 +95,51 @@ func (p *mailer) sequence(list []steps.Step) id.ID {
 	encoded := func(v any) string {
 		b, err := json.Marshal(v)
 		if err != nil {
-			p.t.Fatal(err)
+			m.t.Fatal(err)
 		}
 		return string(b)
 	}
-	p.exec(`INSERT INTO sequence (org_id, id, name, name_folded, status, version, latest, created_at, updated_at)
-		VALUES ($1, $2, 'Welcome', 'welcome', 'active', 1, 1, now(), now())`, p.org, i)
-	p.exec(`INSERT INTO sequence_version (org_id, sequence_id, number, settings, created_at, activated_at)
-		VALUES ($1, $2, 1, $3, now(), now())`, p.org, i, encoded(s))
+	m.exec(`INSERT INTO sequence (org_id, id, name, name_folded, status, version, latest, created_at, updated_at)
+		VALUES ($1, $2, 'Welcome', 'welcome', 'active', 1, 1, now(), now())`, m.org, i)
+	m.exec(`INSERT INTO sequence_version (org_id, sequence_id, number, settings, created_at, activated_at)
+		VALUES ($1, $2, 1, $3, now(), now())`, m.org, i, encoded(s))
 	for n, step := range list {
-		p.exec(`INSERT INTO sequence_step (org_id, sequence_id, version, position, key, kind, body)
-			VALUES ($1, $2, 1, $3, $4, $5, $6)`, p.org, i, n, step.Key, step.Kind, encoded(step))
+		m.exec(`INSERT INTO sequence_step (org_id, sequence_id, version, position, key, kind, body)
+			VALUES ($1, $2, 1, $3, $4, $5, $6)`, m.org, i, n, step.Key, step.Kind, encoded(step))
 	}
 	return i
 }
 
 // enrolAll inserts n contacts, each at a domain of its own because of the caps, and enrols them.
-func (p *mailer) enrolAll(sequence id.ID, n int) {
-	p.t.Helper()
+func (m *mailer) enrolAll(sequence id.ID, n int) {
+	m.t.Helper()
 	all := make([]id.ID, n)
 	for i := range all {
 		all[i] = id.New()
 	}
-	p.exec(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
+	m.exec(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
 			created_at, updated_at)
 		SELECT $1, u.id, 'w@d' || n || '.example', 'w@d' || n || '.example', 'A', 'B', 'b', 'lead', now(), now()
-		FROM unnest($2::uuid[]) WITH ORDINALITY AS u (id, n)`, p.org, all)
-	p.exec(`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
+		FROM unnest($2::uuid[]) WITH ORDINALITY AS u (id, n)`, m.org, all)
+	m.exec(`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
 		scored_at) SELECT org_id, id, 0, 0, 'test', 'prior', 0, '{}', now() FROM contact`)
-	service := &enrolments.Service{Suppressions: p.emails.Suppressions}
+	service := &enrolments.Service{Suppressions: m.emails.Suppressions}
 	for len(all) > 0 {
 		part := all[:min(len(all), 1000)]
 		all = all[len(part):]
-		if err := p.db.App.Tx(p.t.Context(), p.org, func(tx *postgres.Tx) error {
-			_, err := service.Enrol(p.t.Context(), tx, &enrolments.Request{Sequence: sequence}, part)
+		if err := m.db.App.Tx(m.t.Context(), m.org, func(tx *postgres.Tx) error {
+			_, err := service.Enrol(m.t.Context(), tx, &enrolments.Request{Sequence: sequence}, part)
 			return err
 		}); err != nil {
-			p.t.Fatal(err)
+			m.t.Fatal(err)
 		}
 	}
 }
 
 // transitions returns how many transitions of enrolments there are.
-func (p *mailer) transitions() int {
-	p.t.Helper()
-	return p.number(`SELECT count(*) FROM enrolment_history`)
+func (m *mailer) transitions() int {
+	m.t.Helper()
+	return m.number(`SELECT count(*) FROM enrolment_history`)
 }
 
 // TestContactsWalkThroughASequenceOnceWhileWorkersAreKilled kills two workers and the sessions of Postgres again and
@@ -207,45 +207,45 @@ func TestContactsWalkThroughASequenceOnceWhileWorkersAreKilled(t *testing.T) {
 }
 
 // text returns the text of the only column of the only row.
-func (p *mailer) text(sql string) (s string) {
-	p.t.Helper()
-	if err := p.sql.QueryRow(p.t.Context(), sql).Scan(&s); err != nil {
-		p.t.Fatal(err)
+func (m *mailer) text(sql string) (s string) {
+	m.t.Helper()
+	if err := m.sql.QueryRow(m.t.Context(), sql).Scan(&s); err != nil {
+		m.t.Fatal(err)
 	}
 	return s
 }
 
 // walked checks the rows, the events and the server's log after all contacts have walked through n emails.
-func (p *mailer) walked(n int) {
-	p.t.Helper()
+func (m *mailer) walked(n int) {
+	m.t.Helper()
 	accepted := map[string]int{}
-	for _, a := range p.server.Accepted() {
+	for _, a := range m.server.Accepted() {
 		accepted[strings.Trim(a.MessageID, "<>")]++
 	}
-	rows, err := p.sql.Query(p.t.Context(), `SELECT message_id, status FROM email WHERE status <> 'cancelled'`)
+	rows, err := m.sql.Query(m.t.Context(), `SELECT message_id, status FROM email WHERE status <> 'cancelled'`)
 	if err != nil {
-		p.t.Fatal(err)
+		m.t.Fatal(err)
 	}
 	defer rows.Close()
 	mails := 0
 	for rows.Next() {
 		var messageID, status string
 		if err := rows.Scan(&messageID, &status); err != nil {
-			p.t.Fatal(err)
+			m.t.Fatal(err)
 		}
 		mails++
 		switch got := accepted[messageID]; {
 		case got > 1:
-			p.t.Errorf("%s was accepted %d times", messageID, got)
+			m.t.Errorf("%s was accepted %d times", messageID, got)
 		case status == emails.Sent && got == 0:
-			p.t.Errorf("%s is sent, and the server does not have it", messageID)
+			m.t.Errorf("%s is sent, and the server does not have it", messageID)
 		case status != emails.Sent && status != emails.Unknown:
-			p.t.Errorf("%s is %s", messageID, status)
+			m.t.Errorf("%s is %s", messageID, status)
 		}
 		delete(accepted, messageID)
 	}
 	if mails != n**walkers || len(accepted) > 0 {
-		p.t.Errorf("%d mails, want %d; the server has %d more", mails, n**walkers, len(accepted))
+		m.t.Errorf("%d mails, want %d; the server has %d more", mails, n**walkers, len(accepted))
 	}
 	for what, sql := range map[string]string{
 		"enrolments that are not finished": `SELECT count(*) FROM enrolment WHERE state <> 'finished'`,
@@ -258,14 +258,14 @@ func (p *mailer) walked(n int) {
 		"enrolments without a whole history": fmt.Sprintf(`SELECT count(*) FROM (SELECT FROM enrolment_history
 			WHERE to_state = 'sending' GROUP BY enrolment_id HAVING count(*) <> %d) x`, n),
 	} {
-		if got := p.number(sql); got != 0 {
-			p.t.Errorf("%d %s", got, what)
+		if got := m.number(sql); got != 0 {
+			m.t.Errorf("%d %s", got, what)
 		}
 	}
 	for kind, want := range map[string]int{"enrolled": 1, "step_completed": n, "finished": 1, "stopped": 0} {
-		got := p.number(`SELECT count(*) FROM event WHERE type = $1`, "sequence."+kind)
+		got := m.number(`SELECT count(*) FROM event WHERE type = $1`, "sequence."+kind)
 		if got != want**walkers {
-			p.t.Errorf("%d events %s, want %d", got, kind, want**walkers)
+			m.t.Errorf("%d events %s, want %d", got, kind, want**walkers)
 		}
 	}
 }

@@ -40,18 +40,18 @@ const (
 
 // poolShare is one asynq server: its pool, its share of the slots, and its lanes.
 type poolShare struct {
-	crew  string
+	pool  string
 	slots int
 	lanes map[string]int
 }
 
-// weights returns the lanes' weights, which apply when several lanes have jobs.
-func weights() map[string]int {
+// laneWeights returns the lanes' weights, which apply when several lanes have jobs.
+func laneWeights() map[string]int {
 	return map[string]int{string(queue.Critical): 8, string(queue.Default): 4, string(queue.Bulk): 1}
 }
 
-// slots returns the slots of each pool at a concurrency of n.
-func slots(n int) map[string]int {
+// poolSlots returns the slots of each pool at a concurrency of n.
+func poolSlots(n int) map[string]int {
 	calls := min(max(webhookSlotsPer*n, webhookSlotsMin), webhookSlotsMax)
 	out := map[string]int{general: n, webhookPool: calls, remotePool: calls / remotePart}
 	if n > 1 {
@@ -61,24 +61,28 @@ func slots(n int) map[string]int {
 	return out
 }
 
-// plan distributes the slots over asynq servers.
-func plan(n int) []poolShare {
+// planServers distributes the slots over asynq servers.
+func planServers(n int) []poolShare {
 	var out []poolShare
-	for crew, left := range slots(n) {
-		lanes, most := weights(), perServer
-		switch crew {
+	for pool, left := range poolSlots(n) {
+		lanes := laneWeights()
+		most := perServer
+		switch pool {
 		case reserved:
 			delete(lanes, string(queue.Bulk))
 		case webhookPool:
 			lanes, most = map[string]int{string(queue.Webhooks): 1}, webhookSlotsMax // one server polls
 		case remotePool:
-			lanes, most = map[string]int{string(queue.Remote): 1}, webhookSlotsMax
+			lanes = map[string]int{string(queue.Remote): 1}
+			most = webhookSlotsMax
 		}
 		for parts := (left + most - 1) / most; parts > 0; parts-- {
 			size := left / parts
-			out, left = append(out, poolShare{crew: crew, slots: size, lanes: lanes}), left-size
+			out = append(out, poolShare{pool: pool, slots: size, lanes: lanes})
+			left -= size
 		}
 	}
+
 	return out
 }
 
@@ -88,9 +92,9 @@ type serverPools struct {
 	concurrency int
 	running     bool
 	closed      bool
-	gates       map[string]*resizableSemaphore
+	semaphores  map[string]*resizableSemaphore
 	calls       map[string]*calls // by pool; reserved and general share theirs
-	takes       *prefetch
+	prefetch    *prefetch
 	servers     []*server
 	leaving     sync.WaitGroup // replaced servers
 	end         chan struct{}  // closed when the worker stops
@@ -102,34 +106,34 @@ type server struct {
 	runs atomic.Int64
 }
 
-func newServerPools(concurrency int, t *prefetch) *serverPools {
-	c := &serverPools{
-		concurrency: concurrency, takes: t, gates: map[string]*resizableSemaphore{},
+func newServerPools(concurrency int, f *prefetch) *serverPools {
+	p := &serverPools{
+		concurrency: concurrency, prefetch: f, semaphores: map[string]*resizableSemaphore{},
 		calls: map[string]*calls{general: newCalls(), webhookPool: newCalls(), remotePool: newCalls()},
 		end:   make(chan struct{}),
 	}
-	for _, crew := range []string{reserved, general, webhookPool, remotePool} {
-		c.gates[crew] = newResizableSemaphore()
+	for _, pool := range []string{reserved, general, webhookPool, remotePool} {
+		p.semaphores[pool] = newResizableSemaphore()
 	}
-	c.resize()
-	return c
+	p.resize()
+	return p
 }
 
-func (c *serverPools) resize() {
-	sizes := slots(c.concurrency)
-	for crew, g := range c.gates {
-		g.resize(sizes[crew])
+func (p *serverPools) resize() {
+	sizes := poolSlots(p.concurrency)
+	for pool, s := range p.semaphores {
+		s.resize(sizes[pool])
 	}
-	c.takes.resize(general, sizes[general]+sizes[reserved])
-	c.takes.resize(webhookPool, sizes[webhookPool])
-	c.takes.resize(remotePool, sizes[remotePool])
-	for crew, limits := range callLimitsOf(c.concurrency) {
-		c.calls[crew].resize(limits)
+	p.prefetch.resize(general, sizes[general]+sizes[reserved])
+	p.prefetch.resize(webhookPool, sizes[webhookPool])
+	p.prefetch.resize(remotePool, sizes[remotePool])
+	for pool, limits := range callLimitsOf(p.concurrency) {
+		p.calls[pool].resize(limits)
 	}
 }
 
 // callsIn returns the calls that the runs of a pool make.
-func (c *serverPools) callsIn(crew string) *calls { return c.calls[shared(crew)] }
+func (p *serverPools) callsIn(pool string) *calls { return p.calls[bufferPool(pool)] }
 
 // Concurrency returns how many jobs run at once in this process, not counting the lanes webhooks and remote.
 func (w *Worker) Concurrency() int {
@@ -145,38 +149,43 @@ func (w *Worker) SetConcurrency(ctx context.Context, n int) error {
 	if n < 1 || n > MaxConcurrency {
 		return fmt.Errorf("concurrency %d: want 1 to %d", n, MaxConcurrency)
 	}
-	c := w.pools
-	c.mu.Lock()
-	defer c.mu.Unlock()
+
+	p := w.pools
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch {
-	case c.closed:
+	case p.closed:
 		return errors.New("the worker has stopped")
-	case n == c.concurrency:
+	case n == p.concurrency:
 		return nil
-	case !c.running:
-		c.concurrency = n
-		c.resize()
+	case !p.running:
+		p.concurrency = n
+		p.resize()
 		return nil
 	}
+
 	fresh, err := w.startServers(n)
 	if err != nil {
 		return err
 	}
-	old := c.servers
-	before := c.concurrency
-	c.servers, c.concurrency = fresh, n
-	c.resize()
-	w.metrics.sized(n)
-	w.idle.stir()
+
+	old := p.servers
+	before := p.concurrency
+	p.servers = fresh
+	p.concurrency = n
+	p.resize()
+	w.metrics.setConcurrency(n)
+	w.idle.wakePolls()
 	for _, s := range old {
-		c.leaving.Go(func() { s.leave(c.end) })
+		p.leaving.Go(func() { s.shutdownWhenIdle(p.end) })
 	}
+
 	w.log.InfoContext(ctx, "concurrency changed", "from", before, "to", n, "servers", len(fresh))
 	return nil
 }
 
-// leave stops taking tasks, and shuts the server down when its runs have ended or the worker stops.
-func (s *server) leave(end <-chan struct{}) {
+// shutdownWhenIdle stops taking tasks, and shuts the server down when its runs have ended or the worker stops.
+func (s *server) shutdownWhenIdle(end <-chan struct{}) {
 	s.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -193,23 +202,23 @@ func (s *server) leave(end <-chan struct{}) {
 	s.Shutdown()
 }
 
-// begin starts the servers for the current concurrency.
-func (w *Worker) begin() (err error) {
-	c := w.pools
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.servers, err = w.startServers(c.concurrency)
-	w.metrics.sized(c.concurrency)
-	c.running = err == nil
+// startPools starts the servers for the current concurrency.
+func (w *Worker) startPools() (err error) {
+	p := w.pools
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.servers, err = w.startServers(p.concurrency)
+	w.metrics.setConcurrency(p.concurrency)
+	p.running = err == nil
 	return err
 }
 
-// startServers starts the servers of plan. On an error it starts none.
+// startServers starts the servers of planServers. On an error it starts none.
 func (w *Worker) startServers(n int) ([]*server, error) {
 	var out []*server
-	for _, p := range plan(n) {
-		s := w.server(p)
-		if err := s.Start(w.handler(s, p.crew)); err != nil {
+	for _, p := range planServers(n) {
+		s := w.newServer(p)
+		if err := s.Start(w.taskHandler(s, p.pool)); err != nil {
 			for _, started := range out {
 				started.Shutdown()
 			}
@@ -220,9 +229,9 @@ func (w *Worker) startServers(n int) ([]*server, error) {
 	return out, nil
 }
 
-func (w *Worker) server(p poolShare) *server {
+func (w *Worker) newServer(p poolShare) *server {
 	every := pollPending
-	if p.crew == webhookPool { // a key's next delivery waits for the next poll
+	if p.pool == webhookPool { // a key's next delivery waits for the next poll
 		every = pollCalls
 	}
 	return &server{Server: asynq.NewServerFromRedisClient(w.opt.Redis, asynq.Config{
@@ -230,42 +239,47 @@ func (w *Worker) server(p poolShare) *server {
 		TaskCheckInterval: every, DelayedTaskCheckInterval: pollRetry, JanitorInterval: janitor,
 		ShutdownTimeout: w.opt.Grace + handOver,
 		RetryDelayFunc:  retryDelay, IsFailure: isFailure,
-		Logger: logger{w.log, &w.link}, LogLevel: asynq.InfoLevel,
+		Logger: logger{w.log, &w.health}, LogLevel: asynq.InfoLevel,
 	})}
 }
 
-// handler returns the handler that asynq calls with each delivery.
-func (w *Worker) handler(s *server, crew string) asynq.Handler {
-	g := w.pools.gates[crew]
+// taskHandler returns the handler that asynq calls with each delivery.
+func (w *Worker) taskHandler(s *server, pool string) asynq.Handler {
+	running := w.pools.semaphores[pool]
+
 	return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 		s.runs.Add(1)
 		defer s.runs.Add(-1)
 		w.working.Add(1)
 		defer w.working.Done()
-		defer w.takes.ended(crew)
-		g.acquire()
-		defer g.release()
-		return w.dropStaleTask(ctx, t, w.deliver(ctx, t, w.pools.callsIn(crew)))
+		defer w.prefetch.freeSlot(pool)
+
+		running.acquire()
+		defer running.release()
+
+		return w.dropStaleTask(ctx, t, w.deliverTask(ctx, t, w.pools.callsIn(pool)))
 	})
 }
 
-// shutdown stops all servers concurrently.
-func (w *Worker) shutdown(ctx context.Context) {
-	c := w.pools
-	c.mu.Lock()
-	servers := c.servers
-	c.closed, c.running = true, false
-	close(c.end)
-	c.mu.Unlock()
-	w.takes.end()
-	cancel := time.AfterFunc(w.opt.Grace, func() { w.runs.cancel(errShutdown) })
+// shutdownServers stops all servers concurrently.
+func (w *Worker) shutdownServers(ctx context.Context) {
+	p := w.pools
+	p.mu.Lock()
+	servers := p.servers
+	p.closed = true
+	p.running = false
+	close(p.end)
+	p.mu.Unlock()
+	w.prefetch.drainKept()
+	cancel := time.AfterFunc(w.opt.Grace, func() { w.runs.cancelAll(errShutdown) })
 	defer cancel.Stop()
 	var ending sync.WaitGroup
 	for _, s := range servers {
 		ending.Go(s.Shutdown)
 	}
+
 	ending.Wait()
-	c.leaving.Wait()
+	p.leaving.Wait()
 	// asynq has freed its slots, but a run that ignores its context may still be going.
 	over := make(chan struct{})
 	go func() {
@@ -284,9 +298,9 @@ func (w *Worker) depthOf(lane queue.Lane) int {
 	n := w.Concurrency()
 	switch lane {
 	case queue.Webhooks:
-		n = slots(n)[webhookPool]
+		n = poolSlots(n)[webhookPool]
 	case queue.Remote:
-		n = slots(n)[remotePool]
+		n = poolSlots(n)[remotePool]
 	case queue.Critical, queue.Default, queue.Bulk:
 	}
 	return depth * n

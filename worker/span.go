@@ -37,8 +37,8 @@ func (w *Worker) startSpan(ctx context.Context, h queue.Handler, c *queue.Claime
 	return span
 }
 
-// under returns ctx with the span, and with its trace id for log lines. It returns ctx if the span is not recorded.
-func under(ctx context.Context, span trace.Span) context.Context {
+// withSpan returns ctx with the span, and with its trace id for log lines. It returns ctx if the span is not recorded.
+func withSpan(ctx context.Context, span trace.Span) context.Context {
 	if !span.IsRecording() {
 		return ctx
 	}

@@ -16,16 +16,19 @@ func (w *Worker) dropStaleTask(ctx context.Context, t *asynq.Task, err error) er
 	if _, lists := errors.AsType[archiveError](err); !lists {
 		return err
 	}
+
 	task, unread := dispatch.ReadTask(t.Payload())
 	name, known := asynq.GetTaskID(ctx)
 	if unread != nil || !known {
 		return err
 	}
+
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), statement)
 	defer cancel()
-	present, unread := w.ledger.TaskOfDead(reading, task.Org, task.ID)
+	present, unread := w.store.TaskOfDead(reading, task.Org, task.ID)
 	if unread != nil || present == "" || present == name { // the sweep removes remaining duplicates
 		return err
 	}
+
 	return nil
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 )
 
-// sweep is T16. It deletes archived tasks that have no dead job in Postgres or an outdated task ID. T3 then pushes the
-// newest dead jobs that asynq does not list.
-func (w *Worker) sweep(ctx context.Context) error {
+// sweepArchive is T16. It deletes archived tasks that have no dead job in Postgres or an outdated task ID. T3 then
+// pushes the newest dead jobs that asynq does not list.
+func (w *Worker) sweepArchive(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
 	inspect := asynq.NewInspectorFromRedisClient(w.opt.Redis)
 	for _, lane := range queue.Lanes() {
 		listed, err := w.opt.Redis.ZRange(ctx, asynqx.Key(lane, asynqx.Archived), 0, -1).Result()
 		if err != nil {
-			return w.link.failed(fmt.Errorf("sweep: %w", err))
+			return w.health.markDown(fmt.Errorf("sweep: %w", err))
 		}
-		strays, unlisted, err := w.ledger.Sweep(ctx, lane, listed)
+		strays, unlisted, err := w.store.Sweep(ctx, lane, listed)
 		if err != nil {
 			return fmt.Errorf("sweep %s: %w", lane, err)
 		}
@@ -31,9 +31,10 @@ func (w *Worker) sweep(ctx context.Context) error {
 				w.log.WarnContext(ctx, "failed to delete an archived task with no dead job", "task", task, "error", err)
 				continue
 			}
-			w.metrics.repaired("deleted", 1)
+			w.metrics.countRepairs("deleted", 1)
 		}
-		w.metrics.repaired("relisted", unlisted)
+		w.metrics.countRepairs("relisted", unlisted)
 	}
+
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/store"
 )
 
-// vacuum keeps the job table free of dead rows until ctx ends.
-func (w *Worker) vacuum(ctx context.Context) {
+// vacuumJobs keeps the job table free of dead rows until ctx ends.
+func (w *Worker) vacuumJobs(ctx context.Context) {
 	w.vacuumer.Run(ctx, func(err error) {
 		if errors.Is(err, store.ErrNotOwner) {
 			w.log.InfoContext(ctx, "the job table is left to autovacuum", "reason", err)

@@ -56,7 +56,7 @@ type Timing struct {
 	Waits  time.Duration // 5 min: between two searches for waits that last too long
 }
 
-func (t Timing) filled() Timing {
+func (t Timing) withDefaults() Timing {
 	for _, f := range []struct {
 		field *time.Duration
 		is    time.Duration
@@ -73,6 +73,7 @@ func (t Timing) filled() Timing {
 	} {
 		*f.field = cmp.Or(*f.field, f.is)
 	}
+
 	return t
 }
 
@@ -90,21 +91,21 @@ const handOver = time.Second
 
 // Worker runs jobs and keeps Postgres and asynq in step.
 type Worker struct {
-	opt      Options
-	ledger   *store.Store
-	feeder   *feed.Feeder
-	courier  *dispatch.Dispatcher
-	clerk    *store.BatchCompleter
-	takes    *prefetch
-	handlers map[string]queue.Handler
-	runs     *runs
-	pools    *serverPools
-	vacuumer *store.Vacuumer
-	link     redisHealth
-	idle     *idleLanes
-	clock    clockWatch         // the relay's
-	floor    scanFloor          // the relay's
-	setBack  chan time.Duration // from the relay to endWaits
+	opt        Options
+	store      *store.Store
+	feeder     *feed.Feeder
+	dispatcher *dispatch.Dispatcher
+	completer  *store.BatchCompleter
+	prefetch   *prefetch
+	handlers   map[string]queue.Handler
+	runs       *runs
+	pools      *serverPools
+	vacuumer   *store.Vacuumer
+	health     redisHealth
+	idle       *idleLanes
+	clock      clockWatch         // the relay's
+	floor      scanFloor          // the relay's
+	setBack    chan time.Duration // from the relay to endWaits
 	// unclaimedLog keeps a fault that fails every claim from flooding the log.
 	unclaimedLog sampler
 	log          *slog.Logger
@@ -114,29 +115,30 @@ type Worker struct {
 
 // New returns a worker that does nothing until Run.
 func New(o Options) *Worker {
-	o.Concurrency, o.Grace = cmp.Or(o.Concurrency, 64), cmp.Or(o.Grace, 25*time.Second)
+	o.Concurrency = cmp.Or(o.Concurrency, 64)
+	o.Grace = cmp.Or(o.Grace, 25*time.Second)
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
-	o.Timing = o.Timing.filled()
-	ledger := &store.Store{
+	o.Timing = o.Timing.withDefaults()
+	jobs := &store.Store{
 		App: o.App, System: o.System, Lease: o.Timing.Lease, First: o.Timing.First, Hooks: o.Hooks,
 		Aliases: store.AliasesOf(o.Handlers),
 	}
 	w := &Worker{
-		opt: o, ledger: ledger, feeder: feed.New(ledger), courier: dispatch.New(ledger, o.Redis),
-		clerk: store.NewBatchCompleter(ledger),
-		runs:  newRuns(ledger, o.Timing, o.Log, o.Metrics), takes: newPrefetch(),
-		vacuumer: store.NewVacuumer(ledger),
-		setBack:  make(chan time.Duration, 1),
-		log:      o.Log, metrics: o.Metrics, unclaimedLog: sampler{every: time.Second},
+		opt: o, store: jobs, feeder: feed.New(jobs), dispatcher: dispatch.New(jobs, o.Redis),
+		completer: store.NewBatchCompleter(jobs), vacuumer: store.NewVacuumer(jobs),
+		runs: newRuns(jobs, o.Timing, o.Log, o.Metrics), prefetch: newPrefetch(),
+		setBack: make(chan time.Duration, 1), unclaimedLog: sampler{every: time.Second},
+		log: o.Log, metrics: o.Metrics,
 	}
-	w.pools = newServerPools(o.Concurrency, w.takes)
+	w.pools = newServerPools(o.Concurrency, w.prefetch)
 	for _, h := range o.Handlers { // an alert needs an earlier value to see the first overrun
 		o.Metrics.overruns.WithLabelValues(h.Kind)
 	}
-	w.idle = newIdleLanes(&w.link)
-	asynqx.OnPoll(o.Redis, (&pollSuppressor{&w.link, w.takes, w.idle}).poll)
+
+	w.idle = newIdleLanes(&w.health)
+	asynqx.OnPoll(o.Redis, (&pollSuppressor{&w.health, w.prefetch, w.idle}).completePoll)
 	return w
 }
 
@@ -145,9 +147,10 @@ func New(o Options) *Worker {
 // Postgres is unavailable it waits.
 func (w *Worker) Run(ctx context.Context) error {
 	var err error
-	if w.handlers, err = mux(w.opt.Handlers); err != nil {
+	if w.handlers, err = handlersByName(w.opt.Handlers); err != nil {
 		return err
 	}
+
 	var helpers, extender sync.WaitGroup
 	looking, stopLooking := context.WithCancel(ctx)
 	extending, stopExtending := context.WithCancel(context.WithoutCancel(ctx))
@@ -157,32 +160,36 @@ func (w *Worker) Run(ctx context.Context) error {
 		stopExtending()
 		extender.Wait()
 	}()
-	extender.Go(func() { w.runs.extend(extending) })
-	for _, help := range []func(context.Context){w.relay, w.feed, w.count, w.mirrorPauses, w.vacuum, w.endWaits} {
+	extender.Go(func() { w.runs.extendLeases(extending) })
+	for _, help := range []func(context.Context){
+		w.runRelay, w.runFeeder, w.countBacklog, w.mirrorPauses, w.vacuumJobs, w.endWaits,
+	} {
 		helpers.Go(func() { help(looking) })
 	}
+
 	for _, lane := range queue.Lanes() {
-		helpers.Go(func() { w.idle.watch(looking, w.opt.Redis, lane) })
-	}
-	for _, look := range w.opt.Watches {
-		helpers.Go(func() { w.poll(looking, look) })
+		helpers.Go(func() { w.idle.watchLane(looking, w.opt.Redis, lane) })
 	}
 
-	if err = w.begin(); err == nil {
+	for _, look := range w.opt.Watches {
+		helpers.Go(func() { w.pollWatch(looking, look) })
+	}
+
+	if err = w.startPools(); err == nil {
 		w.log.InfoContext(ctx, "worker started", "concurrency", w.Concurrency(), "kinds", len(w.opt.Handlers))
 		<-ctx.Done()
 	}
 	stopLooking()
-	w.idle.stir()
-	w.shutdown(context.WithoutCancel(ctx))
+	w.idle.wakePolls()
+	w.shutdownServers(context.WithoutCancel(ctx))
 	return err
 }
 
 // mirrorPauses pauses the aliases of paused kinds, once Postgres is available.
 func (w *Worker) mirrorPauses(ctx context.Context) {
-	for more := true; more; more = pause(ctx, statement) {
+	for more := true; more; more = pauseFor(ctx, statement) {
 		mirroring, cancel := context.WithTimeout(ctx, statement)
-		err := w.ledger.MirrorPauses(mirroring)
+		err := w.store.MirrorPauses(mirroring)
 		cancel()
 		if err == nil {
 			return

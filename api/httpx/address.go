@@ -15,27 +15,31 @@ import (
 // turning lists the query parameters that select a page and do not change the list itself.
 var turning = []string{"limit", "cursor", "count"}
 
-// address validates path and query against the API document. It rejects NUL, invalid UTF-8, unknown and repeated
+// checkAddress validates path and query against the API document. It rejects NUL, invalid UTF-8, unknown and repeated
 // parameters, and an empty value where a value has a format. It also sets r.scope, to which cursors of this list are
 // bound.
-func address(c *fiber.Ctx, r *Request) error {
+func checkAddress(c *fiber.Ctx, r *Request) error {
 	if len(c.Route().Params) > 0 && !CleanText(c.Path()) {
 		return fault.New(fault.NotFound, "There is nothing at this address.")
 	}
+
 	r.scope = c.Path()
 	raw := string(c.Request().URI().QueryString())
 	if raw == "" {
 		return nil
 	}
+
 	query, err := url.ParseQuery(raw)
 	if err != nil {
 		return fault.New(fault.InvalidParameter, "The query cannot be decoded.")
 	}
+
 	var wrong []fault.FieldError
 	for name, values := range query {
 		if name == "" || !CleanText(name) {
 			return fault.New(fault.InvalidParameter, "The query has a parameter without a name.")
 		}
+
 		strict, known := r.Op.queries[name]
 		switch {
 		case !known && (r.Op.Foreign || r.Op.AnyQuery):
@@ -59,22 +63,28 @@ func address(c *fiber.Ctx, r *Request) error {
 			wrong = append(wrong, fault.FieldError{Parameter: name, Code: "required", Detail: "A value is missing."})
 		}
 	}
+
 	if wrong != nil {
 		slices.SortFunc(wrong, func(x, y fault.FieldError) int { return strings.Compare(x.Parameter, y.Parameter) })
 		return &fault.Fault{Code: fault.InvalidParameter, Detail: "The request has invalid parameters.", Fields: wrong}
 	}
+
 	for _, name := range turning {
 		query.Del(name)
 	}
+
 	for name, values := range query {
 		if values[0] == r.Op.silent[name] { // equal to the default
 			query.Del(name)
 		}
 	}
+
 	if len(query) == 0 {
 		return nil
 	}
+
 	r.scope += "?" + query.Encode()
+
 	return nil
 }
 

@@ -20,7 +20,7 @@ type Optional[T any] struct{ wire.Field[T] }
 // Schema returns T's schema, made nullable.
 func (Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
-	describe(reflect.TypeFor[T](), &s)
+	describeSchema(reflect.TypeFor[T](), &s)
 	if s.OneOf == nil {
 		s.Nullable = true
 		return &s
@@ -104,7 +104,7 @@ func (m *Nullable[T]) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &
 // Schema returns T's schema, made nullable.
 func (Nullable[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
-	describe(reflect.TypeFor[T](), &s)
+	describeSchema(reflect.TypeFor[T](), &s)
 	s.Nullable = true
 	return &s
 }

@@ -14,33 +14,37 @@ const compressedOver = 1 << 10
 // compressed: its size would disclose the secret to an attacker who can add text to the response (BREACH).
 func chooseCoding(c *fiber.Ctx, r *Request) string {
 	res := c.Response()
-	if res.IsBodyStream() || r.Op != nil && r.Op.Secret || !compressible(res.Header.ContentType()) {
+	if res.IsBodyStream() || r.Op != nil && r.Op.Secret || !isCompressible(res.Header.ContentType()) {
 		return identity
 	}
-	coding, must := identity, false
+
+	coding := identity
+	must := false
 	if accepted := c.Request().Header.PeekAll(fiber.HeaderAcceptEncoding); len(accepted) > 0 {
 		coding, must = Negotiate(string(bytes.Join(accepted, []byte{','})))
 	}
 	if n := len(res.Body()); n == 0 || n <= compressedOver && !must {
 		return identity
 	}
+
 	c.Vary(fiber.HeaderAcceptEncoding)
+
 	return coding
 }
 
-// encode compresses the response body.
-func encode(c *fiber.Ctx, r *Request, coding string) {
+// compressBody compresses the response body.
+func compressBody(c *fiber.Ctx, r *Request, coding string) {
 	body := c.Response().Body()
-	packed := r.Fixed.packed(coding, body)
+	packed := r.Fixed.cachedCoding(coding, body)
 	if packed == nil {
-		packed = pack(coding, body)
+		packed = compressOnce(coding, body)
 	}
 	c.Response().Header.SetContentEncoding(coding)
 	c.Response().SetBodyRaw(packed)
 }
 
-// compressible reports whether a media type is text. Image formats are compressed already.
-func compressible(kind []byte) bool {
+// isCompressible reports whether a media type is text. Image formats are compressed already.
+func isCompressible(kind []byte) bool {
 	name, _, _ := bytes.Cut(kind, []byte{';'})
 	return bytes.HasPrefix(name, []byte("text/")) || bytes.HasSuffix(name, []byte("json")) ||
 		string(name) == "image/svg+xml"
@@ -53,7 +57,7 @@ func Negotiate(accepted string) (coding string, must bool) {
 	br, gz, plain, others := unset, unset, unset, unset
 	for one := range strings.SplitSeq(accepted, ",") {
 		name, parameter, _ := strings.Cut(one, ";")
-		q := quality(parameter)
+		q := parseQuality(parameter)
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case brCoding:
 			br = max(br, q)
@@ -65,6 +69,7 @@ func Negotiate(accepted string) (coding string, must bool) {
 			others = max(others, q)
 		}
 	}
+
 	refused := plain == 0 || plain == unset && others == 0
 	if br == unset {
 		br = others
@@ -72,6 +77,7 @@ func Negotiate(accepted string) (coding string, must bool) {
 	if gz == unset {
 		gz = others
 	}
+
 	switch best := max(br, gz); {
 	case best <= 0, plain > best:
 		return identity, false
@@ -82,17 +88,19 @@ func Negotiate(accepted string) (coding string, must bool) {
 	}
 }
 
-// quality parses a parameter q, in thousandths. It returns 1000 if there is none and 0 if it is malformed.
-func quality(parameter string) int {
+// parseQuality parses a parameter q, in thousandths. It returns 1000 if there is none and 0 if it is malformed.
+func parseQuality(parameter string) int {
 	parameter = strings.TrimSpace(parameter)
 	if parameter == "" {
 		return 1000
 	}
+
 	name, value, _ := strings.Cut(parameter, "=")
 	whole, fraction, _ := strings.Cut(strings.TrimSpace(value), ".")
 	if !strings.EqualFold(strings.TrimSpace(name), "q") || whole != "0" && whole != "1" || len(fraction) > 3 {
 		return 0
 	}
+
 	q := int(whole[0]-'0') * 1000
 	for i, place := 0, 100; i < len(fraction); i, place = i+1, place/10 {
 		digit := int(fraction[i]) - '0'
@@ -101,5 +109,6 @@ func quality(parameter string) int {
 		}
 		q += digit * place
 	}
+
 	return min(q, 1000)
 }

@@ -46,6 +46,7 @@ func (s *Server) ownOrigin(origin, host, proto string) bool {
 		origin != u.Scheme+"://"+u.Host {
 		return false
 	}
+
 	if u.Scheme == schemeHTTP {
 		public, err := url.Parse(s.PublicURL)
 		if proto == schemeHTTPS || err == nil && public.Scheme == schemeHTTPS &&
@@ -53,6 +54,7 @@ func (s *Server) ownOrigin(origin, host, proto string) bool {
 			return false
 		}
 	}
+
 	return withPort(u.Host, u.Scheme) == withPort(host, u.Scheme)
 }
 
@@ -71,7 +73,7 @@ func withPort(host, scheme string) string {
 
 // forwardedProto returns the scheme of the browser's request in lower case, as a trusted proxy reports it, or "".
 func (s *Server) forwardedProto(c *fiber.Ctx) string {
-	if !s.trusts(peerOf(c)) {
+	if !s.isTrustedProxy(peerOf(c)) {
 		return ""
 	}
 	first, _, _ := strings.Cut(c.Get(fiber.HeaderXForwardedProto), ",")

@@ -51,35 +51,36 @@ func termOf[I, O any](c *Contract, o *Op) *term {
 	t := c.terms[o.ID]
 	if t == nil && !c.complete {
 		t = &term{in: in, out: out}
-		c.derive(t, o, func(api huma.API, h huma.Operation) { huma.Register(api, h, dispatch[I, O]) })
+		c.deriveTerm(t, o, func(api huma.API, h huma.Operation) { huma.Register(api, h, callMounted[I, O]) })
 		c.terms[o.ID] = t
 	}
 	if t == nil || t.in != in || t.out != out || t.operation.Method != o.Method || t.operation.Path != o.Path {
 		panic(o.ID + " is not an operation of the given contract")
 	}
+
 	return t
 }
 
-// dispatch calls the function that the request's Server has mounted.
-func dispatch[I, O any](ctx context.Context, in *I) (*O, error) {
+// callMounted calls the function that the request's Server has mounted.
+func callMounted[I, O any](ctx context.Context, in *I) (*O, error) {
 	handle, _ := RequestOf(ctx).handle.(func(context.Context, *I) (*O, error)) // termOf has compared the types
 	return handle(ctx, in)
 }
 
-// derive fills in the term of o and adds o to the document.
-func (c *Contract) derive(t *term, o *Op, register func(huma.API, huma.Operation)) {
-	visible(t.in)
-	visible(t.out)
+// deriveTerm fills in the term of o and adds o to the document.
+func (c *Contract) deriveTerm(t *term, o *Op, register func(huma.API, huma.Operation)) {
+	checkEmbedded(t.in)
+	checkEmbedded(t.out)
 	h := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Title, Description: c.describe(*o),
 		Tags:          []string{o.Tag},
-		DefaultStatus: o.Status, MaxBodyBytes: -1, RequestBody: &huma.RequestBody{}, Parameters: parameters(*o),
-		Responses: map[string]*huma.Response{}, Security: security(*o), SkipValidateBody: o.ByRow,
+		DefaultStatus: o.Status, MaxBodyBytes: -1, RequestBody: &huma.RequestBody{}, Parameters: headerParameters(*o),
+		Responses: map[string]*huma.Response{}, Security: securityOf(*o), SkipValidateBody: o.ByRow,
 	}
 	documented := h
 	register(&registration{c.api, &documented, t}, h)
 	describeOperation(t.in, t.out, &documented, c.api.OpenAPI().Components.Schemas)
-	c.document(o, &documented)
+	c.addOperation(o, &documented)
 	t.derived = o.derived
 }
 
@@ -100,7 +101,8 @@ func (r *registration) Adapter() huma.Adapter { return r }
 
 // Handle implements huma.Adapter.
 func (r *registration) Handle(o *huma.Operation, handler func(huma.Context)) {
-	r.term.operation, r.term.handle = *o, handler
+	r.term.operation = *o
+	r.term.handle = handler
 }
 
 // ServeHTTP implements huma.Adapter. A registration has no address.

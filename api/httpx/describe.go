@@ -22,23 +22,27 @@ func describeOperation(in, out reflect.Type, o *huma.Operation, r huma.Registry)
 	if success := o.Responses[strconv.Itoa(o.DefaultStatus)]; success != nil {
 		response = membersIn(success.Content, r)
 	}
+
 	for name, text := range wire.DescriptionsOf(in) {
 		p := slices.IndexFunc(o.Parameters, func(p *huma.Param) bool { return p.Name == name })
 		switch {
 		case p >= 0:
-			o.Parameters[p].Description, o.Parameters[p].Schema.Description = text, text
+			o.Parameters[p].Description = text
+			o.Parameters[p].Schema.Description = text
 		case request[name] != nil:
 			request[name].Description = text
 		default:
 			panic(fmt.Sprintf("%s describes %q, which is neither a parameter nor a member of the body", in, name))
 		}
 	}
+
 	for name, text := range wire.DescriptionsOf(out) {
 		if response[name] == nil {
 			panic(fmt.Sprintf("%s describes %q, which is not a member of the body", out, name))
 		}
 		response[name].Description = text
 	}
+
 	describeReadOnly(request)
 	describeHeaders(o)
 }
@@ -81,7 +85,7 @@ func membersIn(content map[string]*huma.MediaType, r huma.Registry) map[string]*
 // DescribeSchemas sets the long descriptions of all types in r. It panics on a name that is not a member.
 func DescribeSchemas(r huma.Registry) {
 	for name, s := range r.Map() {
-		describe(r.TypeFromRef(schemaPrefix+name), s)
+		describeSchema(r.TypeFromRef(schemaPrefix+name), s)
 	}
 	for name, s := range r.Map() {
 		nullObjects(r.TypeFromRef(schemaPrefix+name), s, r)
@@ -102,13 +106,14 @@ func nullObjects(t reflect.Type, s *huma.Schema, r huma.Registry) {
 			continue
 		}
 		object := *r.SchemaFromRef(member.Ref)
-		object.Nullable, object.Description = true, member.Description
+		object.Nullable = true
+		object.Description = member.Description
 		s.Properties[name] = &object
 	}
 }
 
-// describe sets the long descriptions of t in its schema.
-func describe(t reflect.Type, s *huma.Schema) {
+// describeSchema sets the long descriptions of t in its schema.
+func describeSchema(t reflect.Type, s *huma.Schema) {
 	for name, text := range wire.DescriptionsOf(t) {
 		if s.Properties[name] == nil {
 			panic(fmt.Sprintf("%s describes %q, which is not a member", t, name))

@@ -9,40 +9,46 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// envelope is the outermost middleware. It sets the request id, the deadline and headers, responds to errors, and
+// wrapRequest is the outermost middleware. It sets the request id, the deadline and headers, responds to errors, and
 // writes one log line.
-func (s *Server) envelope(c *fiber.Ctx) error {
+func (s *Server) wrapRequest(c *fiber.Ctx) error {
 	began := time.Now()
 	r := &Request{ID: RequestID(c.Get("X-Request-Id")), host: hostOf(c)}
 	ctx, span := s.startSpan(withRequest(c, r), c)
 	defer endSpan(c, r, span)
+
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
+
 	c.SetUserContext(ctx)
-	headers(c, r)
+	setBaseHeaders(c, r)
 	defer r.dropStream()
-	if err := s.rescued(c); err != nil {
-		s.fail(c, err)
+
+	if err := s.recoverPanic(c); err != nil {
+		s.sendProblem(c, err)
 	}
-	if err := settle(c, r); err != nil {
-		s.fail(c, err)
+	if err := awaitLimit(c, r); err != nil {
+		s.sendProblem(c, err)
 	}
 	if unreadBody(c, r) {
 		hangUp(c)
 	}
+
 	coding := chooseCoding(c, r)
 	if !notModified(c) && coding != identity {
-		encode(c, r, coding)
+		compressBody(c, r, coding)
 	}
 	if err := s.startStream(c, r); err != nil {
-		s.fail(c, err)
+		s.sendProblem(c, err)
 	}
-	s.log(c, r, time.Since(began))
+
+	s.logRequest(c, r, time.Since(began))
+
 	return nil
 }
 
-// rescued converts a panic of the inner layers to an error that keeps the stack for the log.
-func (s *Server) rescued(c *fiber.Ctx) (err error) {
+// recoverPanic converts a panic of the inner layers to an error that keeps the stack for the log.
+func (s *Server) recoverPanic(c *fiber.Ctx) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())

@@ -48,12 +48,14 @@ func (m IfMatch) Check(edit int64) error {
 	if m.Value == "" {
 		return nil
 	}
+
 	for one := range strings.SplitSeq(m.Value, ",") {
 		one = strings.TrimSpace(one)
 		if given, ok := editOf(one); one == "*" || ok && given == edit {
 			return nil
 		}
 	}
+
 	return fault.New(fault.PreconditionFailed,
 		"The resource was changed. Read it again and repeat the change on its current state.")
 }
@@ -90,10 +92,12 @@ func notModified(c *fiber.Ctx) bool {
 		c.Method() != http.MethodGet && c.Method() != http.MethodHead {
 		return false
 	}
+
 	tag := string(c.Response().Header.Peek("ETag"))
 	if tag == "" {
 		return false
 	}
+
 	for one := range strings.SplitSeq(given, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
 			c.Status(http.StatusNotModified).Response().ResetBody()
@@ -101,5 +105,6 @@ func notModified(c *fiber.Ctx) bool {
 			return true
 		}
 	}
+
 	return false
 }

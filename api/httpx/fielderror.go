@@ -19,14 +19,16 @@ func Complaint(location, message string, body any, shape Shape) fault.FieldError
 	}
 	if name, ok := requiredName(message); ok {
 		return fault.FieldError{
-			Pointer: Pointer(path, body) + "/" + escape(name), Code: said.code,
+			Pointer: Pointer(path, body) + "/" + escapePointer(name), Code: said.code,
 			Detail: "This field is required.",
 		}
 	}
+
 	at := Pointer(path, body)
 	if said.code == "unknown_field" {
-		said.Text = shape.unknown(at)
+		said.Text = shape.unknownDetail(at)
 	}
+
 	return fault.FieldError{Pointer: at, Code: said.code, Detail: said.Text}
 }
 

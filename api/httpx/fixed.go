@@ -47,8 +47,8 @@ var packers = map[string]*sync.Pool{
 	brCoding:   {New: func() any { return newBr(brLevel) }},
 }
 
-// pack compresses one response body.
-func pack(coding string, body []byte) []byte {
+// compressOnce compresses one response body.
+func compressOnce(coding string, body []byte) []byte {
 	w, _ := packers[coding].Get().(packer)
 	defer packers[coding].Put(w)
 	return packBy(w, body)
@@ -83,8 +83,8 @@ func Precompressed(plain, gzip, br []byte) *Fixed {
 	}
 }
 
-// packed returns body in a coding. It returns nil if body is not the cached body, for example a problem.
-func (k *Fixed) packed(coding string, body []byte) []byte {
+// cachedCoding returns body in a coding. It returns nil if body is not the cached body, for example a problem.
+func (k *Fixed) cachedCoding(coding string, body []byte) []byte {
 	switch {
 	case k == nil || !bytes.Equal(body, k.Plain()):
 		return nil

@@ -35,8 +35,8 @@ func bodyFault(err error, refusal *fault.Fault) error {
 	return fault.New(fault.MalformedRequest, "The body ended early or has invalid framing.").Because(err)
 }
 
-// has reports whether the request has a body.
-func has(c *fiber.Ctx) bool {
+// hasBody reports whether the request has a body.
+func hasBody(c *fiber.Ctx) bool {
 	n := c.Request().Header.ContentLength()
 	return n > 0 || n == -1
 }

@@ -14,32 +14,35 @@ import (
 // AuthPrefix begins the path of every operation on logins, tokens and passwords.
 const AuthPrefix = "/api/v1/auth/"
 
-// guard authenticates and rate limits requests which no route matched, if they carry a credential. For matched routes,
-// admit does so with the operation's requirements.
-func (s *Server) guard(c *fiber.Ctx) error {
+// guardUnmatched authenticates and rate limits requests which no route matched, if they carry a credential. For matched
+// routes, admitRequest does so with the operation's requirements.
+func (s *Server) guardUnmatched(c *fiber.Ctx) error {
 	err := c.Next()
 	if err == nil {
 		return nil
 	}
+
 	r := RequestOf(c.UserContext())
 	if r.Op == nil && c.Get("Authorization") != "" {
 		if away := s.authenticate(c, r); away != nil {
 			return away
 		}
-		if refused := s.limit(c, r); refused != nil {
+		if refused := s.startLimit(c, r); refused != nil {
 			return refused
 		}
 	}
+
 	return err
 }
 
-// admit checks a request before its handler, in this order: credential, rate limit, rights, path and query, headers,
-// body. It returns the body.
-func (s *Server) admit(c *fiber.Ctx, r *Request) ([]byte, error) {
+// admitRequest checks a request before its handler, in this order: credential, rate limit, rights, path and query,
+// headers, body. It returns the body.
+func (s *Server) admitRequest(c *fiber.Ctx, r *Request) ([]byte, error) {
 	r.IP = s.ClientIP(c)
 	if strings.HasPrefix(r.Op.Path, AuthPrefix) {
 		r.agent = strings.Clone(c.Get("User-Agent"))
 	}
+
 	if r.Op.Need.Role == "" {
 		if !r.Op.Signed {
 			if err := s.LimitAddress(c, r); err != nil {
@@ -51,14 +54,14 @@ func (s *Server) admit(c *fiber.Ctx, r *Request) ([]byte, error) {
 				return nil, err
 			}
 		}
-		if err := s.configured(r.Op); err != nil {
+		if err := s.checkConfigured(r.Op); err != nil {
 			return nil, err
 		}
 	} else {
 		if err := s.authenticate(c, r); err != nil {
 			return nil, err
 		}
-		if err := s.limit(c, r); err != nil {
+		if err := s.startLimit(c, r); err != nil {
 			return nil, err
 		}
 		if err := s.atHome(c.UserContext(), r); err != nil {
@@ -67,13 +70,13 @@ func (s *Server) admit(c *fiber.Ctx, r *Request) ([]byte, error) {
 		if r.Who.Closed == auth.Suspended && !strings.HasPrefix(r.Op.Path, AuthPrefix) {
 			return nil, Suspended()
 		}
-		if err := r.Op.Need.check(r); err != nil {
+		if err := r.Op.Need.checkCaller(r); err != nil {
 			return nil, err
 		}
 		if err := s.mayWrite(c, r); err != nil {
 			return nil, err
 		}
-		if err := s.configured(r.Op); err != nil {
+		if err := s.checkConfigured(r.Op); err != nil {
 			return nil, err
 		}
 		if r.Op.Feature != "" {
@@ -82,17 +85,20 @@ func (s *Server) admit(c *fiber.Ctx, r *Request) ([]byte, error) {
 			}
 		}
 	}
-	if err := address(c, r); err != nil {
+	if err := checkAddress(c, r); err != nil {
 		return nil, err
 	}
 	if err := idempotencyKey(c, r); err != nil {
 		return nil, err
 	}
-	body, err := body(c, r)
+
+	body, err := checkedBody(c, r)
 	if err != nil {
 		return nil, err
 	}
-	fingerprint(c, r, body)
+
+	setFingerprint(c, r, body)
+
 	return body, nil
 }
 
@@ -103,6 +109,7 @@ func (s *Server) authenticate(c *fiber.Ctx, r *Request) error {
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return nil
 	}
+
 	w, err := s.Auth.Verify(c.UserContext(), strings.TrimLeft(token, " "))
 	if err != nil {
 		if f := fault.Of(err); f == nil || f.Code.Status() != fiber.StatusUnauthorized {
@@ -111,10 +118,12 @@ func (s *Server) authenticate(c *fiber.Ctx, r *Request) error {
 		r.refused = err
 		return nil
 	}
+
 	r.Who = w
 	kind, ident := w.Actor()
 	c.SetUserContext(events.WithOrigin(WithOrg(c.UserContext(), w.Org),
 		events.Origin{ActorType: kind, ActorID: ident, RequestID: r.ID}))
+
 	return nil
 }
 
@@ -132,11 +141,13 @@ func (s *Server) mayWrite(c *fiber.Ctx, r *Request) error {
 		strings.HasPrefix(r.Op.Path, "/billing/") {
 		return nil
 	}
+
 	_, token, _ := strings.Cut(c.Get("Authorization"), " ")
 	w, err := s.Auth.Again(c.UserContext(), strings.TrimLeft(token, " "))
 	if err != nil {
 		return err
 	}
+
 	switch r.Who = w; w.Closed {
 	case auth.TrialEnded:
 		return &fault.Fault{
@@ -152,8 +163,8 @@ func (s *Server) mayWrite(c *fiber.Ctx, r *Request) error {
 	}
 }
 
-// check returns an error unless the principal meets the operation's requirements.
-func (need access) check(r *Request) error {
+// checkCaller returns an error unless the principal meets the operation's requirements.
+func (need access) checkCaller(r *Request) error {
 	switch {
 	case r.Who.Org.IsZero() && r.refused != nil:
 		return r.refused
@@ -173,8 +184,8 @@ func (need access) check(r *Request) error {
 // HasPart reports whether the install has the part.
 func (s *Server) HasPart(p Part) bool { return !slices.Contains(s.NotConfigured, p) }
 
-// configured returns the fault not_configured if the install lacks the part that an operation needs.
-func (s *Server) configured(o *Op) error {
+// checkConfigured returns the fault not_configured if the install lacks the part that an operation needs.
+func (s *Server) checkConfigured(o *Op) error {
 	if o.Part == "" || s.HasPart(o.Part) {
 		return nil
 	}

@@ -57,10 +57,12 @@ func (s *Server) ownHost(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true
 	}
+
 	u, err := url.Parse(s.PublicURL)
 	if err != nil {
 		return false
 	}
+
 	own := strings.ToLower(u.Hostname())
 	return host == own || own != "" && strings.HasSuffix(host, "."+own)
 }
@@ -81,10 +83,12 @@ func (s *Server) atHome(ctx context.Context, r *Request) error {
 	if s.Hosts == nil || r.Who.Org.IsZero() {
 		return nil
 	}
+
 	org, known := s.Hosts.Org(r.host)
 	if !known || org == r.Who.Org || org == r.Who.Staff {
 		return nil
 	}
+
 	var agency id.ID
 	err := s.DB.BatchedGet(ctx, r.Who.Org,
 		`SELECT coalesce(parent_org_id, '00000000-0000-0000-0000-000000000000') FROM org WHERE id = $1`,
@@ -93,5 +97,6 @@ func (s *Server) atHome(ctx context.Context, r *Request) error {
 	if err != nil || agency == org {
 		return err
 	}
+
 	return fault.New(fault.Misdirected, "This credential belongs to another organization than this domain.")
 }

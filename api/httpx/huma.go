@@ -16,10 +16,11 @@ import (
 var HookHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
-	huma.ErrorFormatter = phrase
+	huma.ErrorFormatter = formatPhrase
 	for _, w := range ValidationWordings {
 		*w.At = w.Text
 	}
+
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return problemOf(Refusal(status, msg, nil, errs, Shape{}), &Request{})
 	}
@@ -28,7 +29,8 @@ var HookHuma = sync.OnceFunc(func() {
 		if a, ok := c.(*admitted); ok {
 			body = a.body
 		}
-		r, of := RequestOf(c.Context()), Shape{}
+		r := RequestOf(c.Context())
+		of := Shape{}
 		if r.Op != nil {
 			of = r.Op.shape
 		}
@@ -40,10 +42,14 @@ var HookHuma = sync.OnceFunc(func() {
 func humaConfig(c Config) huma.Config {
 	format := huma.Format{Marshal: Marshal, Unmarshal: Unmarshal}
 	cfg := huma.DefaultConfig("Funnelwork", "1")
-	cfg.Info.Description, cfg.Tags = c.About, c.Tags
+	cfg.Info.Description = c.About
+	cfg.Tags = c.Tags
 	cfg.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
-	components(cfg.Components)
-	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
+	addComponents(cfg.Components)
+	cfg.OpenAPIPath = ""
+	cfg.DocsPath = ""
+	cfg.SchemasPath = ""
+	cfg.CreateHooks = nil
 	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	return cfg
 }
@@ -57,6 +63,7 @@ func Refusal(status int, msg string, body []byte, errs []error, of Shape) *fault
 		if len(f.Fields) == mostComplaints {
 			break
 		}
+
 		d, ok := err.(huma.ErrorDetailer)
 		if !ok {
 			if given := fault.Of(err); given != nil {
@@ -64,13 +71,15 @@ func Refusal(status int, msg string, body []byte, errs []error, of Shape) *fault
 			}
 			continue
 		}
+
 		detail := d.ErrorDetail()
 		where, rest, _ := strings.Cut(detail.Location, ".")
 		switch where {
 		case "path":
 			return fault.New(fault.NotFound, "There is nothing at this address.")
 		case "query", "header", "cookie":
-			f.Code, f.Detail = fault.InvalidParameter, "The request has invalid parameters."
+			f.Code = fault.InvalidParameter
+			f.Detail = "The request has invalid parameters."
 			said := WordingOf(detail.Message)
 			f.Fields = append(f.Fields, fault.FieldError{Parameter: rest, Code: said.code, Detail: said.Text})
 		default:
@@ -80,14 +89,17 @@ func Refusal(status int, msg string, body []byte, errs []error, of Shape) *fault
 			f.Fields = append(f.Fields, Complaint(detail.Location, detail.Message, parsed, of))
 		}
 	}
+
 	if len(f.Fields) > 0 {
 		return f
 	}
+
 	switch {
 	case status >= http.StatusInternalServerError:
 		return fault.New(fault.Internal, "An internal error occurred. The request id helps us to find it.")
 	case status == http.StatusBadRequest:
 		return fault.New(fault.BadRequest, WordingOf(msg).Text)
 	}
+
 	return f
 }

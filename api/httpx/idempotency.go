@@ -22,28 +22,34 @@ func idempotencyKey(c *fiber.Ctx, r *Request) error {
 	if !r.Op.Keyed() {
 		return nil
 	}
+
 	given := c.Request().Header.PeekAll(keyHeader)
 	if len(given) == 0 {
 		return nil
 	}
+
 	key := string(given[0])
 	ok := len(given) == 1 && len(key) >= 1 && len(key) <= 255
 	for i := range len(key) {
 		ok = ok && key[i] > 0x20 && key[i] < 0x7f
 	}
+
 	if !ok {
 		return fault.Parameter(keyHeader, "invalid_format",
 			"A key is given once and has 1 to 255 visible ASCII characters.")
 	}
+
 	r.Key = key
+
 	return nil
 }
 
-// fingerprint computes the hash that ties the key to the caller and the request.
-func fingerprint(c *fiber.Ctx, r *Request, body []byte) {
+// setFingerprint computes the hash that ties the key to the caller and the request.
+func setFingerprint(c *fiber.Ctx, r *Request, body []byte) {
 	if r.Key == "" {
 		return
 	}
+
 	kind, ident := r.Who.Actor()
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(kind + " " + ident), []byte(r.Op.Method), c.Request().URI().
@@ -53,6 +59,7 @@ func fingerprint(c *fiber.Ctx, r *Request, body []byte) {
 		h.Write(n[:])
 		h.Write(part)
 	}
+
 	h.Sum(r.Fingerprint[:0])
 }
 
@@ -68,9 +75,9 @@ ON CONFLICT (org_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, answ
 WHERE idempotency_key.created_at <= now() - interval '24 hours'`
 )
 
-// once is write for a request with an idempotency key. The first request runs fn and stores the response in the same
-// transaction; later requests get the stored response. An error stores nothing, so the request may be retried.
-func once[O any](ctx context.Context, s *Server, r *Request, fn func(*postgres.Tx) (*O, error)) (*O, error) {
+// writeOnce is write for a request with an idempotency key. The first request runs fn and stores the response in the
+// same transaction; later requests get the stored response. An error stores nothing, so the request may be retried.
+func writeOnce[O any](ctx context.Context, s *Server, r *Request, fn func(*postgres.Tx) (*O, error)) (*O, error) {
 	var out *O
 	err := s.DB.Tx(ctx, r.Who.Org, func(tx *postgres.Tx) error {
 		stored, err := RecallStored(ctx, tx, r)
@@ -84,20 +91,23 @@ func once[O any](ctx context.Context, s *Server, r *Request, fn func(*postgres.T
 		if out, err = fn(tx); err != nil {
 			return err
 		}
+
 		return StoreResponse(tx, s, r, out)
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	return out, nil
 }
 
 // StoreResponse stores the response under the request's key in tx.
 func StoreResponse[O any](tx *postgres.Tx, s *Server, r *Request, out *O) error {
-	answer, err := s.encode(r, out)
+	answer, err := s.encodeResponse(r, out)
 	if err != nil {
 		return err
 	}
+
 	tx.Queue(rememberSQL, tx.Org(), r.Key, r.Fingerprint[:], answer).Exec(func(tag pgconn.CommandTag) error {
 		if tag.RowsAffected() == 0 {
 			return InFlight()
@@ -131,6 +141,7 @@ func RecallStored(ctx context.Context, tx *postgres.Tx, r *Request) ([]byte, err
 			fault.New(fault.IdempotencyMismatch,
 				"This Idempotency-Key was used with another request. Use a new key for a new request.")
 	}
+
 	return answer, nil
 }
 
@@ -142,7 +153,7 @@ func InFlight() error {
 	}
 }
 
-func (s *Server) encode(r *Request, out any) ([]byte, error) {
+func (s *Server) encodeResponse(r *Request, out any) ([]byte, error) {
 	b, err := json.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode response: %w", err)

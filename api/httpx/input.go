@@ -20,22 +20,23 @@ import (
 // prefetched is how many bytes of a body the server reads from the connection before the middleware runs.
 const prefetched = 8 << 10
 
-// body reads and checks the request body, if the operation has one. JSON has passed the strict scanner.
-func body(c *fiber.Ctx, r *Request) ([]byte, error) {
+// checkedBody reads and checks the request body, if the operation has one. JSON has passed the strict scanner.
+func checkedBody(c *fiber.Ctx, r *Request) ([]byte, error) {
 	o := r.Op
 	if o.Form != nil {
-		return nil, uploaded(c, r)
+		return nil, prepareUpload(c, r)
 	}
-	if o.TakesJSON && has(c) {
+	if o.TakesJSON && hasBody(c) {
 		if err := contentType(c, o.merge); err != nil {
 			return nil, err
 		}
 	}
+
 	b, err := readBody(c, r, o.MaxBody)
 	switch {
 	case err != nil:
 		return nil, err
-	case o.mute() && len(b) > 0:
+	case o.isBodyless() && len(b) > 0:
 		return b, nothingIn(c, b)
 	case !o.TakesJSON:
 		return b, nil
@@ -44,6 +45,7 @@ func body(c *fiber.Ctx, r *Request) ([]byte, error) {
 	case len(b) == 0:
 		return nil, nil
 	}
+
 	return b, ScanJSON(b)
 }
 
@@ -56,22 +58,26 @@ func nothingIn(c *fiber.Ctx, b []byte) error {
 	if err := ScanJSON(b); err != nil {
 		return err
 	}
+
 	f := fault.New(fault.ValidationFailed, "The request has invalid fields.")
 	var members map[string]json.RawMessage
 	if json.Unmarshal(b, &members) != nil {
 		f.Fields = []fault.FieldError{{Pointer: "#", Code: "invalid_type", Detail: "This takes no body."}}
 		return f
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		f.Fields = append(f.Fields,
 			fault.FieldError{
-				Pointer: "#/" + escape(name), Code: "unknown_field",
+				Pointer: "#/" + escapePointer(name), Code: "unknown_field",
 				Detail: "There is no such field: this takes no body.",
 			})
 	}
+
 	if f.Fields != nil {
 		return f
 	}
+
 	return nil
 }
 
@@ -80,10 +86,12 @@ func contentType(c *fiber.Ctx, merge bool) error {
 	if enc := c.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return fault.New(fault.UnsupportedMedia, "Send the body without Content-Encoding.")
 	}
+
 	given := c.Get("Content-Type")
 	if given == "application/json" {
 		return nil
 	}
+
 	kind, params, err := mime.ParseMediaType(given)
 	charset, named := params["charset"]
 	switch {
@@ -96,18 +104,21 @@ func contentType(c *fiber.Ctx, merge bool) error {
 	case named && !strings.EqualFold(charset, "utf-8"):
 		return fault.New(fault.UnsupportedMedia, "Send JSON in UTF-8.")
 	}
+
 	return nil
 }
 
 // readBody reads at most limit bytes. It refuses a longer body as soon as the length is known.
 func readBody(c *fiber.Ctx, r *Request, limit int64) ([]byte, error) {
-	if !has(c) {
+	if !hasBody(c) {
 		return nil, nil
 	}
+
 	n := int64(c.Request().Header.ContentLength())
 	if n > limit {
 		return nil, tooLarge(limit)
 	}
+
 	var b []byte
 	stream, err := c.Context().RequestBodyStream(), error(nil)
 	if n > 0 {
@@ -119,7 +130,9 @@ func readBody(c *fiber.Ctx, r *Request, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, bodyFault(err, refusalOf(c))
 	}
+
 	r.bodyRead = true
+
 	return b, nil
 }
 
@@ -152,6 +165,15 @@ func (a *admitted) Header(name string) string {
 		return "application/json"
 	}
 	return a.humaContext.Header(name)
+}
+
+// Query returns a parameter to huma, which takes other times than RFC 3339 has: see wire.ParseTime.
+func (a *admitted) Query(name string) string {
+	given := a.humaContext.Query(name)
+	if given == "" || !strings.HasSuffix(name, "_after") && !strings.HasSuffix(name, "_before") {
+		return given
+	}
+	return canonicalTime(given)
 }
 
 // BodyReader returns a reader of the body in memory.

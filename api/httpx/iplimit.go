@@ -20,10 +20,12 @@ func (s *Server) LimitAddress(c *fiber.Ctx, r *Request) error {
 	if s.Limits == nil {
 		return nil
 	}
+
 	d := s.Limits.Take(c.UserContext(), "ip "+r.Op.Path+" "+AddressBlock(r.IP), perAddress)
 	if d.Allowed {
 		return nil
 	}
+
 	return &fault.Fault{
 		Code:   fault.RateLimited,
 		Detail: "Too many requests from this address. Wait as long as Retry-After says.", RetryAfter: d.RetryAfter(),
@@ -45,22 +47,25 @@ func AddressBlock(ip netip.Addr) string {
 // that is not a trusted proxy: each proxy appends what it saw, so addresses further left may be forged.
 func (s *Server) ClientIP(c *fiber.Ctx) netip.Addr {
 	peer := peerOf(c)
-	if !s.trusts(peer) {
+	if !s.isTrustedProxy(peer) {
 		return peer
 	}
+
 	var hops []string
 	for _, line := range c.Request().Header.PeekAll("X-Forwarded-For") {
 		hops = append(hops, strings.Split(string(line), ",")...)
 	}
+
 	for i := len(hops) - 1; i >= 0; i-- {
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
 		if err != nil {
 			return peer
 		}
-		if peer = hop.Unmap().WithZone(""); !s.trusts(peer) {
+		if peer = hop.Unmap().WithZone(""); !s.isTrustedProxy(peer) {
 			return peer
 		}
 	}
+
 	return peer
 }
 
@@ -72,7 +77,7 @@ func peerOf(c *fiber.Ctx) netip.Addr {
 	return netip.Addr{}
 }
 
-func (s *Server) trusts(ip netip.Addr) bool {
+func (s *Server) isTrustedProxy(ip netip.Addr) bool {
 	for _, p := range s.TrustedProxies {
 		if p.Contains(ip) {
 			return true

@@ -28,6 +28,9 @@ func Marshal(w io.Writer, v any) error {
 // Unmarshal is json.Unmarshal, but its type errors name the member's path and no Go types.
 func Unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
+	if forValidation, ok := v.(*any); ok {
+		canonicalTimes(*forValidation)
+	}
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s%s:%s", Misfit, t.Type.Kind(), membersOf(t.Field))
 	}

@@ -12,6 +12,7 @@ func New(c Config) *Server {
 	if c.Contract == nil {
 		c.Contract = newContract(c)
 	}
+
 	s := &Server{Config: c, Huma: c.Contract.api}
 	s.Fiber = fiber.New(fiber.Config{
 		// Handlers may keep strings of a request; without Immutable, Fiber reuses their memory.
@@ -26,9 +27,10 @@ func New(c Config) *Server {
 		StrictRouting:                true,
 		UnescapePath:                 true,
 		DisableStartupMessage:        true,
-		ErrorHandler:                 s.refuse,
+		ErrorHandler:                 s.refuseUnread,
 	})
 	s.adapter = humafiber.New(s.Fiber, huma.Config{}).Adapter()
-	s.Fiber.Use(s.envelope, s.cors, s.guard)
+	s.Fiber.Use(s.wrapRequest, s.allowOrigins, s.guardUnmatched)
+
 	return s
 }

@@ -83,8 +83,8 @@ func (o *Op) Keyed() bool {
 	return (o.Method == http.MethodPost || o.Method == http.MethodPatch) && !strings.HasPrefix(o.Path, "/api/v1/auth/")
 }
 
-// mute reports whether the operation is a POST or PUT without a body.
-func (o *Op) mute() bool {
+// isBodyless reports whether the operation is a POST or PUT without a body.
+func (o *Op) isBodyless() bool {
 	return !o.TakesJSON && o.Takes == nil && o.Form == nil && !o.Signed &&
 		(o.Method == http.MethodPost || o.Method == http.MethodPut)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// security returns the security requirements that follow from o.Need.
-func security(o Op) []map[string][]string {
+// securityOf returns the security requirements that follow from o.Need.
+func securityOf(o Op) []map[string][]string {
 	if o.Need.Role == "" {
 		return []map[string][]string{}
 	}
@@ -23,8 +23,8 @@ func security(o Op) []map[string][]string {
 	return []map[string][]string{{"bearer": {}}, {"apiKey": {}}}
 }
 
-// components adds the components shared by every operation.
-func components(c *huma.Components) {
+// addComponents adds the components shared by every operation.
+func addComponents(c *huma.Components) {
 	c.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type: "http", Scheme: "bearer",
@@ -105,8 +105,8 @@ func headerRefs(pairs ...string) map[string]*huma.Header {
 	return refs
 }
 
-// parameters returns the headers that the middleware reads.
-func parameters(o Op) []*huma.Param {
+// headerParameters returns the headers that the middleware reads.
+func headerParameters(o Op) []*huma.Param {
 	p := []*huma.Param{{Ref: "#/components/parameters/RequestId"}}
 	if o.Keyed() {
 		p = append(p, &huma.Param{Ref: "#/components/parameters/IdempotencyKey"})
@@ -118,16 +118,19 @@ func parameters(o Op) []*huma.Param {
 	return p
 }
 
-// document adds h to the API document and stores in o what the middleware needs from it.
-func (c *Contract) document(o *Op, h *huma.Operation) {
-	o.queries, o.silent = map[string]bool{}, map[string]string{}
+// addOperation adds h to the API document and stores in o what the middleware needs from it.
+func (c *Contract) addOperation(o *Op, h *huma.Operation) {
+	o.queries = map[string]bool{}
+	o.silent = map[string]string{}
 	for _, p := range h.Parameters {
 		if p.In != "query" {
 			continue
 		}
 		if e := p.Schema.Examples; len(e) > 0 { // Swagger UI fills in the example of a parameter, not that of a schema.
-			p.Example, p.Schema.Examples = e[0], nil
+			p.Example = e[0]
+			p.Schema.Examples = nil
 		}
+
 		o.queries[p.Name] = p.Schema.Type != huma.TypeString || p.Schema.Format != "" || p.Schema.Enum != nil
 		switch {
 		case p.Schema.Default != nil:
@@ -138,26 +141,32 @@ func (c *Contract) document(o *Op, h *huma.Operation) {
 			o.silent[p.Name] = ""
 		}
 	}
+
 	if o.Takes != nil {
 		h.RequestBody.Content = rawContent(o.Takes)
 	}
 	if o.Form != nil {
-		h.RequestBody.Required, h.RequestBody.Content = true,
-			map[string]*huma.MediaType{"multipart/form-data": {Schema: o.Form}}
+		h.RequestBody.Required = true
+		h.RequestBody.Content = map[string]*huma.MediaType{"multipart/form-data": {Schema: o.Form}}
 	}
+
 	if len(h.RequestBody.Content) == 0 {
 		h.RequestBody = nil
 	} else if j := h.RequestBody.Content["application/json"]; j != nil {
-		o.TakesJSON, o.needsBody, o.merge = true, h.RequestBody.Required, o.Method == http.MethodPatch
+		o.TakesJSON = true
+		o.needsBody = h.RequestBody.Required
+		o.merge = o.Method == http.MethodPatch
 		o.shape = Shape{c.api.OpenAPI().Components.Schemas, j.Schema}
 		if o.merge {
 			h.RequestBody.Content["application/merge-patch+json"] = j
 		}
 	}
+
 	success := h.Responses[strconv.Itoa(o.Status)]
 	if success.Headers == nil {
 		success.Headers = map[string]*huma.Header{}
 	}
+
 	if o.Method == http.MethodGet && success.Headers["ETag"] != nil {
 		h.Parameters = append(h.Parameters, &huma.Param{Ref: "#/components/parameters/IfNoneMatch"})
 		h.Responses["304"] = &huma.Response{
@@ -165,6 +174,7 @@ func (c *Contract) document(o *Op, h *huma.Operation) {
 			Headers:     headerRefs("X-Request-Id", "RequestId"),
 		}
 	}
+
 	maps.Copy(success.Headers, headerRefs("X-Request-Id", "RequestId"))
 	if o.Need.Role != "" {
 		maps.Copy(success.Headers, headerRefs(
@@ -183,6 +193,7 @@ func (c *Contract) document(o *Op, h *huma.Operation) {
 	if o.Status >= http.StatusMultipleChoices { // a redirect has no body
 		success.Content = nil
 	}
+
 	for _, status := range o.Also {
 		also := *success
 		if status >= http.StatusMultipleChoices { // a redirect has no body
@@ -191,6 +202,7 @@ func (c *Contract) document(o *Op, h *huma.Operation) {
 		also.Description = http.StatusText(status)
 		h.Responses[strconv.Itoa(status)] = &also
 	}
+
 	shared := &huma.Response{Ref: "#/components/responses/Problem"}
 	h.Responses["default"] = shared
 	for _, status := range specialProblems(o, h) {
@@ -199,6 +211,7 @@ func (c *Contract) document(o *Op, h *huma.Operation) {
 			h.Responses[strconv.Itoa(status)] = shared
 		}
 	}
+
 	c.api.OpenAPI().AddOperation(h)
 }
 
@@ -211,13 +224,16 @@ func NameNull(s *huma.Schema) {
 	if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
 		s.Enum = append(slices.Clip(s.Enum), nil)
 	}
+
 	NameNull(s.Items)
 	for _, one := range s.Properties {
 		NameNull(one)
 	}
+
 	for _, one := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf) {
 		NameNull(one)
 	}
+
 	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
 		NameNull(more)
 	}
@@ -258,6 +274,8 @@ func specialProblems(o *Op, h *huma.Operation) []int {
 	if o.TakesJSON {
 		all = append(all, http.StatusUnprocessableEntity)
 	}
+
 	slices.Sort(all)
+
 	return slices.Compact(all)
 }

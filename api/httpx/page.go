@@ -74,6 +74,7 @@ func openCursor[K any](s *Server, cursor, parameter, bound string) (*K, error) {
 	if cursor == "" {
 		return nil, nil //nolint:nilnil // the first page begins nowhere
 	}
+
 	bad := &fault.Fault{
 		Code: fault.InvalidCursor, Detail: "The cursor does not belong to this list.",
 		Fields: []fault.FieldError{{
@@ -85,14 +86,17 @@ func openCursor[K any](s *Server, cursor, parameter, bound string) (*K, error) {
 	if err != nil || strings.ContainsAny(cursor, "\r\n") { // the decoder would skip them
 		return nil, bad
 	}
+
 	plain, err := s.Box.Open(sealed, bound)
 	if err != nil {
 		return nil, bad
 	}
+
 	var k K
 	if err := json.Unmarshal(plain, &k); err != nil {
 		return nil, bad
 	}
+
 	return &k, nil
 }
 
@@ -109,10 +113,12 @@ func NewList[R, T, K any](ctx context.Context, s *Server, p Page, rows []R, show
 			return l, err
 		}
 	}
+
 	l.Data = make([]T, len(rows))
 	for i, r := range rows {
 		l.Data[i] = show(r)
 	}
+
 	return l, nil
 }
 
@@ -154,6 +160,11 @@ func SealCursor[K any](s *Server, k K, bound string) (string, error) {
 func CursorOf(ctx context.Context) string {
 	r := RequestOf(ctx)
 	return "cursor/" + r.Who.Org.String() + r.scope
+}
+
+// BindCursor binds the cursors of this request's list to conditions that are not in its address.
+func BindCursor(ctx context.Context, conditions string) {
+	RequestOf(ctx).scope += "?" + conditions
 }
 
 // CursorAt is CursorOf for the list at path with this request's filter.

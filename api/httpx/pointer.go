@@ -17,17 +17,18 @@ func Pointer(path string, at any) string {
 			name, path = memberName(path, v)
 			at = v[name]
 		case []any:
-			name, path = element(path)
+			name, path = splitElement(path)
 			at = nil
 			if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(v) {
 				at = v[i]
 			}
 		default:
-			name, path = element(path)
+			name, path = splitElement(path)
 			at = nil
 		}
-		out.WriteString("/" + escape(name))
+		out.WriteString("/" + escapePointer(name))
 	}
+
 	return out.String()
 }
 
@@ -37,17 +38,18 @@ func memberName(path string, v map[string]any) (name, rest string) {
 	for k := range v {
 		tail, ok := strings.CutPrefix(path, k)
 		if ok && len(k) >= len(name) && (tail == "" || tail[0] == '.' || tail[0] == '[') {
-			name, rest = k, strings.TrimPrefix(tail, ".")
+			name = k
+			rest = strings.TrimPrefix(tail, ".")
 		}
 	}
 	if name != "" {
 		return name, rest
 	}
-	return element(path)
+	return splitElement(path)
 }
 
-// element splits the leading "[0]" or plain name off path.
-func element(path string) (name, rest string) {
+// splitElement splits the leading "[0]" or plain name off path.
+func splitElement(path string) (name, rest string) {
 	if strings.HasPrefix(path, "[") {
 		name, rest, _ = strings.Cut(path[1:], "]")
 		return name, strings.TrimPrefix(rest, ".")
@@ -58,8 +60,8 @@ func element(path string) (name, rest string) {
 	return path, ""
 }
 
-// escape escapes name as RFC 6901 requires, with the percent-encoding of a URI fragment.
-func escape(name string) string {
+// escapePointer escapes name as RFC 6901 requires, with the percent-encoding of a URI fragment.
+func escapePointer(name string) string {
 	name = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	var out strings.Builder
 	for i := range len(name) {
@@ -70,5 +72,6 @@ func escape(name string) string {
 		}
 		out.WriteString("%" + strings.ToUpper(strconv.FormatInt(int64(b)+0x100, 16)[1:]))
 	}
+
 	return out.String()
 }

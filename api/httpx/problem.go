@@ -73,20 +73,23 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	if err := Marshal(&b, (*plain)(p)); err != nil || len(p.more) == 0 {
 		return b.Bytes(), err
 	}
+
 	b.Truncate(b.Len() - len("}\n"))
 	more, err := json.Marshal(p.more) // json.Marshal sorts maps
 	if err != nil {
 		return nil, err
 	}
+
 	more[0] = ','
 	b.Write(more)
+
 	return b.Bytes(), nil
 }
 
 // problemOf converts a fault to its wire form.
 func problemOf(f *fault.Fault, r *Request) *Problem {
 	p := &Problem{
-		Type: "urn:funnelwork:problem:" + string(f.Code), Title: title(f.Code), Status: f.Code.Status(),
+		Type: "urn:funnelwork:problem:" + string(f.Code), Title: codeInWords(f.Code), Status: f.Code.Status(),
 		Detail:   f.Detail,
 		Instance: "urn:uuid:" + r.ID, Code: f.Code, RequestID: r.ID, Errors: f.Fields, ExistingID: f.ExistingID,
 		more:   maps.Clone(f.More),
@@ -99,6 +102,7 @@ func problemOf(f *fault.Fault, r *Request) *Problem {
 	case p.Status == http.StatusServiceUnavailable:
 		p.header.Set("Retry-After", "1")
 	}
+
 	if p.Status == http.StatusUnauthorized { // RFC 9110 requires a challenge, also for a failed login
 		challenge := `Bearer realm="funnelwork"`
 		if r.refused != nil {
@@ -106,6 +110,7 @@ func problemOf(f *fault.Fault, r *Request) *Problem {
 		}
 		p.header.Set("WWW-Authenticate", challenge)
 	}
+
 	return p
 }
 
@@ -119,14 +124,14 @@ var reserved = func() map[string]bool {
 	return names
 }()
 
-// title returns the code in words: "rate_limited" is "Rate limited".
-func title(c fault.Code) string {
+// codeInWords returns the code in words: "rate_limited" is "Rate limited".
+func codeInWords(c fault.Code) string {
 	words := strings.ReplaceAll(string(c), "_", " ")
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// routing converts Fiber's own errors to faults.
-func routing(e *fiber.Error) *fault.Fault {
+// fiberFault converts Fiber's own errors to faults.
+func fiberFault(e *fiber.Error) *fault.Fault {
 	switch e.Code {
 	case http.StatusNotFound:
 		return fault.New(fault.NotFound, "There is nothing at this address.")

@@ -32,10 +32,10 @@ func bucketOf(w auth.Who) (subject string, rule limits.Rule) {
 	}
 }
 
-// limit counts a request with a valid credential in its bucket and sets the rate limit headers. A read does not wait
-// for the decision: settle does, before the response is sent. The result of a refused read is discarded, which costs
-// little, since the limiter refuses the org's next requests from memory.
-func (s *Server) limit(c *fiber.Ctx, r *Request) error {
+// startLimit counts a request with a valid credential in its bucket and sets the rate limit headers. A read does not
+// wait for the decision: awaitLimit does, before the response is sent. The result of a refused read is discarded, which
+// costs little, since the limiter refuses the org's next requests from memory.
+func (s *Server) startLimit(c *fiber.Ctx, r *Request) error {
 	if s.Limits == nil || r.Who.Org.IsZero() || ownQuota[c.Path()] {
 		return nil
 	}
@@ -43,29 +43,33 @@ func (s *Server) limit(c *fiber.Ctx, r *Request) error {
 	if m := c.Method(); m == fiber.MethodGet || m == fiber.MethodHead {
 		return nil
 	}
-	return settle(c, r)
+	return awaitLimit(c, r)
 }
 
-// settle waits for the pending rate limit decision of a request, if there is one.
-func settle(c *fiber.Ctx, r *Request) error {
+// awaitLimit waits for the pending rate limit decision of a request, if there is one.
+func awaitLimit(c *fiber.Ctx, r *Request) error {
 	if r.asked == nil {
 		return nil
 	}
+
 	d := r.asked.Wait()
 	r.asked = nil
 	d.Headers(time.Now(), c.Response().Header.Set)
 	if d.Allowed {
 		return nil
 	}
+
 	c.Response().Header.Del(fiber.HeaderETag)
 	bound := "default"
 	if d.ByWindow {
 		bound = "burst"
 	}
+
 	detail := "This org has exceeded its rate limit. Wait as long as Retry-After says."
 	if r.Who.Client == auth.Console {
 		detail = "The console has made too many requests within a short time. Try again shortly."
 	}
+
 	return &fault.Fault{
 		Code: fault.RateLimited, Detail: detail,
 		RetryAfter: d.RetryAfter(),

@@ -16,16 +16,19 @@ func CheckUnchanged(current any, sent map[string]Optional[string]) error {
 	if err != nil {
 		return fmt.Errorf("encode current state: %w", err)
 	}
+
 	var now map[string]any
 	if err := json.Unmarshal(b, &now); err != nil {
 		return fmt.Errorf("decode current state: %w", err)
 	}
+
 	var wrong []string
 	for name, v := range sent {
 		if v.Set && (v.Null && now[name] != nil || !v.Null && now[name] != any(v.Value)) {
 			wrong = append(wrong, name)
 		}
 	}
+
 	return readOnly(wrong)
 }
 
@@ -35,10 +38,12 @@ func CheckUnchangedJSON(current any, sent map[string]RawJSON) error {
 	if err != nil {
 		return fmt.Errorf("encode current state: %w", err)
 	}
+
 	var now map[string]any
 	if err := json.Unmarshal(b, &now); err != nil {
 		return fmt.Errorf("decode current state: %w", err)
 	}
+
 	var wrong []string
 	for name, v := range sent {
 		var is any
@@ -46,6 +51,7 @@ func CheckUnchangedJSON(current any, sent map[string]RawJSON) error {
 			wrong = append(wrong, name)
 		}
 	}
+
 	return readOnly(wrong)
 }
 

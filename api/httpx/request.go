@@ -27,7 +27,7 @@ type Request struct {
 	https   bool   // whether the browser uses https; only with Op.Console
 	scope   string // path and filters; cursors are bound to it
 	Op      *Op    // nil until routed
-	handle  any    // the operation's func(context.Context, *I) (*O, error); see dispatch
+	handle  any    // the operation's func(context.Context, *I) (*O, error); see callMounted
 
 	asked *limits.Pending // pending rate limit decision
 
@@ -106,6 +106,7 @@ func RequestID(given string) string {
 	if given == "" || len(given) > 128 {
 		return id.New().String()
 	}
+
 	for i := range len(given) {
 		switch b := given[i]; {
 		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', b == '.', b == '_', b == '-':
@@ -113,6 +114,7 @@ func RequestID(given string) string {
 			return id.New().String()
 		}
 	}
+
 	return given
 }
 

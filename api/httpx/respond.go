@@ -11,8 +11,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// headers sets the headers of every response.
-func headers(c *fiber.Ctx, r *Request) {
+// setBaseHeaders sets the headers of every response.
+func setBaseHeaders(c *fiber.Ctx, r *Request) {
 	h := &c.Response().Header
 	h.Set("X-Request-Id", r.ID)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -21,8 +21,8 @@ func headers(c *fiber.Ctx, r *Request) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// log writes the log line of a request.
-func (s *Server) log(c *fiber.Ctx, r *Request, took time.Duration) {
+// logRequest writes the log line of a request.
+func (s *Server) logRequest(c *fiber.Ctx, r *Request, took time.Duration) {
 	route := ""
 	if r.Op != nil {
 		route = r.Op.Path
@@ -38,12 +38,14 @@ func (s *Server) Problem(ctx context.Context, err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
+
 	ctx = logContext(ctx)
 	r := RequestOf(ctx)
 	f := fault.Of(err)
 	if f == nil {
 		f = s.Plans.Refused(err)
 	}
+
 	switch {
 	case f != nil:
 		// Missing parts were logged at startup, and the HTTP version is the caller's choice.
@@ -63,18 +65,21 @@ func (s *Server) Problem(ctx context.Context, err error) *Problem {
 			s.Log.ErrorContext(ctx, "request failed", "error", err)
 		}
 	}
+
 	return problemOf(f, r)
 }
 
-// fail responds with err's problem.
-func (s *Server) fail(c *fiber.Ctx, err error) {
+// sendProblem responds with err's problem.
+func (s *Server) sendProblem(c *fiber.Ctx, err error) {
 	if f, ok := errors.AsType[*fiber.Error](err); ok {
-		err = routing(f)
+		err = fiberFault(f)
 	}
+
 	p := s.Problem(c.UserContext(), err)
 	for k, v := range p.header {
 		c.Response().Header.Set(k, v[0])
 	}
+
 	c.Response().ResetBody()
 	c.Response().Header.Set("Content-Type", problemType)
 	c.Response().Header.Set("Cache-Control", "no-store")
@@ -84,13 +89,14 @@ func (s *Server) fail(c *fiber.Ctx, err error) {
 	}
 }
 
-// refuse responds to requests that never reached the middleware, since the server could not read their headers or body.
-func (s *Server) refuse(c *fiber.Ctx, err error) error {
+// refuseUnread responds to requests that never reached the middleware, since the server could not read their headers or
+// body.
+func (s *Server) refuseUnread(c *fiber.Ctx, err error) error {
 	r := &Request{ID: RequestID("")}
 	c.SetUserContext(withRequest(c, r))
-	headers(c, r)
-	s.fail(c, err)
+	setBaseHeaders(c, r)
+	s.sendProblem(c, err)
 	hangUp(c)
-	s.log(c, r, 0)
+	s.logRequest(c, r, 0)
 	return nil
 }

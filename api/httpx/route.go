@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 )
@@ -25,10 +26,11 @@ func Route[I, O any](s *Server, o Op, handle func(context.Context, *I) (*O, erro
 	if o.MaxBody == 0 {
 		o.MaxBody = bodyBytes
 	}
+
 	s.Ops = append(s.Ops, &o)
 	term := termOf[I, O](s.Contract, &o)
 	o.derived = term.derived
-	around := s.around(&o, func(ctx context.Context, in *I) (*O, error) {
+	around := s.middlewareOf(&o, func(ctx context.Context, in *I) (*O, error) {
 		r := RequestOf(ctx)
 		r.handled = true
 		out, err := handle(ctx, in)
@@ -64,8 +66,8 @@ func (s *Server) mustBeNew(o *Op) {
 	}
 }
 
-// visible panics on an unexported embedded type, since huma would ignore its fields.
-func visible(t reflect.Type) {
+// checkEmbedded panics on an unexported embedded type, since huma would ignore its fields.
+func checkEmbedded(t reflect.Type) {
 	for i := range t.NumField() {
 		if f := t.Field(i); f.Anonymous && !f.IsExported() {
 			panic(fmt.Sprintf("%s embeds %s: give it an upper-case name, or its parameters and headers are lost", t,
@@ -74,14 +76,16 @@ func visible(t reflect.Type) {
 	}
 }
 
-// around returns the middleware between the router and huma. handle is the operation's function, for dispatch.
-func (s *Server) around(o *Op, handle any) func(huma.Context, func(huma.Context)) {
+// middlewareOf returns the middleware between the router and huma. handle is the operation's function, for
+// callMounted.
+func (s *Server) middlewareOf(o *Op, handle any) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		c := humafiber.Unwrap(hc)
 		r := RequestOf(hc.Context())
-		r.Op, r.handle = o, handle
+		r.Op = o
+		r.handle = handle
 		oneLine(c, "If-Match", "If-None-Match")
-		body, err := s.admit(c, r)
+		body, err := s.admitRequest(c, r)
 		if err != nil {
 			s.failUnverified(c, r, err)
 			return
@@ -89,6 +93,7 @@ func (s *Server) around(o *Op, handle any) func(huma.Context, func(huma.Context)
 		if r.Upload != nil {
 			defer r.Upload.end()
 		}
+
 		next(&admitted{humaContext: hc, body: body, ctx: c.UserContext()})
 		if !r.handled {
 			s.countInvalid(c, r)
@@ -105,8 +110,9 @@ func (s *Server) around(o *Op, handle any) func(huma.Context, func(huma.Context)
 func Write[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
 	fn = withStaffAudit(ctx, s, fn)
 	if r := RequestOf(ctx); r.Key != "" {
-		return once(ctx, s, r, fn)
+		return writeOnce(ctx, s, r, fn)
 	}
+
 	var out *O
 	err := s.DB.Tx(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)
@@ -115,6 +121,7 @@ func Write[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, 
 	if err != nil {
 		return nil, err
 	}
+
 	return out, nil
 }
 
@@ -126,6 +133,7 @@ func withStaffAudit[O any](ctx context.Context, s *Server, fn func(*postgres.Tx)
 	if r.Who.Staff.IsZero() {
 		return fn
 	}
+
 	return func(tx *postgres.Tx) (*O, error) {
 		out, err := fn(tx)
 		if err == nil {
@@ -135,10 +143,22 @@ func withStaffAudit[O any](ctx context.Context, s *Server, fn func(*postgres.Tx)
 	}
 }
 
-// Read runs fn in a read transaction of the caller's org; see postgres.DB.ReadTx.
+// Read runs fn in a read transaction of the caller's org, in which all reads are of one moment; see
+// postgres.DB.SnapshotTx.
 func Read[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
+	return readBy(ctx, s.DB.SnapshotTx, fn)
+}
+
+// ReadFeed is Read for pages of events, each of whose reads sees what was committed before it; see postgres.DB.ReadTx.
+func ReadFeed[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, error)) (*O, error) {
+	return readBy(ctx, s.DB.ReadTx, fn)
+}
+
+func readBy[O any](ctx context.Context, read func(context.Context, id.ID, func(*postgres.Tx) error) error,
+	fn func(tx *postgres.Tx) (*O, error),
+) (*O, error) {
 	var out *O
-	err := s.DB.ReadTx(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {
+	err := read(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {
 		out, err = fn(tx)
 		return err
 	})
@@ -153,16 +173,12 @@ func Read[O any](ctx context.Context, s *Server, fn func(tx *postgres.Tx) (*O, e
 func ReadStandby[O any](ctx context.Context, s *Server, use standby.Use, fn func(tx *postgres.Tx) (*O, error)) (*O,
 	error,
 ) {
-	if s.Reads == nil {
+	switch {
+	case s.Reads != nil:
+		return readBy(ctx, s.Reads.For(use).ReadTx, fn)
+	case use == standby.Feed:
+		return ReadFeed(ctx, s, fn)
+	default:
 		return Read(ctx, s, fn)
 	}
-	var out *O
-	err := s.Reads.For(use).ReadTx(ctx, Who(ctx).Org, func(tx *postgres.Tx) (err error) {
-		out, err = fn(tx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

@@ -18,7 +18,8 @@ var schemaNouns = map[string]string{
 
 // schemaNames maps the names of Go types that say too little outside their package to those of their schemas.
 var schemaNames = map[string]string{
-	"ApiKeyName": "APIKeyReference", "CompanyRow": "CompanyBatchRow", "ContactRow": "ContactBatchRow",
+	"ApiKeyName": "APIKeyReference", "BroadcastState": "Broadcast",
+	"CompanyRow": "CompanyBatchRow", "ContactRow": "ContactBatchRow",
 	"DealRow": "DealBatchRow", "Envelope": "Event", "EnvelopeData": "EventData", "ExportState": "Export",
 	"ImportState": "Import", "MailboxState": "Mailbox", "MailboxWithURL": "CreatedMailbox", "OrgName": "OrgReference",
 	"SequenceState": "Sequence", "SequenceVersionState": "SequenceVersion", "EnrolmentState": "EnrolmentHistory",
@@ -31,10 +32,12 @@ func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	if strings.HasPrefix(t.Name(), "List[") {
 		data, _ := t.FieldByName("Data")
 		return schemaName(data.Type.Elem(), "") + "List"
 	}
+
 	if t.Name() != "" {
 		name := huma.DefaultSchemaNamer(t, hint)
 		if noun := schemaNouns[path.Base(t.PkgPath())]; !strings.HasPrefix(name, noun) {
@@ -42,9 +45,11 @@ func schemaName(t reflect.Type, hint string) string {
 		}
 		return cmp.Or(schemaNames[name], name)
 	}
+
 	name := huma.DefaultSchemaNamer(t, hint)
 	if holder, ok := strings.CutSuffix(name, "InBody"); ok {
 		return holder + "Request"
 	}
+
 	return strings.TrimSuffix(name, "OutBody")
 }

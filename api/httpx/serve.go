@@ -20,6 +20,7 @@ import (
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	l := &listener{Listener: ln, fresh: map[*conn]bool{}}
 	defer s.streams.close()
+
 	done := make(chan error, 1)
 	go func() { done <- s.Fiber.Listener(l) }()
 	select {
@@ -27,6 +28,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		return errors.Join(err, l.Close())
 	case <-ctx.Done():
 	}
+
 	s.draining.Store(true)
 	s.streams.end()
 	if s.DrainDelay > 0 {
@@ -38,15 +40,18 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		case <-delay.C:
 		}
 	}
+
 	_ = l.Close() // Listener returns the same error
-	s.streams.refuse()
+	s.streams.endAndRefuse()
 	l.closeFresh()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
+
 	err := s.Fiber.ShutdownWithContext(grace)
 	if stopped := <-done; err == nil && !errors.Is(stopped, net.ErrClosed) {
 		err = stopped
 	}
+
 	return err
 }
 
@@ -81,5 +86,5 @@ func (s *Server) answerRefusal(rc *fasthttp.RequestCtx) {
 	if f := refusalOf(c); f != nil {
 		err = f
 	}
-	_ = s.refuse(c, err) // never fails
+	_ = s.refuseUnread(c, err) // never fails
 }

@@ -17,45 +17,47 @@ type Shape struct {
 	Body    *huma.Schema
 }
 
-// unknown returns the error detail for an unknown member.
-func (s Shape) unknown(pointer string) string {
+// unknownDetail returns the error detail for an unknown member.
+func (s Shape) unknownDetail(pointer string) string {
 	i := strings.LastIndexByte(pointer, '/')
 	if i < 0 {
 		return noField
 	}
-	return fault.Choices(noField, unescape(pointer[i+1:]), s.members(pointer[:i]))
+	return fault.Choices(noField, unescapePointer(pointer[i+1:]), s.memberNames(pointer[:i]))
 }
 
-// members returns the names of the members allowed in the object at pointer, or nil if the document does not specify
-// them.
-func (s Shape) members(pointer string) []string {
-	at := s.resolve(s.Body)
+// memberNames returns the names of the members allowed in the object at pointer, or nil if the document does not
+// specify them.
+func (s Shape) memberNames(pointer string) []string {
+	at := s.resolveRef(s.Body)
 	for i, token := range strings.Split(pointer, "/") {
 		switch {
 		case at == nil:
 			return nil
 		case i == 0: // the leading #
 		case at.Type == huma.TypeArray:
-			at = s.resolve(at.Items)
+			at = s.resolveRef(at.Items)
 		default:
-			at = s.resolve(at.Properties[unescape(token)])
+			at = s.resolveRef(at.Properties[unescapePointer(token)])
 		}
 	}
+
 	if at == nil {
 		return nil
 	}
+
 	return slices.Sorted(maps.Keys(at.Properties))
 }
 
-func (s Shape) resolve(at *huma.Schema) *huma.Schema {
+func (s Shape) resolveRef(at *huma.Schema) *huma.Schema {
 	for at != nil && at.Ref != "" && s.Schemas != nil {
 		at = s.Schemas.SchemaFromRef(at.Ref)
 	}
 	return at
 }
 
-// unescape reverses escape.
-func unescape(token string) string {
+// unescapePointer reverses escapePointer.
+func unescapePointer(token string) string {
 	if plain, err := url.PathUnescape(token); err == nil {
 		token = plain
 	}

@@ -31,10 +31,13 @@ func endSpan(c *fiber.Ctx, r *Request, span trace.Span) {
 	if !span.IsRecording() {
 		return
 	}
-	method, route := methodLabel(c.Method()), "none"
+
+	method := methodLabel(c.Method())
+	route := "none"
 	if r.Op != nil {
 		route = r.Op.Path
 	}
+
 	status := c.Response().StatusCode()
 	span.SetName(method + " " + route)
 	span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route),
@@ -45,5 +48,6 @@ func endSpan(c *fiber.Ctx, r *Request, span trace.Span) {
 	if status >= http.StatusInternalServerError {
 		spans.Fail(span)
 	}
+
 	span.End()
 }

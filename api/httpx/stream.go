@@ -53,10 +53,12 @@ func (s *Server) startStream(c *fiber.Ctx, r *Request) error {
 	if r.stream == nil || c.Method() != fiber.MethodGet || res.StatusCode() != fiber.StatusOK {
 		return nil
 	}
+
 	ctx, end, ok := s.streams.add(context.WithoutCancel(c.UserContext()))
 	if !ok {
 		return fault.New(fault.Unavailable, "The server is shutting down. Connect again.")
 	}
+
 	st := r.stream
 	r.stream = nil
 	w := &StreamWriter{conn: c.Context().Conn(), chunked: c.Request().Header.IsHTTP11()}
@@ -64,14 +66,16 @@ func (s *Server) startStream(c *fiber.Ctx, r *Request) error {
 	if w.chunked {
 		res.Header.SetContentLength(-1)
 	}
+
 	head := bytes.Clone(res.Header.Header())
-	stillAllowed := s.recheck(c, r)
+	stillAllowed := s.rightsCheck(c, r)
 	c.Context().HijackSetNoResponse(true)
 	c.Context().Hijack(func(from net.Conn) {
 		defer end()
 		defer st.Close()
 		s.runStream(ctx, st, w, head, from, stillAllowed)
 	})
+
 	return nil
 }
 
@@ -80,7 +84,8 @@ func (s *Server) runStream(ctx context.Context, st *Stream, w *StreamWriter, hea
 	allowed func(context.Context) error,
 ) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer context.AfterFunc(ctx, w.hurry)()
+	defer context.AfterFunc(ctx, w.shortenDeadline)()
+
 	var helpers sync.WaitGroup
 	helpers.Go(func() { // the client sends nothing more, so that a read ends when it is gone
 		defer cancel()
@@ -96,9 +101,10 @@ func (s *Server) runStream(ctx context.Context, st *Stream, w *StreamWriter, hea
 			s.Log.ErrorContext(ctx, "stream failed", "error", fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 		}
 		cancel()
-		w.finish()
+		w.endBody()
 		_ = w.conn.Close()
 	}()
+
 	if w.send(head) == nil {
 		st.Run(ctx, w)
 	}
@@ -121,6 +127,7 @@ func (w *StreamWriter) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+
 	b := p
 	if w.chunked {
 		b = make([]byte, 0, len(p)+16)
@@ -130,6 +137,7 @@ func (w *StreamWriter) Write(p []byte) (int, error) {
 	if err := w.send(b); err != nil {
 		return 0, err
 	}
+
 	return len(p), nil
 }
 
@@ -137,30 +145,34 @@ func (w *StreamWriter) send(b []byte) error {
 	if w.failed {
 		return errStreamEnded
 	}
+
 	w.mu.Lock()
 	limit := streamWriteTime
 	if w.hasted {
 		limit = streamEndTime
 	}
+
 	err := w.conn.SetWriteDeadline(time.Now().Add(limit))
 	w.mu.Unlock()
 	if err == nil {
 		_, err = w.conn.Write(b)
 	}
+
 	w.failed = err != nil
+
 	return err
 }
 
-// hurry shortens the deadline of the current write and of all later ones, since the stream ends.
-func (w *StreamWriter) hurry() {
+// shortenDeadline shortens the deadline of the current write and of all later ones, since the stream ends.
+func (w *StreamWriter) shortenDeadline() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hasted = true
 	_ = w.conn.SetWriteDeadline(time.Now().Add(streamEndTime)) // if it fails, the write fails too
 }
 
-// finish tells the client that the body is complete.
-func (w *StreamWriter) finish() {
+// endBody tells the client that the body is complete.
+func (w *StreamWriter) endBody() {
 	if w.chunked && !w.failed {
 		_ = w.send([]byte("0\r\n\r\n"))
 	}

@@ -18,12 +18,15 @@ const (
 	rightsUnknown = 10 * time.Second
 )
 
-// recheck returns a function that returns an error unless the request's credential is still valid, its session has not
-// ended, and its role is the one the stream began with. A client that reconnects after a change of its role reads its
-// rights anew.
-func (s *Server) recheck(c *fiber.Ctx, r *Request) func(context.Context) error {
+// rightsCheck returns a function that returns an error unless the request's credential is still valid, its session has
+// not ended, and its role is the one the stream began with. A client that reconnects after a change of its role reads
+// its rights anew.
+func (s *Server) rightsCheck(c *fiber.Ctx, r *Request) func(context.Context) error {
 	_, bearer, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
-	bearer, need, role := strings.TrimLeft(bearer, " "), r.Op.Need, r.Who.Role
+	bearer = strings.TrimLeft(bearer, " ")
+	need := r.Op.Need
+	role := r.Who.Role
+
 	return func(ctx context.Context) error {
 		w, err := s.Auth.Verify(ctx, bearer)
 		if err != nil {
@@ -35,7 +38,8 @@ func (s *Server) recheck(c *fiber.Ctx, r *Request) func(context.Context) error {
 		if w.Role != role {
 			return fault.New(fault.Forbidden, "the role has changed")
 		}
-		return need.check(&Request{Who: w})
+
+		return need.checkCaller(&Request{Who: w})
 	}
 }
 
@@ -43,6 +47,7 @@ func (s *Server) recheck(c *fiber.Ctx, r *Request) func(context.Context) error {
 func (s *Server) watchRights(ctx context.Context, allowed func(context.Context) error) {
 	tick := time.NewTicker(rightsEvery)
 	defer tick.Stop()
+
 	for known := time.Now(); ; {
 		select {
 		case <-ctx.Done():

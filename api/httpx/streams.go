@@ -18,16 +18,19 @@ type streams struct {
 func (s *streams) add(parent context.Context) (ctx context.Context, done func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.refused {
 		return nil, nil, false
 	}
 	if s.open == nil {
 		s.open = map[*struct{ _ byte }]context.CancelFunc{}
 	}
+
 	ctx, cancel := context.WithCancel(parent)
 	key := new(struct{ _ byte })
 	s.open[key] = cancel
 	s.all.Add(1)
+
 	return ctx, func() {
 		cancel()
 		s.mu.Lock()
@@ -46,16 +49,16 @@ func (s *streams) end() {
 	}
 }
 
-// refuse ends the open streams, and lets no other begin.
-func (s *streams) refuse() {
+// endAndRefuse ends the open streams, and lets no other begin.
+func (s *streams) endAndRefuse() {
 	s.mu.Lock()
 	s.refused = true
 	s.mu.Unlock()
 	s.end()
 }
 
-// close is refuse, and waits for the streams.
+// close is endAndRefuse, and waits for the streams.
 func (s *streams) close() {
-	s.refuse()
+	s.endAndRefuse()
 	s.all.Wait()
 }

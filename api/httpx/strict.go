@@ -33,6 +33,7 @@ func ServeStrictly(srv *http.Server, ln net.Listener) error {
 			next.ServeHTTP(w, r)
 		}
 	})
+
 	return srv.Serve(framing.Listen(ln, framing.Limits{Bytes: srv.MaxHeaderBytes, Time: srv.ReadHeaderTimeout}))
 }
 

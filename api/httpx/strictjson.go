@@ -18,11 +18,12 @@ const maxDepth = 32
 // JSON that is not accepted is a 422.
 func ScanJSON(b []byte) error {
 	s := scanner{b: b}
-	s.space()
-	f := s.value(0)
+	s.skipSpace()
+	f := s.scanValue(0)
 	if f == nil {
-		if s.space(); s.i < len(b) {
-			f = s.malformed("more follows after the value")
+		s.skipSpace()
+		if s.i < len(b) {
+			f = s.malformedAt("more follows after the value")
 		}
 	}
 	if f == nil {
@@ -31,6 +32,7 @@ func ScanJSON(b []byte) error {
 	if len(f.Fields) > 0 {
 		f.Fields[0].Pointer = "#" + f.Fields[0].Pointer
 	}
+
 	return f
 }
 
@@ -40,18 +42,18 @@ type scanner struct {
 	names []string // members of all open objects
 }
 
-func (s *scanner) malformed(why string) *fault.Fault {
+func (s *scanner) malformedAt(why string) *fault.Fault {
 	return fault.Newf(fault.MalformedJSON, "The body is not JSON: %s, at byte %d.", why, s.i)
 }
 
-func wrong(code, detail string) *fault.Fault {
+func unplacedFault(code, detail string) *fault.Fault {
 	return &fault.Fault{
 		Code: fault.ValidationFailed, Detail: "The request has invalid fields.",
 		Fields: []fault.FieldError{{Code: code, Detail: detail}},
 	}
 }
 
-func (s *scanner) space() {
+func (s *scanner) skipSpace() {
 	for s.i < len(s.b) {
 		switch s.b[s.i] {
 		case ' ', '\t', '\r', '\n':
@@ -69,53 +71,57 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-func (s *scanner) value(depth int) *fault.Fault {
+func (s *scanner) scanValue(depth int) *fault.Fault {
 	switch c := s.peek(); {
 	case c == '{' || c == '[':
 		if depth == maxDepth {
-			return wrong("too_deep", fmt.Sprintf("Arrays and objects may nest %d deep.", maxDepth))
+			return unplacedFault("too_deep", fmt.Sprintf("Arrays and objects may nest %d deep.", maxDepth))
 		}
 		s.i++
 		if c == '{' {
-			return s.object(depth + 1)
+			return s.scanObject(depth + 1)
 		}
-		return s.array(depth + 1)
+		return s.scanArray(depth + 1)
 	case c == '"':
-		_, f := s.text(false)
+		_, f := s.scanString(false)
 		return f
 	case c == '-' || c >= '0' && c <= '9':
-		return s.number()
+		return s.scanNumber()
 	case s.i >= len(s.b):
-		return s.malformed("it ends too early")
+		return s.malformedAt("it ends too early")
 	}
+
 	for _, word := range []string{"true", "false", "null"} {
 		if len(s.b)-s.i >= len(word) && string(s.b[s.i:s.i+len(word)]) == word {
 			s.i += len(word)
 			return nil
 		}
 	}
-	return s.malformed("unexpected character")
+
+	return s.malformedAt("unexpected character")
 }
 
-// within prepends name to the pointers of f.
-func within(f *fault.Fault, name string) *fault.Fault {
+// prependPointer prepends name to the pointers of f.
+func prependPointer(f *fault.Fault, name string) *fault.Fault {
 	if f != nil && len(f.Fields) > 0 {
-		f.Fields[0].Pointer = "/" + escape(name) + f.Fields[0].Pointer
+		f.Fields[0].Pointer = "/" + escapePointer(name) + f.Fields[0].Pointer
 	}
 	return f
 }
 
-func (s *scanner) array(depth int) *fault.Fault {
-	if s.space(); s.peek() == ']' {
+func (s *scanner) scanArray(depth int) *fault.Fault {
+	s.skipSpace()
+	if s.peek() == ']' {
 		s.i++
 		return nil
 	}
 	for n := 0; ; n++ {
-		s.space()
-		if f := s.value(depth); f != nil {
-			return within(f, strconv.Itoa(n))
+		s.skipSpace()
+		if f := s.scanValue(depth); f != nil {
+			return prependPointer(f, strconv.Itoa(n))
 		}
-		s.space()
+
+		s.skipSpace()
 		switch s.peek() {
 		case ',':
 			s.i++
@@ -123,48 +129,58 @@ func (s *scanner) array(depth int) *fault.Fault {
 			s.i++
 			return nil
 		default:
-			return s.malformed("an array is not closed")
+			return s.malformedAt("an array is not closed")
 		}
 	}
 }
 
-// few is the number of members up to which repeated compares names one by one instead of using a set.
+// few is the number of members up to which isRepeated compares names one by one instead of using a set.
 const few = 24
 
-func (s *scanner) object(depth int) *fault.Fault {
-	if s.space(); s.peek() == '}' {
+func (s *scanner) scanObject(depth int) *fault.Fault {
+	s.skipSpace()
+	if s.peek() == '}' {
 		s.i++
 		return nil
 	}
+
 	first := len(s.names)
 	defer func() { s.names = s.names[:first] }()
+
 	var seen map[string]bool
 	for {
-		if s.space(); s.peek() != '"' {
-			return s.malformed("a member has no name")
+		s.skipSpace()
+		if s.peek() != '"' {
+			return s.malformedAt("a member has no name")
 		}
-		name, f := s.text(true)
+
+		name, f := s.scanString(true)
 		if f != nil {
 			return f
 		}
-		if repeated(s.names[first:], name, &seen) {
+
+		if isRepeated(s.names[first:], name, &seen) {
 			return &fault.Fault{
 				Code: fault.DuplicateKey, Detail: "An object has the same member twice.",
 				Fields: []fault.FieldError{{
-					Pointer: "/" + escape(name), Code: "duplicate_key", Detail: "This member is given twice.",
+					Pointer: "/" + escapePointer(name), Code: "duplicate_key", Detail: "This member is given twice.",
 				}},
 			}
 		}
+
 		s.names = append(s.names, name)
-		if s.space(); s.peek() != ':' {
-			return s.malformed("a member has no value")
+		s.skipSpace()
+		if s.peek() != ':' {
+			return s.malformedAt("a member has no value")
 		}
+
 		s.i++
-		s.space()
-		if f := s.value(depth); f != nil {
-			return within(f, name)
+		s.skipSpace()
+		if f := s.scanValue(depth); f != nil {
+			return prependPointer(f, name)
 		}
-		s.space()
+
+		s.skipSpace()
 		switch s.peek() {
 		case ',':
 			s.i++
@@ -172,19 +188,20 @@ func (s *scanner) object(depth int) *fault.Fault {
 			s.i++
 			return nil
 		default:
-			return s.malformed("an object is not closed")
+			return s.malformedAt("an object is not closed")
 		}
 	}
 }
 
-// repeated reports whether name is in names. It keeps the names in seen once there are many.
-func repeated(names []string, name string, seen *map[string]bool) bool {
+// isRepeated reports whether name is in names. It keeps the names in seen once there are many.
+func isRepeated(names []string, name string, seen *map[string]bool) bool {
 	if *seen == nil && len(names) >= few {
 		*seen = make(map[string]bool, 2*few)
 		for _, n := range names {
 			(*seen)[n] = true
 		}
 	}
+
 	if *seen != nil {
 		if (*seen)[name] {
 			return true
@@ -192,18 +209,21 @@ func repeated(names []string, name string, seen *map[string]bool) bool {
 		(*seen)[name] = true
 		return false
 	}
+
 	for _, n := range names {
 		if n == name {
 			return true
 		}
 	}
+
 	return false
 }
 
-// text reads a string from its opening quote. It decodes the string only if keep is true.
-func (s *scanner) text(keep bool) (string, *fault.Fault) {
+// scanString reads a string from its opening quote. It decodes the string only if keep is true.
+func (s *scanner) scanString(keep bool) (string, *fault.Fault) {
 	s.i++
-	begin, plain := s.i, true
+	begin := s.i
+	plain := true
 	for s.i < len(s.b) {
 		switch c := s.b[s.i]; {
 		case c == '"':
@@ -220,58 +240,64 @@ func (s *scanner) text(keep bool) (string, *fault.Fault) {
 			return name, nil
 		case c == '\\':
 			plain = false
-			if f := s.escaped(); f != nil {
+			if f := s.scanEscape(); f != nil {
 				return "", f
 			}
 		case c < 0x20:
-			return "", s.malformed("a control character stands in a string")
+			return "", s.malformedAt("a control character stands in a string")
 		case c < utf8.RuneSelf:
 			s.i++
 		default:
 			r, n := utf8.DecodeRune(s.b[s.i:])
 			if r == utf8.RuneError && n == 1 {
-				return "", wrong("invalid_text", "Text is UTF-8.")
+				return "", unplacedFault("invalid_text", "Text is UTF-8.")
 			}
 			s.i += n
 		}
 	}
-	return "", s.malformed("a string is not closed")
+
+	return "", s.malformedAt("a string is not closed")
 }
 
-// escaped reads one escape sequence from its backslash.
-func (s *scanner) escaped() *fault.Fault {
+// scanEscape reads one escape sequence from its backslash.
+func (s *scanner) scanEscape() *fault.Fault {
 	if s.i++; s.i >= len(s.b) {
-		return s.malformed("it ends too early")
+		return s.malformedAt("it ends too early")
 	}
+
 	switch s.b[s.i] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		s.i++
 		return nil
 	case 'u':
 	default:
-		return s.malformed("unknown escape")
+		return s.malformedAt("unknown escape")
 	}
-	r, ok := hex4(s.b[s.i+1:])
+
+	r, ok := parseHex4(s.b[s.i+1:])
 	if !ok {
-		return s.malformed("unknown escape")
+		return s.malformedAt("unknown escape")
 	}
+
 	s.i += 5
 	switch {
 	case r == 0:
-		return wrong("invalid_text", "Text cannot hold NUL.")
+		return unplacedFault("invalid_text", "Text cannot hold NUL.")
 	case !utf16.IsSurrogate(r):
 		return nil
 	}
+
 	if len(s.b)-s.i >= 6 && s.b[s.i] == '\\' && s.b[s.i+1] == 'u' {
-		if low, ok := hex4(s.b[s.i+2:]); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
+		if low, ok := parseHex4(s.b[s.i+2:]); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
 			s.i += 6
 			return nil
 		}
 	}
-	return wrong("invalid_text", "A surrogate stands alone.")
+
+	return unplacedFault("invalid_text", "A surrogate stands alone.")
 }
 
-func hex4(b []byte) (rune, bool) {
+func parseHex4(b []byte) (rune, bool) {
 	if len(b) < 4 {
 		return 0, false
 	}
@@ -279,7 +305,7 @@ func hex4(b []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-func (s *scanner) digits() int {
+func (s *scanner) skipDigits() int {
 	begin := s.i
 	for c := s.peek(); c >= '0' && c <= '9'; c = s.peek() {
 		s.i++
@@ -287,22 +313,25 @@ func (s *scanner) digits() int {
 	return s.i - begin
 }
 
-func (s *scanner) number() *fault.Fault {
+func (s *scanner) scanNumber() *fault.Fault {
 	begin := s.i
 	if s.peek() == '-' {
 		s.i++
 	}
+
 	zero := s.peek() == '0'
-	whole := s.digits()
+	whole := s.skipDigits()
 	if whole == 0 || zero && whole > 1 {
-		return s.malformed("that is no number")
+		return s.malformedAt("that is no number")
 	}
+
 	if s.peek() == '.' {
 		s.i++
-		if s.digits() == 0 {
-			return s.malformed("that is no number")
+		if s.skipDigits() == 0 {
+			return s.malformedAt("that is no number")
 		}
 	}
+
 	exponent := false
 	if c := s.peek(); c == 'e' || c == 'E' {
 		exponent = true
@@ -310,14 +339,15 @@ func (s *scanner) number() *fault.Fault {
 		if c := s.peek(); c == '+' || c == '-' {
 			s.i++
 		}
-		if s.digits() == 0 {
-			return s.malformed("that is no number")
+		if s.skipDigits() == 0 {
+			return s.malformedAt("that is no number")
 		}
 	}
 	if exponent || whole > 300 {
 		if _, err := strconv.ParseFloat(string(s.b[begin:s.i]), 64); err != nil {
-			return wrong("out_of_range", "The number is too large.")
+			return unplacedFault("out_of_range", "The number is too large.")
 		}
 	}
+
 	return nil
 }

@@ -25,10 +25,12 @@ func (s *Server) countUnverified(ctx context.Context, r *Request) error {
 	if !r.unverified || !r.Op.Signed || s.Limits == nil {
 		return nil
 	}
+
 	d := s.Limits.Take(ctx, "unverified "+r.Op.Path+" "+AddressBlock(r.IP), unverifiedRule)
 	if d.Allowed {
 		return nil
 	}
+
 	return &fault.Fault{
 		Code: fault.RateLimited,
 		Detail: "Too many requests with an invalid token or signature from this address. Wait as long as Retry-After " +
@@ -46,7 +48,7 @@ func (s *Server) failUnverified(c *fiber.Ctx, r *Request, err error) {
 			err = refused
 		}
 	}
-	s.fail(c, err)
+	s.sendProblem(c, err)
 }
 
 // countInvalid counts a request as unverified that was refused by its validation, so that the handler was not called.
@@ -57,6 +59,6 @@ func (s *Server) countInvalid(c *fiber.Ctx, r *Request) {
 	}
 	r.unverified = true
 	if refused := s.countUnverified(c.UserContext(), r); refused != nil {
-		s.fail(c, refused)
+		s.sendProblem(c, refused)
 	}
 }

@@ -27,11 +27,12 @@ const (
 	uploadsPerOrg = 2
 )
 
-// uploaded prepares the body for the handler of a streaming operation.
-func uploaded(c *fiber.Ctx, r *Request) error {
+// prepareUpload prepares the body for the handler of a streaming operation.
+func prepareUpload(c *fiber.Ctx, r *Request) error {
 	if enc := c.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return fault.New(fault.UnsupportedMedia, "Send the body without Content-Encoding.")
 	}
+
 	kind, params, err := mime.ParseMediaType(c.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
 		return fault.New(fault.UnsupportedMedia, "Send Content-Type: multipart/form-data with a boundary.")
@@ -39,17 +40,20 @@ func uploaded(c *fiber.Ctx, r *Request) error {
 	if int64(c.Request().Header.ContentLength()) > r.Op.MaxBody {
 		return tooLarge(r.Op.MaxBody)
 	}
+
 	u := &upload{
 		Boundary: params["boundary"], from: strings.NewReader(""), conn: c.Context().Conn(),
 		left: r.Op.MaxBody, limit: r.Op.MaxBody, request: r,
 	}
-	if has(c) {
+	if hasBody(c) {
 		u.from = c.Context().RequestBodyStream()
 	}
+
 	var ctx context.Context
 	ctx, u.end = context.WithTimeout(context.WithoutCancel(c.UserContext()), uploadTime)
 	c.SetUserContext(ctx)
 	r.Upload = u
+
 	return nil
 }
 
@@ -60,6 +64,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	if u.left -= int64(n); u.left < 0 {
 		return 0, tooLarge(u.limit)
 	}
+
 	switch {
 	case err == nil:
 		return n, nil
@@ -67,10 +72,12 @@ func (u *upload) Read(p []byte) (int, error) {
 		u.request.bodyRead = true
 		return n, io.EOF
 	}
+
 	var refusal *fault.Fault
 	if l, ok := u.conn.(*conn); ok {
 		refusal = l.Refusal()
 	}
+
 	return n, bodyFault(err, refusal)
 }
 
@@ -86,9 +93,11 @@ type Uploads struct {
 func (u *Uploads) Begin(org id.ID) (func(), error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+
 	if u.byOrg == nil {
 		u.byOrg = map[id.ID]int{}
 	}
+
 	switch {
 	case u.byOrg[org] >= uploadsPerOrg:
 		return nil,
@@ -104,8 +113,10 @@ func (u *Uploads) Begin(org id.ID) (func(), error) {
 				RetryAfter: 5 * time.Second,
 			}
 	}
+
 	u.all++
 	u.byOrg[org]++
+
 	return func() {
 		u.mu.Lock()
 		defer u.mu.Unlock()

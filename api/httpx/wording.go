@@ -117,22 +117,25 @@ func WordingOf(message string) Wording {
 	if kind, _, ok := MisfitOf(message); ok {
 		return Wording{misfitText(kind), "invalid_type"}
 	}
+
 	for _, w := range ValidationWordings {
 		if begin, _, _ := strings.Cut(w.Text, "%s"); strings.HasPrefix(message, begin) {
 			return Wording{message, w.code}
 		}
 	}
+
 	for _, w := range fixedWordings {
 		if strings.HasPrefix(message, w.prefix) {
 			return w.Wording
 		}
 	}
+
 	return Wording{notValid, "invalid"}
 }
 
-// phrase replaces huma's formatter. It formats numbers without exponent, adds a plural suffix to counts, and drops
-// errors, since their texts come from Go and the library.
-func phrase(format string, args ...any) string {
+// formatPhrase replaces huma's formatter. It formats numbers without exponent, adds a plural suffix to counts, and
+// drops errors, since their texts come from Go and the library.
+func formatPhrase(format string, args ...any) string {
 	texts := make([]any, 0, 2*len(args))
 	for _, arg := range args {
 		switch v := arg.(type) {
@@ -140,15 +143,16 @@ func phrase(format string, args ...any) string {
 		case float64:
 			texts = append(texts, strconv.FormatFloat(v, 'f', -1, 64))
 		case int:
-			texts = append(texts, strconv.Itoa(v), plural(v))
+			texts = append(texts, strconv.Itoa(v), pluralSuffix(v))
 		default:
 			texts = append(texts, fmt.Sprint(v))
 		}
 	}
+
 	return fmt.Sprintf(format, texts...)
 }
 
-func plural(n int) string {
+func pluralSuffix(n int) string {
 	if n == 1 {
 		return ""
 	}

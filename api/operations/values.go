@@ -68,7 +68,7 @@ var formats = map[string][]string{
 	"date": {"holidays[]", "expected_close_on"},
 	"uri": {
 		"authorize_url", "download_url", "errors_url", "hosted_invoice_url", "inbound_url", "pdf_url", "redirect_url",
-		"url",
+		"url", "warnings_url",
 		"Problem.instance", "Problem.type", "SocialAccount.avatar_url",
 	},
 	"uri-reference": {"OfferedAccount.avatar_url", "PublicBrand.logo_url", "href", "location"},

@@ -37,6 +37,7 @@ func ServeUntil(ctx context.Context, ln net.Listener, h http.Handler, done func(
 	if !ok {
 		return done(ctx)
 	}
+
 	srv := &http.Server{
 		Handler: plainHeaders(h), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
@@ -46,10 +47,13 @@ func ServeUntil(ctx context.Context, ln net.Listener, h http.Handler, done func(
 	err := done(ctx)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
+
 	if srv.Shutdown(stop) != nil {
 		_ = srv.Close()
 	}
+
 	serving.Wait()
+
 	return errors.Join(err, tcp.SetDeadline(time.Time{}))
 }
 
@@ -61,12 +65,13 @@ func (b borrowed) Close() error { return b.SetDeadline(time.Unix(1, 0)) }
 // Unready is the ops listener of an API process that waits for its database: alive, not ready, and still serving the
 // certificate check behind the usual guard.
 func Unready(o Options) http.Handler {
-	mux, ops := http.NewServeMux(), &Listener{Options: o}
-	mux.HandleFunc("GET /healthz", healthy)
+	mux := http.NewServeMux()
+	ops := &Listener{Options: o}
+	mux.HandleFunc("GET /healthz", serveHealth)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the database is unavailable", http.StatusServiceUnavailable)
 	})
-	mux.Handle("GET "+askPath, ops.guarded(Ask(o.Serves)))
+	mux.Handle("GET "+askPath, ops.guardOperators(Ask(o.Serves)))
 	return mux
 }
 

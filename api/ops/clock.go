@@ -33,6 +33,7 @@ func (c *clockCollector) Describe(out chan<- *prometheus.Desc) { out <- c.desc }
 func (c *clockCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), clockTimeout)
 	defer cancel()
+
 	var theirs time.Time
 	began := time.Now()
 	if err := c.db.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -40,6 +41,7 @@ func (c *clockCollector) Collect(out chan<- prometheus.Metric) {
 	}); err != nil {
 		return
 	}
+
 	ours := began.Add(time.Since(began) / 2)
 	out <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, theirs.Sub(ours).Seconds())
 }

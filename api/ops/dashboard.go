@@ -15,7 +15,7 @@ type dashboard struct {
 	page     *dashboardPage
 	redis    redis.UniversalClient
 	inspect  *asynq.Inspector
-	desk     *jobsAPI // nil if read-only
+	jobs     *jobsAPI // nil if read-only
 	readOnly bool
 	log      *slog.Logger
 }

@@ -26,8 +26,8 @@ func plainHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// identified gives the log lines of a request its id and its trace id, as the API does.
-func identified(next http.Handler) http.Handler {
+// withRequestID gives the log lines of a request its id and its trace id, as the API does.
+func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := httpx.RequestID(r.Header.Get("X-Request-Id"))
 		w.Header().Set("X-Request-Id", name)
@@ -35,41 +35,44 @@ func identified(next http.Handler) http.Handler {
 	})
 }
 
-// guarded lets only operators through. It refuses requests without the password, if one is set. It also refuses
+// guardOperators lets only operators through. It refuses requests without the password, if one is set. It also refuses
 // requests from web pages of other origins in an operator's browser, which could otherwise pause a queue. It detects
 // such a page by its Origin, or by the Host if the page's own name resolves to this address (DNS rebinding).
-func (o *Listener) guarded(next http.Handler) http.Handler {
+func (o *Listener) guardOperators(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if o.Password != "" && !o.knows(r) && !o.delivers(r) {
+		if o.Password != "" && !o.isOperator(r) && !o.isLocalDelivery(r) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="funnelwork operations", charset="UTF-8"`)
 			http.Error(w, "authentication required", http.StatusUnauthorized)
 			return
 		}
+
 		// A page of another host cannot send the password, so with a password its reads have failed already.
-		if changes(r) || o.Password == "" {
+		if isChange(r) || o.Password == "" {
 			if !o.calledRight(r.Host) {
 				http.Error(w, "unknown host name: list it in FUNNELWORK_OPS_HOSTS",
 					http.StatusMisdirectedRequest)
 				return
 			}
 		}
-		if changes(r) && !sameOrigin(r) {
+		if isChange(r) && !sameOrigin(r) {
 			http.Error(w, "cross-origin requests may not change anything", http.StatusForbidden)
 			return
 		}
+
 		next.ServeHTTP(w, r)
 	})
 }
 
-// knows checks user and password. It compares hashes, which have equal length, in constant time.
-func (o *Listener) knows(r *http.Request) bool {
+// isOperator checks user and password. It compares hashes, which have equal length, in constant time.
+func (o *Listener) isOperator(r *http.Request) bool {
 	user, password, ok := r.BasicAuth()
-	want, got := sha256.Sum256([]byte(o.User+":"+o.Password)), sha256.Sum256([]byte(user+":"+password))
+	want := sha256.Sum256([]byte(o.User + ":" + o.Password))
+	got := sha256.Sum256([]byte(user + ":" + password))
 	return ok && subtle.ConstantTimeCompare(want[:], got[:]) == 1
 }
 
-// delivers reports whether r is a delivery from this machine to a receiver.
-func (o *Listener) delivers(r *http.Request) bool {
+// isLocalDelivery reports whether r is a delivery from this machine to a receiver.
+func (o *Listener) isLocalDelivery(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap().IsLoopback() && r.Method == http.MethodPost &&
 		slices.ContainsFunc(o.Receivers, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) })
@@ -81,10 +84,12 @@ func (o *Listener) calledRight(host string) bool {
 	if n, _, err := net.SplitHostPort(host); err == nil {
 		name = n
 	}
+
 	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
+
 	return name == "localhost" || slices.ContainsFunc(o.Hosts, func(h string) bool {
 		return strings.EqualFold(h, name) || strings.EqualFold(h, host)
 	})

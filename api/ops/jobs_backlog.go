@@ -24,21 +24,24 @@ type backlogs struct {
 	Lanes             map[string]laneBacklog `json:"lanes"`
 }
 
-// backlog returns the backlog of each lane, read from Postgres, for autoscalers without Prometheus. Every process
+// showBacklog returns the backlog of each lane, read from Postgres, for autoscalers without Prometheus. Every process
 // returns the same numbers. The top-level age is the maximum of the lanes that run: workers cannot catch up with a
 // paused lane, however many there are.
-func (d *jobsAPI) backlog(r *http.Request) (int, any, error) {
+func (a *jobsAPI) showBacklog(r *http.Request) (int, any, error) {
 	if _, err := readQuery(r); err != nil {
 		return 0, nil, err
 	}
-	lanes, err := d.store.Backlogs(r.Context())
+
+	lanes, err := a.store.Backlogs(r.Context())
 	if err != nil {
 		return 0, nil, err
 	}
-	stops, err := d.store.Stops(r.Context(), time.Time{})
+
+	stops, err := a.store.Stops(r.Context(), time.Time{})
 	if err != nil {
 		return 0, nil, err
 	}
+
 	out := backlogs{Lanes: map[string]laneBacklog{}}
 	for _, b := range lanes {
 		lane := laneBacklog{
@@ -52,5 +55,6 @@ func (d *jobsAPI) backlog(r *http.Request) (int, any, error) {
 			out.OldestOpenSeconds = max(out.OldestOpenSeconds, lane.OldestOpenSeconds)
 		}
 	}
+
 	return http.StatusOK, out, nil
 }

@@ -20,12 +20,13 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
 	"github.com/funnelwork/funnelwork/internal/queue/store"
+	"github.com/funnelwork/funnelwork/internal/wire"
 	"github.com/redis/go-redis/v9"
 )
 
 const (
-	deskBody = 64 << 10         // maximum request body in bytes
-	oneCall  = 20 * time.Second // limit of one drop call; its response reports whether more remain
+	jobBodyLimit = 64 << 10         // maximum request body in bytes
+	oneCall      = 20 * time.Second // limit of one drop call; its response reports whether more remain
 )
 
 // jobsHandler returns a status and a value to be encoded as JSON; nil for no body.
@@ -41,29 +42,31 @@ func (r *requestError) Error() string { return r.text }
 
 var errCursor = &requestError{http.StatusBadRequest, "cursor: take next_cursor from an answer with the same filter"}
 
-// handle responds with {"error": ...} if h fails: 4xx for a bad request, 503 if Postgres is unavailable.
-func (d *jobsAPI) handle(h jobsHandler) http.Handler {
+// serveJSON responds with {"error": ...} if h fails: 4xx for a bad request, 503 if Postgres is unavailable.
+func (a *jobsAPI) serveJSON(h jobsHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if d.readOnly && changes(r) {
+		if a.readOnly && isChange(r) {
 			showJSON(w, http.StatusForbidden, map[string]string{"error": "this listener is read only"})
 			return
 		}
-		if changes(r) && !isJSON(r) {
+		if isChange(r) && !isJSON(r) {
 			showJSON(w, http.StatusUnsupportedMediaType, map[string]string{"error": notJSON})
 			return
 		}
+
 		status, out, err := h(r)
 		if err != nil {
-			status, out = d.failure(r, err)
+			status, out = a.errorResponse(r, err)
 			if status == http.StatusServiceUnavailable {
 				w.Header().Set("Retry-After", "1")
 			}
 		}
+
 		showJSON(w, status, out)
 	})
 }
 
-func (d *jobsAPI) failure(r *http.Request, err error) (int, any) {
+func (a *jobsAPI) errorResponse(r *http.Request, err error) (int, any) {
 	status, text := http.StatusInternalServerError, "internal error; the log says more"
 	var said *requestError
 	known := fault.Of(err)
@@ -80,8 +83,9 @@ func (d *jobsAPI) failure(r *http.Request, err error) (int, any) {
 	case postgres.Away(err), postgres.TimedOut(err):
 		status, text = http.StatusServiceUnavailable, "postgres is away"
 	default:
-		d.log.ErrorContext(r.Context(), "operator action failed", "path", r.URL.Path, "error", err)
+		a.log.ErrorContext(r.Context(), "operator action failed", "path", r.URL.Path, "error", err)
 	}
+
 	return status, map[string]string{"error": text}
 }
 
@@ -90,10 +94,12 @@ func showJSON(w http.ResponseWriter, status int, out any) {
 		w.WriteHeader(status)
 		return
 	}
+
 	w.Header().Set("Content-Type", "application/json")
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
+
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -102,19 +108,21 @@ func showJSON(w http.ResponseWriter, status int, out any) {
 
 // readJSON decodes a JSON object. The body may be empty.
 func readJSON(r *http.Request, into any) error {
-	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, deskBody))
+	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, jobBodyLimit))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
 	var said *requestError
 	if errors.As(err, &said) {
 		return said
 	}
+
 	if err != nil && !errors.Is(err, io.EOF) {
 		return &requestError{
 			http.StatusBadRequest,
 			"body: it is no JSON object of the members that this knows, each of its type",
 		}
 	}
+
 	return nil
 }
 
@@ -124,6 +132,7 @@ func readQuery(r *http.Request, names ...string) (url.Values, error) {
 	if err != nil {
 		return nil, &requestError{http.StatusBadRequest, "query: it cannot be read"}
 	}
+
 	for name, values := range q {
 		if !slices.Contains(names, name) || len(values) != 1 {
 			return nil, &requestError{http.StatusBadRequest, fmt.Sprintf("query: one each of %v", names)}
@@ -132,6 +141,7 @@ func readQuery(r *http.Request, names ...string) (url.Values, error) {
 			return nil, errBlank
 		}
 	}
+
 	return q, nil
 }
 
@@ -162,6 +172,7 @@ func pageByID[T any](q url.Values, list func(before *id.ID, limit int) ([]T, err
 	if err != nil {
 		return page[T]{}, err
 	}
+
 	var before *id.ID
 	if c := q.Get("cursor"); c != "" {
 		last, err := id.Parse(c)
@@ -170,17 +181,21 @@ func pageByID[T any](q url.Values, list func(before *id.ID, limit int) ([]T, err
 		}
 		before = &last
 	}
+
 	rows, err := list(before, limit+1)
 	if err != nil {
 		return page[T]{}, err
 	}
+
 	out := page[T]{HasMore: len(rows) > limit}
 	if out.HasMore {
 		rows = rows[:limit]
 		next := idOf(rows[limit-1]).String()
 		out.NextCursor = &next
 	}
+
 	out.Data = append([]T{}, rows...)
+
 	return out, nil
 }
 
@@ -192,25 +207,28 @@ type list[T any] struct {
 // dataOf returns the envelope of an unpaginated list. Data is never null.
 func dataOf[T any](rows []T) any { return list[T]{append([]T{}, rows...)} }
 
-// search lists jobs. A search by id alone finds the job in any state; a search by filter finds dead jobs unless the
+// searchJobs lists jobs. A search by id alone finds the job in any state; a search by filter finds dead jobs unless the
 // filter names another state.
-func (d *jobsAPI) search(r *http.Request) (int, any, error) {
+func (a *jobsAPI) searchJobs(r *http.Request) (int, any, error) {
 	q, err := readQuery(r, "state", "kind", "lane", "org_id", "error", "after", "before", "id", "limit", "cursor")
 	if err != nil {
 		return 0, nil, err
 	}
+
 	limit, err := limitOf(q)
 	if err != nil {
 		return 0, nil, err
 	}
 	if q.Get("id") != "" {
-		out, err := d.byID(r, q.Get("id"))
+		out, err := a.byID(r, q.Get("id"))
 		return http.StatusOK, out, err
 	}
+
 	f, err := filterOf(q)
 	if err != nil {
 		return 0, nil, err
 	}
+
 	var after *operator.Place
 	if c := q.Get("cursor"); c != "" {
 		text, err := base64.RawURLEncoding.DecodeString(c)
@@ -218,10 +236,12 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 			return 0, nil, errCursor
 		}
 	}
-	jobs, next, err := d.operator.Search(r.Context(), f, limit, after)
+
+	jobs, next, err := a.operator.Search(r.Context(), f, limit, after)
 	if err != nil {
 		return 0, nil, err
 	}
+
 	out := page[operator.Job]{Data: append([]operator.Job{}, jobs...), HasMore: next != nil}
 	if next != nil {
 		text, err := json.Marshal(next)
@@ -231,18 +251,20 @@ func (d *jobsAPI) search(r *http.Request) (int, any, error) {
 		c := base64.RawURLEncoding.EncodeToString(text)
 		out.NextCursor = &c
 	}
+
 	return http.StatusOK, out, nil
 }
 
-func (d *jobsAPI) byID(r *http.Request, text string) (out page[operator.Job], err error) {
+func (a *jobsAPI) byID(r *http.Request, text string) (out page[operator.Job], err error) {
 	out.Data = []operator.Job{}
 	job, err := id.Parse(text)
 	if err != nil {
 		return out, &requestError{http.StatusBadRequest, "id: a UUID"}
 	}
-	keys, err := d.operator.Locate(r.Context(), job)
+
+	keys, err := a.operator.Locate(r.Context(), job)
 	for _, k := range keys {
-		j, err := d.operator.Show(r.Context(), k)
+		j, err := a.operator.Show(r.Context(), k)
 		if err != nil {
 			return out, err
 		}
@@ -250,6 +272,7 @@ func (d *jobsAPI) byID(r *http.Request, text string) (out page[operator.Job], er
 			out.Data = append(out.Data, *j)
 		}
 	}
+
 	return out, err
 }
 
@@ -265,18 +288,21 @@ func filterOf(q url.Values) (operator.Filter, error) {
 		}
 		f.Org = &org
 	}
+
 	for name, at := range map[string]**time.Time{"after": &f.After, "before": &f.Before} {
 		if text := q.Get(name); text != "" {
-			t, err := time.Parse(time.RFC3339, text)
+			t, err := wire.ParseTime(text)
 			if err != nil {
 				return f, &requestError{http.StatusBadRequest, name + ": a time as in RFC 3339"}
 			}
 			*at = &t
 		}
 	}
+
 	if err := f.Check(); err != nil {
 		return f, &requestError{http.StatusBadRequest, err.Error()}
 	}
+
 	return f, nil
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
 )
 
-// deskList is a response with jobs.
-type deskList struct {
+// jobList is a response with jobs.
+type jobList struct {
 	Data []struct {
 		ID    id.ID
 		State string
@@ -53,7 +53,7 @@ func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 	var got []id.ID
 	path := "/jobs/?limit=2&error=number&org_id=" + b.org.String()
 	for cursor := ""; ; {
-		var page deskList
+		var page jobList
 		b.read(path+cursor, &page)
 		for _, j := range page.Data {
 			got = append(got, j.ID)
@@ -77,7 +77,7 @@ func TestOperatorsFindJobsByPagesAndById(t *testing.T) {
 		"/jobs/?id=" + open.ID.String(): 1, "/jobs/?id=" + id.New().String(): 0,
 		"/jobs/?after=2001-01-01T00:00:00Z&before=2002-01-01T00:00:00Z": 0, "/jobs/?lane=bulk": 0,
 	} {
-		var page deskList
+		var page jobList
 		if b.read(path, &page); len(page.Data) != n || page.Data == nil {
 			t.Errorf("GET %s: %+v", path, page)
 		}

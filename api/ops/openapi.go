@@ -44,14 +44,15 @@ func queryParameters() map[string]object {
 func (o *Listener) Document() []byte {
 	paths := object{}
 	for i := range o.routes {
-		method, path := o.routes[i].method()
+		method, path := o.routes[i].splitPattern()
 		item, ok := paths[path].(object)
 		if !ok {
 			item = object{}
 			paths[path] = item
 		}
-		item[strings.ToLower(method)] = o.routes[i].operation(o.Password != "")
+		item[strings.ToLower(method)] = o.routes[i].toOperation(o.Password != "")
 	}
+
 	doc := object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -67,15 +68,17 @@ func (o *Listener) Document() []byte {
 	if o.Password != "" {
 		doc["components"] = object{"securitySchemes": object{"basic": object{"type": "http", "scheme": "basic"}}}
 	}
+
 	out, err := json.Marshal(doc)
 	if err != nil {
 		panic("openapi: " + err.Error()) // cannot happen: it has maps, texts and numbers alone
 	}
+
 	return out
 }
 
-// document serves Document.
-func (o *Listener) document(w http.ResponseWriter, _ *http.Request) {
+// serveDocument serves Document.
+func (o *Listener) serveDocument(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(o.Document())
 }
@@ -85,10 +88,11 @@ var (
 	notInID       = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// operation returns the route as an operation of the document.
-func (r *route) operation(secured bool) object {
-	method, path := r.method()
-	parameters, known := []object{}, queryParameters()
+// toOperation returns the route as an operation of the document.
+func (r *route) toOperation(secured bool) object {
+	method, path := r.splitPattern()
+	parameters := []object{}
+	known := queryParameters()
 	for _, m := range pathParameter.FindAllStringSubmatch(path, -1) {
 		schema := object{"type": "string", "format": "uuid"}
 		if m[1] == "feature" {
@@ -96,10 +100,12 @@ func (r *route) operation(secured bool) object {
 		}
 		parameters = append(parameters, object{"name": m[1], "in": "path", "required": true, "schema": schema})
 	}
+
 	for _, name := range r.query {
 		parameters = append(parameters, object{"name": name, "in": "query", "schema": known[name]})
 	}
-	responses := object{"default": answer("A failure", object{
+
+	responses := object{"default": responseOf("A failure", object{
 		"type": "object", "required": []string{"error"}, "properties": object{"error": object{"type": "string"}},
 	})}
 	statuses := r.status
@@ -109,13 +115,15 @@ func (r *route) operation(secured bool) object {
 	case statuses == nil:
 		statuses = []int{http.StatusOK}
 	}
+
 	for _, status := range statuses {
 		one := object{"description": http.StatusText(status)}
 		if r.out != nil {
-			one = answer(http.StatusText(status), schemaOf(r.out))
+			one = responseOf(http.StatusText(status), schemaOf(r.out))
 		}
 		responses[strconv.Itoa(status)] = one
 	}
+
 	op := object{
 		"operationId": strings.Trim(notInID.ReplaceAllString(strings.ToLower(method+path), "-"), "-"),
 		"summary":     r.summary, "parameters": parameters, "responses": responses,
@@ -128,11 +136,12 @@ func (r *route) operation(secured bool) object {
 	if secured {
 		op["security"] = []object{{"basic": []string{}}}
 	}
+
 	return op
 }
 
-// answer returns a response with a JSON body.
-func answer(description string, schema object) object {
+// responseOf returns a response with a JSON body.
+func responseOf(description string, schema object) object {
 	return object{"description": description, "content": jsonContent(schema)}
 }
 

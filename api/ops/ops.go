@@ -29,6 +29,7 @@ func New(o Options) (*Listener, error) {
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
 	}
+
 	for _, c := range []prometheus.Collector{
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
@@ -38,17 +39,19 @@ func New(o Options) (*Listener, error) {
 			return nil, fmt.Errorf("ops metrics: %w", err)
 		}
 	}
+
 	ops := &Listener{Options: o}
-	desk, err := newJobsAPI(o)
+	jobs, err := newJobsAPI(o)
 	if err != nil {
 		return nil, err
 	}
-	ops.jobs = desk
-	if ops.queues, err = newDashboard(o.RedisURL, desk, o.ReadOnly, o.Log); err != nil {
-		return nil, errors.Join(err, desk.close())
+
+	ops.jobs = jobs
+	if ops.queues, err = newDashboard(o.RedisURL, jobs, o.ReadOnly, o.Log); err != nil {
+		return nil, errors.Join(err, jobs.close())
 	}
 	if ops.ready, err = newReadiness(o); err != nil {
-		return nil, errors.Join(err, ops.queues.Close(), desk.close())
+		return nil, errors.Join(err, ops.queues.Close(), jobs.close())
 	}
 
 	inner := &routes{ServeMux: http.NewServeMux()}
@@ -60,20 +63,22 @@ func New(o Options) (*Listener, error) {
 	inner.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	inner.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	inner.Handle("GET "+askPath, Ask(o.Serves))
-	inner.HandleFunc("GET /{$}", ops.contents)
-	inner.HandleFunc("GET "+openAPIPath, ops.document)
-	desk.mount(inner)
-	desk.mountOrgs(inner, o.Orgs)
-	o.mountSlots(inner, desk)
+	inner.HandleFunc("GET /{$}", ops.listPaths)
+	inner.HandleFunc("GET "+openAPIPath, ops.serveDocument)
+	jobs.mountRoutes(inner)
+	jobs.mountOrgs(inner, o.Orgs)
+	o.mountSlots(inner, jobs)
 	for prefix, h := range o.Mounts {
 		inner.Handle(prefix, h)
 	}
+
 	outer := http.NewServeMux()
-	outer.HandleFunc("GET /healthz", healthy)
+	outer.HandleFunc("GET /healthz", serveHealth)
 	outer.Handle("GET /readyz", ops.ready)
-	outer.Handle("/", ops.guarded(inner))
+	outer.Handle("/", ops.guardOperators(inner))
 	ops.routes = inner.json
-	ops.handler = identified(plainHeaders(outer))
+	ops.handler = withRequestID(plainHeaders(outer))
+
 	return ops, nil
 }
 
@@ -100,10 +105,12 @@ func (o *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler
 // created by NewOps. It returns an error immediately if other machines can reach the listener and no password is set.
 func (o *Listener) Serve(ctx context.Context, ln net.Listener) error {
 	defer func() { _ = o.Close() }()
+
 	if err := CheckAddress(ln.Addr(), o.User, o.Password); err != nil {
 		_ = ln.Close()
 		return err
 	}
+
 	srv := &http.Server{
 		Handler:           o,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -120,14 +127,17 @@ func (o *Listener) Serve(ctx context.Context, ln net.Listener) error {
 		return fmt.Errorf("ops listener: %w", err)
 	case <-ctx.Done():
 	}
+
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
+
 	if err := srv.Shutdown(stop); err != nil {
 		_ = srv.Close()
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("ops listener: %w", err)
 	}
+
 	return nil
 }
 
@@ -148,8 +158,8 @@ func onlyHere(a net.Addr) bool {
 	}
 }
 
-// contents lists the paths of the listener.
-func (o *Listener) contents(w http.ResponseWriter, _ *http.Request) {
+// listPaths lists the paths of the listener.
+func (o *Listener) listPaths(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	var b strings.Builder
 	fmt.Fprintf(&b,
@@ -162,6 +172,7 @@ func (o *Listener) contents(w http.ResponseWriter, _ *http.Request) {
 	if o.jobs != nil && o.Orgs != nil {
 		own = append(own, orgsPath)
 	}
+
 	paths := slices.Concat(own, slices.Sorted(maps.Keys(o.Mounts)))
 	for _, p := range paths {
 		if strings.HasSuffix(p, ".css") { // part of the pages
@@ -169,9 +180,11 @@ func (o *Listener) contents(w http.ResponseWriter, _ *http.Request) {
 		}
 		fmt.Fprintf(&b, "<li><a href=\"%[1]s\">%[1]s</a>", html.EscapeString(p))
 	}
+
 	b.WriteString("</ul><h2>JSON</h2><ul>")
 	for _, pattern := range o.JSONRoutes() {
 		fmt.Fprintf(&b, "<li><code>%s</code>", html.EscapeString(pattern))
 	}
+
 	_, _ = w.Write([]byte(b.String() + "</ul>\n"))
 }

@@ -59,7 +59,7 @@ type Options struct {
 	Receivers []string
 }
 
-func changes(r *http.Request) bool {
+func isChange(r *http.Request) bool {
 	return !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.Method)
 }
 

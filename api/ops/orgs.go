@@ -21,20 +21,21 @@ type orgsAPI struct {
 }
 
 // mountOrgs adds the paths to mux, behind the listener's guard, if the process can act on orgs.
-func (d *jobsAPI) mountOrgs(mux *routes, orgs *tenants.Service) {
-	if d == nil || orgs == nil {
+func (a *jobsAPI) mountOrgs(mux *routes, orgs *tenants.Service) {
+	if a == nil || orgs == nil {
 		return
 	}
-	o := &orgsAPI{d, orgs}
+
+	o := &orgsAPI{a, orgs}
 	mux.add(
-		d,
+		a,
 		route{
-			pattern: "GET /orgs/{$}", summary: "Search orgs, newest first", h: o.list, out: page[tenants.Org]{},
+			pattern: "GET /orgs/{$}", summary: "Search orgs, newest first", h: o.listOrgs, out: page[tenants.Org]{},
 			query: []string{"q", "status", "plan", "limit", "cursor"},
 		},
-		route{pattern: "GET /orgs/{org}", summary: "An org", h: o.one, out: tenants.Detail{}},
+		route{pattern: "GET /orgs/{org}", summary: "An org", h: o.showOrg, out: tenants.Detail{}},
 		route{
-			pattern: "POST /orgs/{org}/suspend", summary: "Suspend an org", h: o.suspend, in: reasonBody{},
+			pattern: "POST /orgs/{org}/suspend", summary: "Suspend an org", h: o.suspendOrg, in: reasonBody{},
 			out: tenants.Detail{},
 		},
 		route{
@@ -42,16 +43,18 @@ func (d *jobsAPI) mountOrgs(mux *routes, orgs *tenants.Service) {
 			out: tenants.Detail{},
 		},
 		route{
-			pattern: "GET /orgs/{org}/usage", summary: "How much an org uses of each feature", h: o.usage,
+			pattern: "GET /orgs/{org}/usage", summary: "How much an org uses of each feature", h: o.showUsage,
 			out: tenants.Usage{},
 		},
 		route{
-			pattern: "PUT /orgs/{org}/plan", summary: "Put an org on a plan", h: o.plan, in: planBody{},
+			pattern: "PUT /orgs/{org}/plan", summary: "Put an org on a plan", h: o.setPlan, in: planBody{},
 			out: tenants.Rights{},
 		},
-		route{pattern: "GET /orgs/{org}/rights", summary: "What an org may use", h: o.rights, out: tenants.Rights{}},
 		route{
-			pattern: "PUT /orgs/{org}/rights/{feature}", h: o.override, in: overrideBody{}, out: tenants.Rights{},
+			pattern: "GET /orgs/{org}/rights", summary: "What an org may use", h: o.showRights, out: tenants.Rights{},
+		},
+		route{
+			pattern: "PUT /orgs/{org}/rights/{feature}", h: o.setOverride, in: overrideBody{}, out: tenants.Rights{},
 			summary: "Override the plan's value of a feature; null is no limit",
 		},
 		route{
@@ -101,8 +104,8 @@ func orgOf(r *http.Request) (id.ID, error) {
 	return org, nil
 }
 
-// because returns the org of the path and the operator with the reason of the body or, for DELETE, of the query.
-func (o *orgsAPI) because(r *http.Request) (org id.ID, by tenants.By, err error) {
+// readReason returns the org of the path and the operator with the reason of the body or, for DELETE, of the query.
+func (o *orgsAPI) readReason(r *http.Request) (org id.ID, by tenants.By, err error) {
 	by.Actor = o.actor
 	if org, err = orgOf(r); err != nil {
 		return org, by, err
@@ -112,17 +115,20 @@ func (o *orgsAPI) because(r *http.Request) (org id.ID, by tenants.By, err error)
 		by.Reason = q.Get("reason")
 		return org, by, err
 	}
+
 	var in reasonBody
 	err = readJSON(r, &in)
 	by.Reason = string(in.Reason)
+
 	return org, by, err
 }
 
-func (o *orgsAPI) list(r *http.Request) (int, any, error) {
+func (o *orgsAPI) listOrgs(r *http.Request) (int, any, error) {
 	q, err := readQuery(r, "q", "status", "plan", "limit", "cursor")
 	if err != nil {
 		return 0, nil, err
 	}
+
 	f := tenants.Filter{Search: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Plan: q.Get("plan")}
 	if f.Status != "" && !slices.Contains(tenants.Statuses(), f.Status) {
 		return 0, nil, &requestError{
@@ -132,13 +138,15 @@ func (o *orgsAPI) list(r *http.Request) (int, any, error) {
 	if strings.ContainsRune(f.Search+f.Plan, 0) {
 		return 0, nil, &requestError{http.StatusBadRequest, "query: it cannot be read"}
 	}
+
 	out, err := pageByID(q, func(before *id.ID, limit int) ([]tenants.Org, error) {
 		return o.orgs.List(r.Context(), f, before, limit)
 	}, func(row tenants.Org) id.ID { return row.ID })
+
 	return http.StatusOK, out, err
 }
 
-func (o *orgsAPI) one(r *http.Request) (int, any, error) {
+func (o *orgsAPI) showOrg(r *http.Request) (int, any, error) {
 	org, err := orgOf(r)
 	if err != nil {
 		return 0, nil, err
@@ -147,8 +155,8 @@ func (o *orgsAPI) one(r *http.Request) (int, any, error) {
 	return http.StatusOK, d, err
 }
 
-func (o *orgsAPI) suspend(r *http.Request) (int, any, error) {
-	org, by, err := o.because(r)
+func (o *orgsAPI) suspendOrg(r *http.Request) (int, any, error) {
+	org, by, err := o.readReason(r)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -157,7 +165,7 @@ func (o *orgsAPI) suspend(r *http.Request) (int, any, error) {
 }
 
 func (o *orgsAPI) resumeOrg(r *http.Request) (int, any, error) {
-	org, by, err := o.because(r)
+	org, by, err := o.readReason(r)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -165,7 +173,7 @@ func (o *orgsAPI) resumeOrg(r *http.Request) (int, any, error) {
 	return http.StatusOK, d, err
 }
 
-func (o *orgsAPI) usage(r *http.Request) (int, any, error) {
+func (o *orgsAPI) showUsage(r *http.Request) (int, any, error) {
 	org, err := orgOf(r)
 	if err != nil {
 		return 0, nil, err
@@ -174,7 +182,7 @@ func (o *orgsAPI) usage(r *http.Request) (int, any, error) {
 	return http.StatusOK, u, err
 }
 
-func (o *orgsAPI) rights(r *http.Request) (int, any, error) {
+func (o *orgsAPI) showRights(r *http.Request) (int, any, error) {
 	org, err := orgOf(r)
 	if err != nil {
 		return 0, nil, err
@@ -183,7 +191,7 @@ func (o *orgsAPI) rights(r *http.Request) (int, any, error) {
 	return http.StatusOK, rights, err
 }
 
-func (o *orgsAPI) plan(r *http.Request) (int, any, error) {
+func (o *orgsAPI) setPlan(r *http.Request) (int, any, error) {
 	var in planBody
 	org, err := orgOf(r)
 	if err == nil {
@@ -195,10 +203,11 @@ func (o *orgsAPI) plan(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return o.rights(r)
+
+	return o.showRights(r)
 }
 
-func (o *orgsAPI) override(r *http.Request) (int, any, error) {
+func (o *orgsAPI) setOverride(r *http.Request) (int, any, error) {
 	var in overrideBody
 	org, err := orgOf(r)
 	if err == nil {
@@ -211,11 +220,12 @@ func (o *orgsAPI) override(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return o.rights(r)
+
+	return o.showRights(r)
 }
 
 func (o *orgsAPI) endOverride(r *http.Request) (int, any, error) {
-	org, by, err := o.because(r)
+	org, by, err := o.readReason(r)
 	if err == nil {
 		err = o.orgs.EndOverride(r.Context(), by, org, r.PathValue("feature"))
 	}
@@ -231,13 +241,14 @@ func (o *orgsAPI) addOn(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+
 	by := tenants.By{Actor: o.actor, Reason: string(in.Reason)}
 	addon, err := o.orgs.Add(r.Context(), by, org, in.Feature, in.Amount, in.Endless)
 	return http.StatusCreated, added{addon}, err
 }
 
 func (o *orgsAPI) endAddOn(r *http.Request) (int, any, error) {
-	org, by, err := o.because(r)
+	org, by, err := o.readReason(r)
 	if err != nil {
 		return 0, nil, err
 	}

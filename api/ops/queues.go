@@ -30,17 +30,18 @@ func (u redisURL) MakeRedisClient() any {
 	return client
 }
 
-func newDashboard(url string, desk *jobsAPI, readOnly bool, log *slog.Logger) (*dashboard, error) {
+func newDashboard(url string, jobs *jobsAPI, readOnly bool, log *slog.Logger) (*dashboard, error) {
 	client, err := redisx.Open(url, redisx.Worker)
 	if err != nil {
 		return nil, err
 	}
-	readOnly = readOnly || desk == nil
+
+	readOnly = readOnly || jobs == nil
 	handler := asynqmon.New(asynqmon.Options{
 		RootPath:         queuesPath,
 		RedisConnOpt:     asynq.RedisConnOpt(redisURL(url)),
 		ReadOnly:         readOnly,
-		PayloadFormatter: asynqmon.PayloadFormatterFunc(payload),
+		PayloadFormatter: asynqmon.PayloadFormatterFunc(showPayload),
 		ResultFormatter: asynqmon.ResultFormatterFunc(func(_ string, result []byte) string {
 			return fmt.Sprintf("%d bytes", len(result))
 		}),
@@ -49,9 +50,10 @@ func newDashboard(url string, desk *jobsAPI, readOnly bool, log *slog.Logger) (*
 	if err != nil {
 		return nil, errors.Join(err, handler.Close(), client.Close())
 	}
+
 	return &dashboard{
 		HTTPHandler: handler, page: page,
-		redis: client, inspect: asynq.NewInspectorFromRedisClient(client), desk: desk, readOnly: readOnly, log: log,
+		redis: client, inspect: asynq.NewInspectorFromRedisClient(client), jobs: jobs, readOnly: readOnly, log: log,
 	}, nil
 }
 
@@ -64,12 +66,13 @@ func (d *dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, api := strings.CutPrefix(r.URL.Path, queuesPath+"/api/")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	if !api {
-		d.page.serve(w, r, d.HTTPHandler)
+		d.page.servePage(w, r, d.HTTPHandler)
 		return
 	}
+
 	d.nameQueues(r.Context())
 	rest, queues := strings.CutPrefix(path, "queues/")
-	if !queues || !changes(r) {
+	if !queues || !isChange(r) {
 		d.HTTPHandler.ServeHTTP(w, r)
 		return
 	}
@@ -82,12 +85,14 @@ func (d *dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, notJSON, http.StatusUnsupportedMediaType)
 		return
 	}
-	wish, ours := readDashboardAction(r.Method, rest)
+
+	action, ours := readDashboardAction(r.Method, rest)
 	if d.readOnly || !ours { // if read-only, asynqmon refuses it
 		d.HTTPHandler.ServeHTTP(w, r)
 		return
 	}
-	d.grant(w, r, wish)
+
+	d.executeAction(w, r, action)
 }
 
 // nameQueues registers all queues with asynq. asynq's client caches per process which queues it has registered, and
@@ -100,8 +105,8 @@ func (d *dashboard) nameQueues(ctx context.Context) {
 	}
 }
 
-// payload shows the job's id, which is all that our tasks contain. Of other tasks it shows only the size.
-func payload(_ string, raw []byte) string {
+// showPayload shows the job's id, which is all that our tasks contain. Of other tasks it shows only the size.
+func showPayload(_ string, raw []byte) string {
 	var task struct {
 		ID string `json:"id"`
 	}

@@ -14,8 +14,8 @@ type dashboardAction struct {
 	task  string // id, if many is ""
 }
 
-// verbs returns the verbs allowed for tasks in a state.
-func verbs(state string) string {
+// allowedVerbs returns the verbs allowed for tasks in a state.
+func allowedVerbs(state string) string {
 	switch state {
 	case "pending":
 		return "delete archive"
@@ -41,6 +41,7 @@ func readDashboardAction(method, path string) (dashboardAction, bool) {
 		return dashboardAction{queue: name, verb: verb},
 			method == http.MethodPost && (verb == "pause" || verb == "resume")
 	}
+
 	w := dashboardAction{queue: parts[0]}
 	list, many, bulk := strings.Cut(parts[1], ":")
 	state, tasks := strings.CutSuffix(list, "_tasks")
@@ -51,7 +52,8 @@ func readDashboardAction(method, path string) (dashboardAction, bool) {
 		return w, false
 	case len(parts) == 2 && bulk:
 		if verb, ok := strings.CutSuffix(many, "_all"); ok {
-			w.verb, w.many = verb, "all"
+			w.verb = verb
+			w.many = "all"
 			if verb == "delete" {
 				wants = http.MethodDelete
 			}
@@ -59,14 +61,18 @@ func readDashboardAction(method, path string) (dashboardAction, bool) {
 			w.many = "batch"
 		}
 	case len(parts) == 3 && !bulk && method == http.MethodDelete:
-		w.task, w.verb, wants = parts[2], "delete", http.MethodDelete
+		w.task = parts[2]
+		w.verb = "delete"
+		wants = http.MethodDelete
 	case len(parts) == 3 && !bulk:
 		w.task, w.verb, _ = cutLast(parts[2])
 	}
+
 	one := w.many == "" && w.task != ""
+
 	return w,
 		method == wants && (one || w.many != "") && w.verb != "" &&
-			strings.Contains(" "+verbs(state)+" ", " "+w.verb+" ")
+			strings.Contains(" "+allowedVerbs(state)+" ", " "+w.verb+" ")
 }
 
 // cutLast cuts s at the last colon. Task ids contain a colon themselves.

@@ -25,8 +25,8 @@ const batchBody = 1_000_000
 // errNoTask is the error for an id that is neither a task in asynq nor a job.
 var errNoTask = &requestError{http.StatusNotFound, "task not found"}
 
-// grant executes w and responds like asynqmon.
-func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w dashboardAction) {
+// executeAction executes w and responds like asynqmon.
+func (d *dashboard) executeAction(rw http.ResponseWriter, r *http.Request, w dashboardAction) {
 	ctx := r.Context()
 	switch {
 	case w.state == "":
@@ -34,8 +34,8 @@ func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w dashboardAc
 	case w.verb == "cancel":
 		d.grantCancel(rw, r, w)
 	case w.many == "":
-		if err := d.act(ctx, w, w.task)[w.task]; err != nil {
-			d.refuse(rw, r, err)
+		if err := d.applyToTasks(ctx, w, w.task)[w.task]; err != nil {
+			d.respondError(rw, r, err)
 			return
 		}
 		rw.WriteHeader(http.StatusNoContent)
@@ -45,8 +45,9 @@ func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w dashboardAc
 			http.Error(rw, err.Error(), http.StatusBadRequest)
 			return
 		}
-		done, failed := []string{}, []string{}
-		said := d.act(ctx, w, ids...)
+		done := []string{}
+		failed := []string{}
+		said := d.applyToTasks(ctx, w, ids...)
 		for _, task := range ids {
 			if said[task] == nil {
 				done = append(done, task)
@@ -60,13 +61,13 @@ func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w dashboardAc
 		}[w.verb]
 		showJSON(rw, http.StatusOK, map[string][]string{names[0]: done, names[1]: failed})
 	default:
-		ids, err := d.listed(w)
+		ids, err := d.listTasks(w)
 		if err != nil {
-			d.refuse(rw, r, err)
+			d.respondError(rw, r, err)
 			return
 		}
 		n := 0
-		for _, err := range d.act(ctx, w, ids...) {
+		for _, err := range d.applyToTasks(ctx, w, ids...) {
 			if err == nil {
 				n++
 			}
@@ -76,7 +77,7 @@ func (d *dashboard) grant(rw http.ResponseWriter, r *http.Request, w dashboardAc
 	}
 }
 
-func (d *dashboard) refuse(rw http.ResponseWriter, r *http.Request, err error) {
+func (d *dashboard) respondError(rw http.ResponseWriter, r *http.Request, err error) {
 	var said *requestError
 	switch {
 	case errors.As(err, &said):
@@ -92,11 +93,12 @@ func (d *dashboard) refuse(rw http.ResponseWriter, r *http.Request, err error) {
 
 // grantPause pauses or resumes a lane. It leaves a queue that is not a lane to asynqmon, if asynq knows the queue.
 func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w dashboardAction) {
-	act := d.desk.operator.Pause
+	act := d.jobs.operator.Pause
 	if w.verb == "resume" {
-		act = d.desk.operator.Resume
+		act = d.jobs.operator.Resume
 	}
-	_, err := act(r.Context(), d.desk.by("dashboard"), "lane", w.queue)
+
+	_, err := act(r.Context(), d.jobs.actorWith("dashboard"), "lane", w.queue)
 	switch {
 	case errors.Is(err, operator.ErrScope):
 		if known, err := d.inspect.Queues(); err == nil && !slices.Contains(known, w.queue) {
@@ -105,7 +107,7 @@ func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w dashbo
 		}
 		d.HTTPHandler.ServeHTTP(rw, r)
 	case err != nil:
-		d.refuse(rw, r, err)
+		d.respondError(rw, r, err)
 	default:
 		rw.WriteHeader(http.StatusNoContent)
 	}
@@ -114,11 +116,12 @@ func (d *dashboard) grantPause(rw http.ResponseWriter, r *http.Request, w dashbo
 // grantCancel records the cancellation in the audit log and lets asynq perform it. The run's context ends, and the
 // worker snoozes the job for a minute.
 func (d *dashboard) grantCancel(rw http.ResponseWriter, r *http.Request, w dashboardAction) {
-	by := d.desk.by("dashboard")
+	by := d.jobs.actorWith("dashboard")
 	ids := []string{w.task}
 	switch w.many {
 	case "all":
-		by.Scope, ids = "all active of "+w.queue, nil
+		by.Scope = "all active of " + w.queue
+		ids = nil
 	case "batch":
 		whole, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, batchBody))
 		if err == nil {
@@ -131,16 +134,19 @@ func (d *dashboard) grantCancel(rw http.ResponseWriter, r *http.Request, w dashb
 			return
 		}
 	}
+
 	var jobs []id.ID
 	for _, task := range ids {
 		if job, ok := jobOf(task); ok {
 			jobs = append(jobs, job)
 		}
 	}
-	if err := d.desk.operator.Audit(r.Context(), by, "cancel", jobs...); err != nil {
-		d.refuse(rw, r, err)
+
+	if err := d.jobs.operator.Audit(r.Context(), by, "cancel", jobs...); err != nil {
+		d.respondError(rw, r, err)
 		return
 	}
+
 	d.HTTPHandler.ServeHTTP(rw, r)
 }
 
@@ -162,31 +168,35 @@ func jobOf(task string) (id.ID, bool) {
 	return job, ok && err == nil
 }
 
-// act applies w to the jobs of the tasks, in Postgres first. It returns an error per task; nil means done.
-func (d *dashboard) act(ctx context.Context, w dashboardAction, tasks ...string) map[string]error {
+// applyToTasks applies w to the jobs of the tasks, in Postgres first. It returns an error per task; nil means done.
+func (d *dashboard) applyToTasks(ctx context.Context, w dashboardAction, tasks ...string) map[string]error {
 	out := make(map[string]error, len(tasks))
-	keys, err := d.keys(ctx, w.queue, tasks)
+	keys, err := d.jobKeys(ctx, w.queue, tasks)
 	if err != nil {
 		for _, task := range tasks {
 			out[task] = err
 		}
 		return out
 	}
+
 	var named []string
 	var of []operator.Key
 	for _, task := range tasks {
 		if k, ok := keys[task]; ok {
-			named, of = append(named, task), append(of, k)
+			named = append(named, task)
+			of = append(of, k)
 		} else {
-			out[task] = d.stray(w.queue, task)
+			out[task] = d.deleteStray(w.queue, task)
 		}
 	}
-	by := d.desk.by("dashboard")
+
+	by := d.jobs.actorWith("dashboard")
 	if w.many == "all" {
 		by.Scope = "all " + w.state + " of " + w.queue
 	}
+
 	acts := map[string]func(context.Context, operator.By, ...operator.Key) ([]operator.Result, error){
-		"run": d.desk.operator.Run, "archive": d.desk.operator.Archive, "delete": d.desk.operator.Drop,
+		"run": d.jobs.operator.Run, "archive": d.jobs.operator.Archive, "delete": d.jobs.operator.Drop,
 	}
 	results, err := acts[w.verb](ctx, by, of...)
 	for i, task := range named {
@@ -196,21 +206,22 @@ func (d *dashboard) act(ctx context.Context, w dashboardAction, tasks ...string)
 		case results[i] == operator.Held:
 			out[task] = errHeld
 		case results[i] == operator.Gone:
-			out[task] = d.stray(w.queue, task)
+			out[task] = d.deleteStray(w.queue, task)
 		case results[i] == operator.Unfit: // the job is dead already: archive its task
 			_ = d.inspect.ArchiveTask(w.queue, task)
 			out[task] = nil
 		default:
-			d.tidy(w, task)
+			d.deleteOutdated(w, task)
 			out[task] = nil
 		}
 	}
+
 	return out
 }
 
-// keys returns the jobs of the tasks. It reads the payload, which names the org. For tasks that asynq no longer has or
-// cannot read, it looks up the job id contained in the task id.
-func (d *dashboard) keys(ctx context.Context, name string, tasks []string) (map[string]operator.Key, error) {
+// jobKeys returns the jobs of the tasks. It reads the payload, which names the org. For tasks that asynq no longer has
+// or cannot read, it looks up the job id contained in the task id.
+func (d *dashboard) jobKeys(ctx context.Context, name string, tasks []string) (map[string]operator.Key, error) {
 	out := make(map[string]operator.Key, len(tasks))
 	asked := map[id.ID][]string{}
 	var ids []id.ID
@@ -223,23 +234,27 @@ func (d *dashboard) keys(ctx context.Context, name string, tasks []string) (map[
 			continue
 		}
 		if job, ok := jobOf(task); ok {
-			ids, asked[job] = append(ids, job), append(asked[job], task)
+			ids = append(ids, job)
+			asked[job] = append(asked[job], task)
 		}
 	}
+
 	if len(ids) == 0 {
 		return out, nil
 	}
-	found, err := d.desk.operator.Locate(ctx, ids...)
+
+	found, err := d.jobs.operator.Locate(ctx, ids...)
 	for _, k := range found {
 		for _, task := range asked[k.ID] {
 			out[task] = k
 		}
 	}
+
 	return out, err
 }
 
-// stray deletes a task without a job, whatever the requested action.
-func (d *dashboard) stray(name, task string) error {
+// deleteStray deletes a task without a job, whatever the requested action.
+func (d *dashboard) deleteStray(name, task string) error {
 	err := d.inspect.DeleteTask(name, task)
 	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
 		return errNoTask
@@ -250,13 +265,14 @@ func (d *dashboard) stray(name, task string) error {
 	return err
 }
 
-// tidy deletes the task if its state is outdated after the action: the task was left under an older id of its job, or
-// asynq was not updated. If the job needs a task, the relay creates one.
-func (d *dashboard) tidy(w dashboardAction, task string) {
+// deleteOutdated deletes the task if its state is outdated after the action: the task was left under an older id of its
+// job, or asynq was not updated. If the job needs a task, the relay creates one.
+func (d *dashboard) deleteOutdated(w dashboardAction, task string) {
 	info, err := d.inspect.GetTaskInfo(w.queue, task)
 	if err != nil {
 		return
 	}
+
 	outdated := map[string][]asynq.TaskState{
 		"run":     {asynq.TaskStateArchived, asynq.TaskStateRetry, asynq.TaskStateScheduled, asynq.TaskStateCompleted},
 		"archive": {asynq.TaskStatePending, asynq.TaskStateRetry, asynq.TaskStateScheduled, asynq.TaskStateCompleted},
@@ -270,9 +286,9 @@ func (d *dashboard) tidy(w dashboardAction, task string) {
 	}
 }
 
-// listed returns every task of a list. It reads page by page until a round finds no new task, at most three rounds,
+// listTasks returns every task of a list. It reads page by page until a round finds no new task, at most three rounds,
 // since the list changes while it is read.
-func (d *dashboard) listed(w dashboardAction) ([]string, error) {
+func (d *dashboard) listTasks(w dashboardAction) ([]string, error) {
 	list := map[string]func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){
 		"pending": d.inspect.ListPendingTasks, "scheduled": d.inspect.ListScheduledTasks,
 		"retry":    d.inspect.ListRetryTasks,
@@ -288,16 +304,20 @@ func (d *dashboard) listed(w dashboardAction) ([]string, error) {
 			if err != nil {
 				return nil, fmt.Errorf("list %s of %s: %w", w.state, w.queue, err)
 			}
+
 			for _, t := range tasks {
 				if !seen[t.ID] {
-					seen[t.ID], found = true, true
+					seen[t.ID] = true
+					found = true
 					ids = append(ids, t.ID)
 				}
 			}
+
 			if len(tasks) < size {
 				break
 			}
 		}
 	}
+
 	return ids, nil
 }

@@ -38,11 +38,13 @@ func newDashboardPage(h http.Handler) (*dashboardPage, error) {
 	if w.status >= http.StatusBadRequest || strings.Count(own, start) != 1 {
 		return nil, errors.New("the dashboard has no page")
 	}
+
 	scripts := []string{"'self'"}
 	for _, script := range inlineScript.FindAllStringSubmatch(own, -1) {
 		sum := sha256.Sum256([]byte(script[1]))
 		scripts = append(scripts, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 	}
+
 	return &dashboardPage{
 		original: w.body.Bytes(),
 		// Material-UI sets the nonce on the style elements that it creates.
@@ -53,8 +55,8 @@ func newDashboardPage(h http.Handler) (*dashboardPage, error) {
 	}, nil
 }
 
-// serve serves a request for the page or one of its files by h.
-func (p *dashboardPage) serve(w http.ResponseWriter, r *http.Request, h http.Handler) {
+// servePage serves a request for the page or one of its files by h.
+func (p *dashboardPage) servePage(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	held := &heldResponse{header: w.Header()}
 	h.ServeHTTP(held, r)
 	body := held.body.Bytes()
@@ -67,6 +69,7 @@ func (p *dashboardPage) serve(w http.ResponseWriter, r *http.Request, h http.Han
 	if held.status != 0 {
 		w.WriteHeader(held.status)
 	}
+
 	_, _ = w.Write(body) //nolint:gosec // the dashboard's own response
 }
 

@@ -51,10 +51,11 @@ func newReadiness(o Options) (*readiness, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	checks := []check{
 		{"postgres", o.DB.Ping},
 		{"redis", func(ctx context.Context) error { return client.Ping(ctx).Err() }},
-		{"migrations", migrated(o.DatabaseURL)},
+		{"migrations", pendingCheck(o.DatabaseURL)},
 	}
 	if o.Ending != nil {
 		checks = append(checks, check{"process", func(context.Context) error {
@@ -64,13 +65,16 @@ func newReadiness(o Options) (*readiness, error) {
 			return nil
 		}})
 	}
+
 	for name, run := range o.Ready {
 		checks = append(checks, check{name, run})
 	}
+
 	writes := o.DB.Writes()
 	if o.Role == "worker" || o.Role == "scheduler" {
 		checks = append(checks, check{writesPart, func(ctx context.Context) error { return checkWrites(ctx, writes) }})
 	}
+
 	return &readiness{
 		redis: client, checks: checks, writes: writes, lacks: append([]httpx.Part{}, o.NotConfigured...),
 	}, nil
@@ -98,9 +102,9 @@ var (
 	ErrUnpublished = errors.New("the prices of the billing sandbox are not published yet")
 )
 
-// migrated returns a check for pending migrations. It caches success, since a schema only gains migrations and the
+// pendingCheck returns a check for pending migrations. It caches success, since a schema only gains migrations and the
 // binary does not change.
-func migrated(url string) func(context.Context) error {
+func pendingCheck(url string) func(context.Context) error {
 	var done atomic.Bool
 	return func(ctx context.Context) error {
 		if done.Load() {
@@ -120,16 +124,19 @@ func migrated(url string) func(context.Context) error {
 func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
 	defer cancel()
+
 	without := r.URL.Query()["exclude"]
 	var (
 		wait    sync.WaitGroup
 		results = make([]*checked, len(rd.checks))
 	)
+
 	for i, c := range rd.checks {
 		if !slices.Contains(without, c.name) {
-			wait.Go(func() { results[i] = c.result(ctx) })
+			wait.Go(func() { results[i] = c.runCheck(ctx) })
 		}
 	}
+
 	degraded := []string{}
 	if !slices.Contains(without, writesPart) {
 		wait.Go(func() {
@@ -138,6 +145,7 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		})
 	}
+
 	wait.Wait()
 
 	body := struct {
@@ -152,23 +160,27 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		if body.Checks[c.name] = results[i]; !results[i].OK {
-			body.Status, status = "not ready", http.StatusServiceUnavailable
+			body.Status = "not ready"
+			status = http.StatusServiceUnavailable
 		}
 	}
+
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func (c check) result(ctx context.Context) (res *checked) {
+func (c check) runCheck(ctx context.Context) (res *checked) {
 	began := time.Now()
 	res = &checked{}
 	defer func() {
 		if v := recover(); v != nil {
-			res.OK, res.Reason = false, "error"
+			res.OK = false
+			res.Reason = "error"
 		}
 		res.TookMS = float64(time.Since(began).Microseconds()) / 1000
 	}()
+
 	err := c.run(ctx)
 	switch {
 	case err == nil:
@@ -183,10 +195,11 @@ func (c check) result(ctx context.Context) (res *checked) {
 	default:
 		res.Reason = "error"
 	}
+
 	return res
 }
 
-func healthy(w http.ResponseWriter, _ *http.Request) {
+func serveHealth(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }

@@ -17,8 +17,8 @@ type route struct {
 	status  []int    // of success; nil: 200, or 204 without an answer
 }
 
-// method returns the method and the path of the pattern.
-func (r *route) method() (method, path string) {
+// splitPattern returns the method and the path of the pattern.
+func (r *route) splitPattern() (method, path string) {
 	method, path, _ = strings.Cut(strings.TrimSuffix(r.pattern, "{$}"), " ")
 	return method, path
 }
@@ -32,7 +32,7 @@ type routes struct {
 // add adds JSON routes, which d handles.
 func (r *routes) add(d *jobsAPI, all ...route) {
 	for _, one := range all {
-		r.Handle(one.pattern, d.handle(one.h))
+		r.Handle(one.pattern, d.serveJSON(one.h))
 	}
 	r.json = append(r.json, all...)
 }

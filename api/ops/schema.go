@@ -13,8 +13,8 @@ import (
 // schemaOf returns the JSON Schema of the encoding of v's type.
 func schemaOf(v any) object { return schemaOfType(reflect.TypeOf(v)) }
 
-// encoded returns the schemas of types that encode themselves.
-func encoded(t reflect.Type) (object, bool) {
+// encodedSchema returns the schemas of types that encode themselves.
+func encodedSchema(t reflect.Type) (object, bool) {
 	switch t {
 	case reflect.TypeFor[id.ID]():
 		return object{"type": "string", "format": "uuid"}, true
@@ -23,19 +23,21 @@ func encoded(t reflect.Type) (object, bool) {
 	case reflect.TypeFor[json.RawMessage]():
 		return object{}, true // anything
 	}
+
 	if v, ok := reflect.Zero(t).Interface().(wire.Typed); ok {
 		return object{"type": v.JSONTypes()}, true
 	}
+
 	return nil, false
 }
 
 func schemaOfType(t reflect.Type) object {
-	if known, ok := encoded(t); ok {
+	if known, ok := encodedSchema(t); ok {
 		return known
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return nullable(schemaOfType(t.Elem()))
+		return allowNull(schemaOfType(t.Elem()))
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.String:
@@ -49,21 +51,22 @@ func schemaOfType(t reflect.Type) object {
 	case reflect.Map:
 		return object{"type": "object", "additionalProperties": schemaOfType(t.Elem())}
 	case reflect.Struct:
-		properties, required := object{}, []string{}
-		fields(t, properties, &required)
+		properties := object{}
+		required := []string{}
+		addFields(t, properties, &required)
 		return object{"type": "object", "properties": properties, "required": required}
 	default:
 		panic("openapi: no schema of " + t.String())
 	}
 }
 
-// fields adds the members of a struct, also those of embedded structs.
-func fields(t reflect.Type, properties object, required *[]string) {
+// addFields adds the members of a struct, also those of embedded structs.
+func addFields(t reflect.Type, properties object, required *[]string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
-			fields(f.Type, properties, required)
+			addFields(f.Type, properties, required)
 			continue
 		}
 		properties[name] = schemaOfType(f.Type)
@@ -73,8 +76,8 @@ func fields(t reflect.Type, properties object, required *[]string) {
 	}
 }
 
-// nullable returns a schema that also admits null.
-func nullable(schema object) object {
+// allowNull returns a schema that also admits null.
+func allowNull(schema object) object {
 	if kind, ok := schema["type"].(string); ok {
 		schema["type"] = []string{kind, "null"}
 	}

@@ -13,6 +13,7 @@ func (o Options) mountSlots(mux *routes, d *jobsAPI) {
 	if o.Worker == nil || d == nil {
 		return
 	}
+
 	type slots struct {
 		Concurrency int `json:"concurrency"`
 	}
@@ -25,11 +26,13 @@ func (o Options) mountSlots(mux *routes, d *jobsAPI) {
 		if in.Concurrency < 1 || in.Concurrency > mostSlots {
 			return 0, nil, &requestError{http.StatusUnprocessableEntity, fmt.Sprintf("concurrency: 1 to %d", mostSlots)}
 		}
-		by := d.by("")
+
+		by := d.actorWith("")
 		by.Scope = fmt.Sprintf("%s: %d, was %d", o.Role, in.Concurrency, o.Worker.Concurrency())
 		if err := o.Worker.SetConcurrency(r.Context(), in.Concurrency); err != nil {
 			return 0, nil, err
 		}
+
 		return http.StatusOK, slots{o.Worker.Concurrency()}, d.operator.Audit(r.Context(), by, "concurrency")
 	}
 	mux.add(

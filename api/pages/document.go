@@ -31,7 +31,8 @@ func (p *Pages) completeDocument() {
 
 // ownDocument returns the document for the platform's own hosts, with its contact and its address.
 func (p *Pages) ownDocument() *huma.OpenAPI {
-	doc, info := *p.Huma.OpenAPI(), *p.Huma.OpenAPI().Info
+	doc := *p.Huma.OpenAPI()
+	info := *p.Huma.OpenAPI().Info
 	doc.Servers = []*huma.Server{{URL: "/", Description: "The host that serves this document"}}
 	info.Contact = &huma.Contact{Name: branding.PlatformName}
 	if p.PublicURL != "" {
@@ -45,7 +46,8 @@ func (p *Pages) ownDocument() *huma.OpenAPI {
 // neutralDocument returns the document for a host that may hide the platform: its title, and neither the platform's
 // contact nor its address. The API is served at that host too.
 func (p *Pages) neutralDocument(title string) *huma.OpenAPI {
-	doc, info := *p.Huma.OpenAPI(), *p.Huma.OpenAPI().Info
+	doc := *p.Huma.OpenAPI()
+	info := *p.Huma.OpenAPI().Info
 	info.Title = title
 	doc.Info = &info
 	doc.Servers = []*huma.Server{{URL: "/"}}

@@ -43,6 +43,7 @@ func documentExample(op *huma.Operation, e *examples.Example) {
 		// The form of a merge patch shares the media type object of JSON.
 		op.RequestBody.Content[kind].Example = e.Request
 	}
+
 	if e.Response != nil {
 		response := op.Responses[strconv.Itoa(e.Status)]
 		if response == nil || response.Content[jsonType] == nil {

@@ -30,5 +30,6 @@ var texts = []string{
 	"EnrolmentTransition.from", "SequenceSchedule.from", "CreateSequenceRequest.schedule.from",
 	"UpdateSequenceRequest.schedule.from",
 	"Attachment.type", "Message.from", "to[]", "why[]", "recipient", "reply_text", "diagnostic",
-	"blocked_countries[]", "postal_address", "tracking_domain", "events_path",
+	"blocked_countries[]", "postal_address", "tracking_domain", "events_path", "cursor",
+	"SearchContactsRequest.q", "encoding", "delimiter", "locale", "column",
 }

@@ -22,17 +22,20 @@ func encodeDocument(doc *huma.OpenAPI) []byte {
 	if err != nil {
 		panic(fmt.Errorf("encode the API document: %w", err)) // our own types always encode
 	}
+
 	var tree map[string]any
 	in := json.NewDecoder(bytes.NewReader(plain))
 	in.UseNumber()
 	if err := in.Decode(&tree); err != nil {
 		panic(fmt.Errorf("decode the API document: %w", err))
 	}
-	valued{known: operations.Values(), shared: map[string]any{}}.document(tree)
+
+	valued{known: operations.Values(), shared: map[string]any{}}.describeValues(tree)
 	out, err := json.MarshalIndent(tree, "", "  ")
 	if err != nil {
 		panic(fmt.Errorf("encode the API document: %w", err))
 	}
+
 	return append(out, '\n')
 }
 
@@ -42,11 +45,11 @@ type valued struct {
 	shared map[string]any // schemas of lists of values that several strings share, by name
 }
 
-func (v valued) document(tree map[string]any) {
+func (v valued) describeValues(tree map[string]any) {
 	eachString(tree, func(s map[string]any, keys ...string) any {
 		for _, key := range keys {
 			if value, known := v.known[key]; known {
-				return v.with(s, value)
+				return v.withFacts(s, value)
 			}
 		}
 		return s
@@ -58,10 +61,10 @@ func (v valued) document(tree map[string]any) {
 	}
 }
 
-// with returns s with the facts of value.
-func (v valued) with(s map[string]any, value operations.Value) any {
+// withFacts returns s with the facts of value.
+func (v valued) withFacts(s map[string]any, value operations.Value) any {
 	if value.Name != "" {
-		return v.reference(s, value)
+		return v.sharedReference(s, value)
 	}
 	if value.Format != "" {
 		s["format"] = value.Format
@@ -80,6 +83,7 @@ func eachString(tree map[string]any, change func(schema map[string]any, keys ...
 	for name, s := range schemas {
 		eachMember(name, s, change)
 	}
+
 	paths, _ := tree["paths"].(map[string]any)
 	for _, item := range paths {
 		methods, _ := item.(map[string]any)
@@ -88,7 +92,7 @@ func eachString(tree map[string]any, change func(schema map[string]any, keys ...
 			all, _ := operation["parameters"].([]any)
 			for _, parameter := range all {
 				p, _ := parameter.(map[string]any)
-				if s, ok := p["schema"].(map[string]any); ok && open(s) {
+				if s, ok := p["schema"].(map[string]any); ok && isUnspecified(s) {
 					name := fmt.Sprint(p["name"])
 					p["schema"] = change(s, "?"+name, name)
 				}
@@ -107,18 +111,18 @@ func eachMember(path string, schema any, change func(map[string]any, ...string) 
 		eachMember(at, member, change)
 		if items, ok := member["items"].(map[string]any); ok {
 			eachMember(at+"[]", items, change)
-			if open(items) {
+			if isUnspecified(items) {
 				member["items"] = change(items, at+"[]", name+"[]")
 			}
 		}
-		if open(member) {
+		if isUnspecified(member) {
 			properties[name] = change(member, at, name)
 		}
 	}
 }
 
-// reference returns a reference to the schema of value's list. The description of s stays beside it.
-func (v valued) reference(s map[string]any, value operations.Value) map[string]any {
+// sharedReference returns a reference to the schema of value's list. The description of s stays beside it.
+func (v valued) sharedReference(s map[string]any, value operations.Value) map[string]any {
 	v.shared[value.Name] = map[string]any{
 		"type": huma.TypeString, "enum": enumOf(value.Enum, nil),
 		"description": "The values of today; more may be added",
@@ -142,8 +146,8 @@ func enumOf(values []string, kind any) []any {
 	return all
 }
 
-// open reports whether s is a string of which nothing is said yet.
-func open(s map[string]any) bool {
+// isUnspecified reports whether s is a string of which nothing is said yet.
+func isUnspecified(s map[string]any) bool {
 	kinds, _ := s["type"].([]any)
 	if s["type"] != huma.TypeString && !slices.Contains(kinds, any(huma.TypeString)) {
 		return false

@@ -31,7 +31,7 @@ func Introduction() string {
 func documentWebhooks(doc *huma.OpenAPI) {
 	all := map[string]any{}
 	for _, t := range events.Catalogue() {
-		all[t.Name] = map[string]any{"post": webhook(t)}
+		all[t.Name] = map[string]any{"post": webhookOperation(t)}
 	}
 	maps.Copy(doc.Components.Parameters, webhookHeaders())
 	extended := map[string]any{"webhooks": all}
@@ -39,21 +39,24 @@ func documentWebhooks(doc *huma.OpenAPI) {
 	doc.Extensions = extended
 }
 
-func webhook(t events.Type) map[string]any {
+func webhookOperation(t events.Type) map[string]any {
 	sample, err := t.Example()
 	if err != nil {
 		panic(fmt.Errorf("sample of %s: %w", t.Name, err)) // the catalogue's test fails first
 	}
+
 	members := t.Schema()["properties"].(map[string]any) //nolint:forcetypeassert // an envelope has them
 	description := "Sent when " + t.Description + "."
 	if !t.Live {
 		description += " Reserved: nothing emits it yet, and its payload may still change; test sends carry the " +
 			"example."
 	}
+
 	headers := []any{}
 	for _, name := range slices.Sorted(maps.Keys(webhookHeaders())) {
 		headers = append(headers, map[string]any{"$ref": "#/components/parameters/" + name})
 	}
+
 	return map[string]any{
 		"operationId": "webhook." + strings.ReplaceAll(t.Name, ".", "_"), "security": []any{},
 		"summary": t.Name, "description": description, "tags": []string{"Events"},

@@ -55,7 +55,8 @@ const markdownType = "text/markdown"
 // the console does to show a guide beside a screen, gets the source.
 func (p *Pages) mountGuides() {
 	for _, g := range allGuides() {
-		page, source := p.pageOf(g.page), p.sourceOf(g)
+		page := p.pageOf(g.pageFor)
+		source := p.sourceOf(g)
 		handler := func(c *fiber.Ctx) error {
 			c.Vary(fiber.HeaderAccept)
 			if c.Get(fiber.HeaderAccept) == markdownType {
@@ -68,12 +69,13 @@ func (p *Pages) mountGuides() {
 			p.Fiber.Get(guidesPath, handler)
 			continue
 		}
+
 		p.Fiber.Get(guidesPath+g.name, handler)
 	}
 }
 
-// page returns the guide's page for one of the platform's own hosts or for a custom domain.
-func (g *guide) page(own bool) (branding.Page, error) {
+// pageFor returns the guide's page for one of the platform's own hosts or for a custom domain.
+func (g *guide) pageFor(own bool) (branding.Page, error) {
 	switch {
 	case own:
 		return g.whole(), nil
@@ -86,19 +88,22 @@ func (g *guide) page(own bool) (branding.Page, error) {
 // sourceOf returns a handler for the Markdown of a guide.
 func (p *Pages) sourceOf(g *guide) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		home, err := p.admit(c)
+		home, err := p.admitPage(c)
 		if err != nil {
 			return err
 		}
-		if _, err := g.page(home.IsZero()); err != nil {
+		if _, err := g.pageFor(home.IsZero()); err != nil {
 			return err
 		}
+
 		text := g.sharedText
 		if home.IsZero() {
 			text = g.wholeText
 		}
+
 		c.Set("Content-Type", markdownType+"; charset=utf-8")
 		c.Set("Cache-Control", "no-cache")
+
 		return c.SendString(text)
 	}
 }
@@ -109,6 +114,7 @@ func allGuides() []*guide {
 	if err != nil {
 		panic(fmt.Errorf("list guides: %w", err)) // the files are embedded
 	}
+
 	markdown := goldmark.New(
 		// the policy forbids style attributes
 		goldmark.WithExtensions(extension.NewTable(
@@ -120,21 +126,24 @@ func allGuides() []*guide {
 		if err != nil {
 			panic(fmt.Errorf("read guide %s: %w", f.Name(), err)) // the file is embedded
 		}
+
 		text := string(source)
 		g := &guide{
-			name: strings.TrimSuffix(f.Name(), ".md"), whole: rendered(markdown, text), wholeText: text,
+			name: strings.TrimSuffix(f.Name(), ".md"), whole: renderOnce(markdown, text), wholeText: text,
 		}
 		if !slices.Contains(operatorGuides, g.name) {
 			g.sharedText, _, _ = strings.Cut(text, operatorsPart)
-			g.shared = rendered(markdown, g.sharedText)
+			g.shared = renderOnce(markdown, g.sharedText)
 		}
+
 		guides = append(guides, g)
 	}
+
 	return guides
 }
 
-// rendered returns a function that renders a guide once.
-func rendered(markdown goldmark.Markdown, source string) func() branding.Page {
+// renderOnce returns a function that renders a guide once.
+func renderOnce(markdown goldmark.Markdown, source string) func() branding.Page {
 	return sync.OnceValue(func() branding.Page { return renderGuide(markdown, source) })
 }
 

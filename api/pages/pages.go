@@ -27,31 +27,36 @@ func New(s *httpx.Server, brands *branding.Resolver) *Pages { return &Pages{Serv
 // carry some.
 func (p *Pages) pageOf(choose func(own bool) (branding.Page, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		home, err := p.admit(c)
+		home, err := p.admitPage(c)
 		if err != nil {
 			return err
 		}
+
 		one, err := choose(home.IsZero())
 		if err != nil {
 			return err
 		}
+
 		shown := p.BrandOf(c.UserContext(), home)
 		body, policy, err := shown.Render(one)
 		if err != nil {
 			return err
 		}
+
 		c.Set("Content-Type", "text/html; charset=utf-8")
 		c.Set("Content-Security-Policy", policy)
 		c.Set("Cache-Control", "no-cache") // the brand may change at any time
+
 		return c.Send(body)
 	}
 }
 
-// admit counts a request for a page against its address's limit, and returns the org of the host: zero for one of the
-// platform's own hosts.
-func (p *Pages) admit(c *fiber.Ctx) (id.ID, error) {
+// admitPage counts a request for a page against its address's limit, and returns the org of the host: zero for one of
+// the platform's own hosts.
+func (p *Pages) admitPage(c *fiber.Ctx) (id.ID, error) {
 	r := httpx.RequestOf(c.UserContext())
-	r.Op, r.IP = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}, p.ClientIP(c)
+	r.Op = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}
+	r.IP = p.ClientIP(c)
 	if err := p.LimitAddress(c, r); err != nil {
 		return id.ID{}, err
 	}

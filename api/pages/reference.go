@@ -64,8 +64,8 @@ func (p *Pages) MountDocs() {
 		sum := sha256.Sum256(own.Plain())
 		return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	})
-	titled := branded(func(title string) []byte { return encodeDocument(p.neutralDocument(title)) })
-	p.Fiber.Get("/openapi.json", p.file("application/json", func(c *fiber.Ctx) *httpx.Fixed {
+	titled := cacheByTitle(func(title string) []byte { return encodeDocument(p.neutralDocument(title)) })
+	p.Fiber.Get("/openapi.json", p.serveFixed("application/json", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache")
 		// Served under any host. The document names the platform only on a host that is known to show the platform.
 		shown, _ := p.BrandAt(c.UserContext())
@@ -75,8 +75,8 @@ func (p *Pages) MountDocs() {
 		}
 		return titled(referenceTitle(shown))
 	}))
-	page := branded(func(title string) []byte { return fmt.Appendf(nil, docsPage, html.EscapeString(title)) })
-	p.Fiber.Get("/docs", p.file("text/html; charset=utf-8", func(c *fiber.Ctx) *httpx.Fixed {
+	page := cacheByTitle(func(title string) []byte { return fmt.Appendf(nil, docsPage, html.EscapeString(title)) })
+	p.Fiber.Get("/docs", p.serveFixed("text/html; charset=utf-8", func(c *fiber.Ctx) *httpx.Fixed {
 		c.Set("Cache-Control", "no-cache") // the brand's name may change at any time
 		shown, _ := p.BrandAt(c.UserContext())
 		return page(referenceTitle(shown))
@@ -84,27 +84,29 @@ func (p *Pages) MountDocs() {
 	start := httpx.NewFixed(func() []byte { return []byte(docsStart) })
 	p.Fiber.Get(
 		"/docs/start.js",
-		p.file("text/javascript; charset=utf-8", func(*fiber.Ctx) *httpx.Fixed { return start }),
+		p.serveFixed("text/javascript; charset=utf-8", func(*fiber.Ctx) *httpx.Fixed { return start }),
 	)
+
 	for name, kind := range map[string]string{
 		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 		"favicon-32x32.png": "image/png",
 	} {
-		content := asset(name)
-		p.Fiber.Get("/docs/"+name, p.file(kind, func(*fiber.Ctx) *httpx.Fixed { return content }))
+		content := readAsset(name)
+		p.Fiber.Get("/docs/"+name, p.serveFixed(kind, func(*fiber.Ctx) *httpx.Fixed { return content }))
 	}
 }
 
 // mostBranded is the number of titles for which a page is cached.
 const mostBranded = 64
 
-// branded returns a function that caches the result of write per title.
-func branded(write func(title string) []byte) func(title string) *httpx.Fixed {
+// cacheByTitle returns a function that caches the result of write per title.
+func cacheByTitle(write func(title string) []byte) func(title string) *httpx.Fixed {
 	var mu sync.Mutex
 	known := map[string]*httpx.Fixed{}
 	return func(title string) *httpx.Fixed {
 		mu.Lock()
 		defer mu.Unlock()
+
 		k := known[title]
 		if k == nil {
 			if len(known) >= mostBranded {
@@ -113,6 +115,7 @@ func branded(write func(title string) []byte) func(title string) *httpx.Fixed {
 			k = httpx.NewFixed(func() []byte { return write(title) })
 			known[title] = k
 		}
+
 		return k
 	}
 }
@@ -120,13 +123,14 @@ func branded(write func(title string) []byte) func(title string) *httpx.Fixed {
 // referenceTitle returns the title of the reference page.
 func referenceTitle(shown branding.Shown) string { return strings.TrimSpace(shown.Name + " API") }
 
-// file returns a handler that serves what find returns. It is rate limited by address as a public route is, and
+// serveFixed returns a handler that serves what find returns. It is rate limited by address as a public route is, and
 // browsers may cache the response. Query parameters are ignored, as on every page.
-func (p *Pages) file(kind string, find func(*fiber.Ctx) *httpx.Fixed) fiber.Handler {
+func (p *Pages) serveFixed(kind string, find func(*fiber.Ctx) *httpx.Fixed) fiber.Handler {
 	public := &httpx.Op{Method: http.MethodGet, Path: "/docs"}
 	return func(c *fiber.Ctx) error {
 		r := httpx.RequestOf(c.UserContext())
-		r.Op, r.IP = public, p.ClientIP(c)
+		r.Op = public
+		r.IP = p.ClientIP(c)
 		if err := p.LimitAddress(c, r); err != nil {
 			return err
 		}
@@ -138,15 +142,17 @@ func (p *Pages) file(kind string, find func(*fiber.Ctx) *httpx.Fixed) fiber.Hand
 	}
 }
 
-// asset returns one embedded file. Some files are stored compressed.
-func asset(name string) *httpx.Fixed {
+// readAsset returns one embedded file. Some files are stored compressed.
+func readAsset(name string) *httpx.Fixed {
 	if b, err := static.FS.ReadFile(name); err == nil {
 		return httpx.NewFixed(func() []byte { return b })
 	}
+
 	packed, err := static.FS.ReadFile(name + ".gz")
 	if err != nil {
 		panic(fmt.Errorf("asset %s: %w", name, err)) // the module has no such file
 	}
+
 	k := httpx.NewFixed(func() []byte {
 		unpack, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
@@ -159,5 +165,6 @@ func asset(name string) *httpx.Fixed {
 		return plain
 	})
 	k.Gzip = func() []byte { return packed }
+
 	return k
 }

@@ -23,7 +23,7 @@ const robots = "User-agent: *\nAllow: /docs\nDisallow: /\n"
 
 // mountRoot serves what browsers and crawlers ask every host for.
 func (p *Pages) mountRoot() {
-	p.Fiber.Get("/", p.limited(func(c *fiber.Ctx) error {
+	p.Fiber.Get("/", p.limitByAddress(func(c *fiber.Ctx) error {
 		c.Vary(fiber.HeaderAccept)
 		if !isBrowser(c.Get(fiber.HeaderAccept)) {
 			return fault.New(fault.NotFound, "There is nothing at this address. The API begins at /api/v1.")
@@ -32,19 +32,20 @@ func (p *Pages) mountRoot() {
 		c.Status(http.StatusFound)
 		return nil
 	}))
-	p.Fiber.Get("/robots.txt", p.limited(func(c *fiber.Ctx) error {
+	p.Fiber.Get("/robots.txt", p.limitByAddress(func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "text/plain; charset=utf-8")
 		c.Set(fiber.HeaderCacheControl, "public, max-age=3600")
 		return c.SendString(robots)
 	}))
-	p.Fiber.Get("/favicon.ico", p.limited(p.favicon))
+	p.Fiber.Get("/favicon.ico", p.limitByAddress(p.sendFavicon))
 }
 
-// limited returns a handler that is rate limited by address, as that of a public route is.
-func (p *Pages) limited(next fiber.Handler) fiber.Handler {
+// limitByAddress returns a handler that is rate limited by address, as that of a public route is.
+func (p *Pages) limitByAddress(next fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		r := httpx.RequestOf(c.UserContext())
-		r.Op, r.IP = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}, p.ClientIP(c)
+		r.Op = &httpx.Op{Method: http.MethodGet, Path: c.Route().Path}
+		r.IP = p.ClientIP(c)
 		if err := p.LimitAddress(c, r); err != nil {
 			return err
 		}
@@ -56,15 +57,15 @@ func (p *Pages) limited(next fiber.Handler) fiber.Handler {
 func isBrowser(accept string) bool {
 	for one := range strings.SplitSeq(accept, ",") {
 		kind, parameters, _ := strings.Cut(one, ";")
-		if strings.EqualFold(strings.TrimSpace(kind), "text/html") && !refuses(parameters) {
+		if strings.EqualFold(strings.TrimSpace(kind), "text/html") && !hasZeroWeight(parameters) {
 			return true
 		}
 	}
 	return false
 }
 
-// refuses reports whether the parameters of a media type give it the weight 0.
-func refuses(parameters string) bool {
+// hasZeroWeight reports whether the parameters of a media type give it the weight 0.
+func hasZeroWeight(parameters string) bool {
 	for one := range strings.SplitSeq(parameters, ";") {
 		name, weight, _ := strings.Cut(strings.ReplaceAll(one, " ", ""), "=")
 		if strings.EqualFold(name, "q") && strings.Trim(weight, "0.") == "" {
@@ -74,16 +75,19 @@ func refuses(parameters string) bool {
 	return false
 }
 
-// favicon sends a square in the first colour of the host's brand, so that a hidden platform shows no mark of its own.
-func (p *Pages) favicon(c *fiber.Ctx) error {
+// sendFavicon sends a square in the first colour of the host's brand, so that a hidden platform shows no mark of its
+// own.
+func (p *Pages) sendFavicon(c *fiber.Ctx) error {
 	shown, err := p.BrandAt(c.UserContext())
 	if err != nil {
 		return err
 	}
-	icon, err := square(shown.Colors.Primary)
+
+	icon, err := squareIcon(shown.Colors.Primary)
 	if err != nil {
 		return err
 	}
+
 	c.Set(fiber.HeaderContentType, "image/png")
 	c.Set(fiber.HeaderCacheControl, "public, max-age=3600")
 	return c.Send(icon)
@@ -94,10 +98,11 @@ const (
 	iconRadius = 7
 )
 
-// square returns a PNG of a square with round corners.
-func square(in branding.Color) ([]byte, error) {
+// squareIcon returns a PNG of a square with round corners.
+func squareIcon(in branding.Color) ([]byte, error) {
 	m := image.NewPaletted(image.Rect(0, 0, iconSize, iconSize),
 		color.Palette{color.Transparent, color.NRGBA{in.R, in.G, in.B, math.MaxUint8}})
+
 	for y := range iconSize {
 		for x := range iconSize {
 			dx, dy := fromCorner(x), fromCorner(y)
@@ -106,8 +111,10 @@ func square(in branding.Color) ([]byte, error) {
 			}
 		}
 	}
+
 	var b bytes.Buffer
 	err := png.Encode(&b, m)
+
 	return b.Bytes(), err
 }
 

@@ -33,5 +33,6 @@ func webhooksPage() template.HTML {
 	if err != nil {
 		panic(fmt.Errorf("render the webhooks page: %w", err)) // our own files always render
 	}
+
 	return template.HTML(out.String()) //nolint:gosec // made by the template above
 }

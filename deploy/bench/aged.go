@@ -106,13 +106,18 @@ func newAgedWorld(ctx context.Context, log *slog.Logger, size aged.Size) (w *wor
 // agedRepeats is how often each read is sent after the first time.
 const agedRepeats = 3
 
+// agedSlow is the median from which on a variant has a line of its own.
+const agedSlow = 30 * time.Millisecond
+
 // agedReads sends the reads of an org, and prints the times of each operation over all its variants, and the slowest
-// variant.
+// variant; then each slow variant.
 func agedReads(ctx context.Context, out io.Writer, base string, org aged.Org, reads []aged.Request) error {
 	took, slowest := map[string][]time.Duration{}, map[string]aged.Request{}
 	most := map[string]time.Duration{}
 	all := []time.Duration{}
+	slow := []string{}
 	for _, read := range reads {
+		times := []time.Duration{}
 		for n := range agedRepeats + 1 {
 			began := time.Now()
 			if _, err := fetched(ctx, base+read.Path, org.Key); err != nil {
@@ -122,18 +127,23 @@ func agedReads(ctx context.Context, out io.Writer, base string, org aged.Org, re
 				continue // caches are filled, and plans made
 			}
 			d := time.Since(began)
-			took[read.Operation], all = append(took[read.Operation], d), append(all, d)
+			times = append(times, d)
 			if d > most[read.Operation] {
 				most[read.Operation], slowest[read.Operation] = d, read
 			}
 		}
+		took[read.Operation] = append(took[read.Operation], times...)
+		all = append(all, times...)
+		if middle := quantile(slices.Sorted(slices.Values(times)), 0.5); middle > agedSlow {
+			slow = append(slow, fmt.Sprintf("  %8s  %s", ms(middle), read.Name))
+		}
 	}
 	fmt.Fprintf(out, "\n%s org, %d contacts, %d reads\n  %8s %8s %8s  operation, slowest variant\n", org.Class,
 		org.Contacts, len(reads), "p50", "p99", "longest")
-	line := func(name string, times []time.Duration, slow string) {
+	line := func(name string, times []time.Duration, variant string) {
 		slices.Sort(times)
 		fmt.Fprintf(out, "  %8s %8s %8s  %s%s\n", ms(quantile(times, 0.5)), ms(quantile(times, 0.99)),
-			ms(times[len(times)-1]), name, slow)
+			ms(times[len(times)-1]), name, variant)
 	}
 	operations := []string{}
 	for name := range took {
@@ -144,6 +154,8 @@ func agedReads(ctx context.Context, out io.Writer, base string, org aged.Org, re
 		line(name, took[name], strings.TrimPrefix(slowest[name].Name, name))
 	}
 	line("all", all, "")
+	fmt.Fprintf(out, "  %d of %d variants take %s or more\n%s\n", len(slow), len(reads), agedSlow,
+		strings.Join(slow, "\n"))
 	return nil
 }
 

@@ -102,7 +102,7 @@ func (c *crm) importOnce(ctx context.Context, worker *process, file []byte) (rat
 		return 0, 0, err
 	}
 	took := time.Since(began)
-	if i.Failed > 0 || i.Created+i.Updated+i.Unchanged != importRows {
+	if i.Failed > 0 || i.Created+i.Updated+i.Unchanged+i.Repeated != importRows {
 		return 0, 0, fmt.Errorf("not every row was imported: %+v", i)
 	}
 	floorTook, err := c.bareCopy(ctx, org)
@@ -132,6 +132,7 @@ type shownImport struct {
 	Created   int `json:"rows_created"`
 	Updated   int `json:"rows_updated"`
 	Unchanged int `json:"rows_unchanged"`
+	Repeated  int `json:"rows_repeated"`
 	Failed    int `json:"rows_failed"`
 	Undo      *struct{ Status string }
 }

@@ -22,6 +22,7 @@
 //	                 relative to deploy/bench
 //	tracking         opens and clicks of emails, beside bare inserts
 //	inbound          replies by HTTP, until email.replied is committed
+//	inbound -corpus DIR  classes of the mails in DIR/reports, beside what DIR/sisimai.tsv says of them
 //	mail             emails through one SMTP server, beside a floor that only speaks SMTP
 //	broadcast        a broadcast to 10,000 contacts, and one whose worker is killed; broadcast=100000 is the full size
 //	sequences        kills beside the rules of listmonk and Notifuse; enrolment, due steps, fairness and ticks at a
@@ -88,7 +89,9 @@ const toBuild = time.Hour
 const commandLine = "usage: go run -C deploy/bench . " +
 	"aged[=bench|test|year]|archive[=events]|ask|broadcast[=contacts]|console[=contacts]|" +
 	"crm[=sections]|score|learning|limiter|api|billing|entitlements|" +
-	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs[,seconds]]|inbound|mail|oauth|queue|" +
+	"drop[=events]|events[=seconds]|feeder|deadjobs[=jobs]|idle[=orgs[,seconds]]|inbound|" +
+	"inbound -corpus DIR|mail|oauth|" +
+	"queue|" +
 	"scorer -data FILE|sequences[=sections]|sizes|steady[=minutes]|traces|tracking|way|webhooks|" +
 	"webhooklog[=attempts], or way|mail|webhooks|api|queue -against REV"
 
@@ -97,6 +100,9 @@ var errUsage = errors.New(commandLine)
 func run(ctx context.Context, args []string) error {
 	if len(args) == 3 && args[0] == "scorer" && args[1] == "-data" {
 		return timed(ctx, args[0], toBuild, scorer(args[2]))
+	}
+	if len(args) == 3 && args[0] == "inbound" && args[1] == "-corpus" {
+		return timed(ctx, args[0]+" corpus", atMost, reports(args[2]))
 	}
 	if len(args) == 3 && args[1] == "-against" && turners()[args[0]] != nil {
 		return timed(ctx, args[0]+" against "+args[2], toBuild, against(args[0], args[2]))

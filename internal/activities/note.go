@@ -62,17 +62,17 @@ type NotePatch struct {
 	form.Refused
 }
 
-func (p *NotePatch) fill(f *form.Form, n *Note, live there) {
-	body(f, p.Body)
+func (p *NotePatch) applyMembers(f *form.Form, n *Note, live there) {
+	checkBytes(f, p.Body)
 	f.RequiredText("body", p.Body, &n.Body, maxText)
-	p.Subjects.fill(f, about{&n.ContactID, &n.CompanyID, &n.DealID}, live)
+	p.Subjects.applySubjects(f, about{&n.ContactID, &n.CompanyID, &n.DealID}, live)
 	if f.OK() && n.ContactID == nil && n.CompanyID == nil && n.DealID == nil {
 		f.Wrong("contact_id", "required", "A note is about a contact, a company or a deal.")
 	}
 }
 
-// body refuses a text that exceeds the limit in bytes but not in characters.
-func body(f *form.Form, in wire.Field[string]) {
+// checkBytes refuses a text that exceeds the limit in bytes but not in characters.
+func checkBytes(f *form.Form, in wire.Field[string]) {
 	if len(in.Value) > maxText && len([]rune(in.Value)) <= maxText {
 		f.Wrong("body", "too_long", "At most 64 KiB are allowed.")
 	}
@@ -81,7 +81,7 @@ func body(f *form.Form, in wire.Field[string]) {
 // CreateNote creates a note from p. The author is the user by, or nil for an API key. An invalid p is a validation
 // fault.
 func CreateNote(ctx context.Context, tx *postgres.Tx, p *NotePatch, by *id.ID) (NoteRow, error) {
-	live, err := p.look(ctx, tx)
+	live, err := p.findLive(ctx, tx)
 	if err != nil {
 		return NoteRow{}, err
 	}
@@ -89,7 +89,7 @@ func CreateNote(ctx context.Context, tx *postgres.Tx, p *NotePatch, by *id.ID) (
 	n := Note{ID: id.New(), AuthorID: by, CreatedAt: now, UpdatedAt: now}
 	f.ReadOnly(p.Sent, &n)
 	form.Missing(f, "body", p.Body)
-	if p.fill(f, &n, live); !f.OK() {
+	if p.applyMembers(f, &n, live); !f.OK() {
 		return NoteRow{}, f.Fault()
 	}
 	tx.Queue(`INSERT INTO note (org_id, id, body, author_id, contact_id, company_id, deal_id, created_at,
@@ -107,13 +107,13 @@ func GetNote(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (N
 // UpdateNote applies p to the live note i; see record.Table.Update.
 func UpdateNote(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *NotePatch) (NoteChange, error) {
 	ch, err := notes.Update(ctx, tx, i, match, func(was, now *Note) error {
-		live, err := p.look(ctx, tx)
+		live, err := p.findLive(ctx, tx)
 		if err != nil {
 			return err
 		}
 		f := form.At("")
 		f.ReadOnly(p.Sent, was)
-		p.fill(f, now, live)
+		p.applyMembers(f, now, live)
 		return f.Fault()
 	})
 	if n := &ch.Value; err == nil && ch.Changed() {
@@ -155,15 +155,15 @@ type NoteFilter struct {
 
 var noteOrders = map[string]record.Order[Note]{
 	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: func(n *Note) string {
-		return moment(n.CreatedAt)
+		return keyOf(n.CreatedAt)
 	}},
-	"created_at": {Column: "created_at", Type: "timestamptz", Key: func(n *Note) string { return moment(n.CreatedAt) }},
+	"created_at": {Column: "created_at", Type: "timestamptz", Key: func(n *Note) string { return keyOf(n.CreatedAt) }},
 }
 
-// moment formats a time as the sort key of an order.
-func moment(t wire.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+// keyOf formats a time as the sort key of an order.
+func keyOf(t wire.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-func (f *NoteFilter) query(org id.ID) *record.Query {
+func (f *NoteFilter) buildQuery(org id.ID) *record.Query {
 	q := record.Where(org, f.Archived)
 	q.Is("contact_id", f.Contact)
 	q.Is("company_id", f.Company)
@@ -177,7 +177,7 @@ func (f *NoteFilter) query(org id.ID) *record.Query {
 func ListNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter, order string, after *record.Position,
 	limit int,
 ) ([]NoteRow, error) {
-	return notes.List(ctx, tx, f.query(tx.Org()), noteOrders[order], after, limit)
+	return notes.List(ctx, tx, f.buildQuery(tx.Org()), noteOrders[order], after, limit)
 }
 
 // NotePosition returns the position of a note in an order.
@@ -188,10 +188,10 @@ func NotePosition(order string, r *NoteRow) record.Position {
 
 // CountNotes returns the exact number of notes that f selects.
 func CountNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter) (int64, error) {
-	return notes.Count(ctx, tx, f.query(tx.Org()))
+	return notes.Count(ctx, tx, f.buildQuery(tx.Org()))
 }
 
 // EstimateNotes returns the number of notes that f selects: exact up to 1,000, above that the planner's estimate.
 func EstimateNotes(ctx context.Context, tx *postgres.Tx, f *NoteFilter) (int64, error) {
-	return notes.Estimate(ctx, tx, f.query(tx.Org()))
+	return notes.Estimate(ctx, tx, f.buildQuery(tx.Org()))
 }

@@ -24,8 +24,8 @@ type about struct{ contact, company, deal **id.ID }
 // there is the set of named contacts and deals that are live.
 type there map[id.ID]bool
 
-// look returns the named subjects that are live. It sends no query if no subject is named.
-func (s *Subjects) look(ctx context.Context, tx *postgres.Tx) (there, error) {
+// findLive returns the named subjects that are live. It sends no query if no subject is named.
+func (s *Subjects) findLive(ctx context.Context, tx *postgres.Tx) (there, error) {
 	found, asks := there{}, false
 	for table, in := range map[string]wire.Field[string]{"contact": s.ContactID, "deal": s.DealID} {
 		i, err := id.Parse(in.Value)
@@ -48,20 +48,20 @@ func (s *Subjects) look(ctx context.Context, tx *postgres.Tx) (there, error) {
 	return found, tx.Flush(ctx)
 }
 
-// fill applies the subjects to a record. A subject that the record already has need not be live any more.
-func (s *Subjects) fill(f *form.Form, at about, live there) {
+// applySubjects applies the subjects to a record. A subject that the record already has need not be live any more.
+func (s *Subjects) applySubjects(f *form.Form, at about, live there) {
 	contact, deal := *at.contact, *at.deal
 	f.ID("contact_id", s.ContactID, at.contact)
 	f.ID("company_id", s.CompanyID, at.company)
 	f.ID("deal_id", s.DealID, at.deal)
-	if missing(*at.contact, contact, live) {
+	if isMissing(*at.contact, contact, live) {
 		f.Wrong("contact_id", "unknown_contact", "There is no such contact.")
 	}
-	if missing(*at.deal, deal, live) {
+	if isMissing(*at.deal, deal, live) {
 		f.Wrong("deal_id", "unknown_deal", "There is no such deal.")
 	}
 }
 
-func missing(now, was *id.ID, live there) bool {
+func isMissing(now, was *id.ID, live there) bool {
 	return now != nil && !live[*now] && (was == nil || *was != *now)
 }

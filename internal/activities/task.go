@@ -56,13 +56,13 @@ type TaskPatch struct {
 	form.Refused
 }
 
-func (p *TaskPatch) fill(f *form.Form, t *Task, live there) {
+func (p *TaskPatch) applyMembers(f *form.Form, t *Task, live there) {
 	f.Required("title", p.Title, &t.Title, form.Name)
 	f.OptionalText("description", p.Description, &t.Description, maxDescription)
 	f.OneOf("priority", p.Priority, &t.Priority, "low", normal, "high")
 	f.Time("due_at", p.DueAt, &t.DueAt)
 	f.ID("assignee_id", p.AssigneeID, &t.AssigneeID)
-	p.Subjects.fill(f, about{&t.ContactID, &t.CompanyID, &t.DealID}, live)
+	p.Subjects.applySubjects(f, about{&t.ContactID, &t.CompanyID, &t.DealID}, live)
 	f.OneOf("status", p.Status, &t.Status, open, done)
 	switch {
 	case t.Status == open:
@@ -75,7 +75,7 @@ func (p *TaskPatch) fill(f *form.Form, t *Task, live there) {
 
 // CreateTask creates a task from p. An invalid p is a validation fault.
 func CreateTask(ctx context.Context, tx *postgres.Tx, p *TaskPatch) (TaskRow, error) {
-	live, err := p.look(ctx, tx)
+	live, err := p.findLive(ctx, tx)
 	if err != nil {
 		return TaskRow{}, err
 	}
@@ -83,7 +83,7 @@ func CreateTask(ctx context.Context, tx *postgres.Tx, p *TaskPatch) (TaskRow, er
 	t := Task{ID: id.New(), Status: open, Priority: normal, CreatedAt: now, UpdatedAt: now}
 	f.ReadOnly(p.Sent, &t)
 	form.Missing(f, "title", p.Title)
-	if p.fill(f, &t, live); !f.OK() {
+	if p.applyMembers(f, &t, live); !f.OK() {
 		return TaskRow{}, f.Fault()
 	}
 	tx.Queue(`INSERT INTO task (org_id, id, title, description, status, priority, due_at, assignee_id, contact_id,
@@ -103,13 +103,13 @@ func GetTask(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (T
 // UpdateTask applies p to the live task i; see record.Table.Update.
 func UpdateTask(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *TaskPatch) (TaskChange, error) {
 	ch, err := tasks.Update(ctx, tx, i, match, func(was, now *Task) error {
-		live, err := p.look(ctx, tx)
+		live, err := p.findLive(ctx, tx)
 		if err != nil {
 			return err
 		}
 		f := form.At("")
 		f.ReadOnly(p.Sent, was)
-		p.fill(f, now, live)
+		p.applyMembers(f, now, live)
 		return f.Fault()
 	})
 	if t := &ch.Value; err == nil && ch.Changed() {
@@ -154,18 +154,18 @@ type TaskFilter struct {
 
 var taskOrders = map[string]record.Order[Task]{
 	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: func(t *Task) string {
-		return moment(t.CreatedAt)
+		return keyOf(t.CreatedAt)
 	}},
-	"created_at": {Column: "created_at", Type: "timestamptz", Key: func(t *Task) string { return moment(t.CreatedAt) }},
+	"created_at": {Column: "created_at", Type: "timestamptz", Key: func(t *Task) string { return keyOf(t.CreatedAt) }},
 	"due_at": {Column: "due_order", Type: "timestamptz", Key: func(t *Task) string {
 		if t.DueAt == nil {
 			return "infinity"
 		}
-		return moment(*t.DueAt)
+		return keyOf(*t.DueAt)
 	}},
 }
 
-func (f *TaskFilter) query(org id.ID) *record.Query {
+func (f *TaskFilter) buildQuery(org id.ID) *record.Query {
 	q := record.Where(org, f.Archived)
 	q.Is("contact_id", f.Contact)
 	q.Is("company_id", f.Company)
@@ -188,7 +188,7 @@ func (f *TaskFilter) query(org id.ID) *record.Query {
 func ListTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter, order string, after *record.Position,
 	limit int,
 ) ([]TaskRow, error) {
-	return tasks.List(ctx, tx, f.query(tx.Org()), taskOrders[order], after, limit)
+	return tasks.List(ctx, tx, f.buildQuery(tx.Org()), taskOrders[order], after, limit)
 }
 
 // TaskPosition returns the position of a task in an order.
@@ -199,10 +199,10 @@ func TaskPosition(order string, r *TaskRow) record.Position {
 
 // CountTasks returns the exact number of tasks that f selects.
 func CountTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter) (int64, error) {
-	return tasks.Count(ctx, tx, f.query(tx.Org()))
+	return tasks.Count(ctx, tx, f.buildQuery(tx.Org()))
 }
 
 // EstimateTasks returns the number of tasks that f selects: exact up to 1,000, above that the planner's estimate.
 func EstimateTasks(ctx context.Context, tx *postgres.Tx, f *TaskFilter) (int64, error) {
-	return tasks.Estimate(ctx, tx, f.query(tx.Org()))
+	return tasks.Estimate(ctx, tx, f.buildQuery(tx.Org()))
 }

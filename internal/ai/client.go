@@ -58,7 +58,9 @@ func Open(o Options) *Client {
 	} else {
 		c.http = http.Client{Transport: outbound.NewTransport(http.ProxyFromEnvironment), Timeout: callTime}
 	}
+
 	c.http.CheckRedirect = sameOrigin
+
 	return c
 }
 
@@ -119,30 +121,37 @@ func (c *Client) Complete(ctx context.Context, call Call) (Reply, error) {
 		MaxTokens: call.MaxTokens, Temperature: temperature,
 	})
 	if err != nil {
-		return Reply{}, unavailable(ctx, fmt.Errorf("encode request: %w", err))
+		return Reply{}, classifyError(ctx, fmt.Errorf("encode request: %w", err))
 	}
+
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
-		return Reply{}, unavailable(ctx, err)
+		return Reply{}, classifyError(ctx, err)
 	}
+
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "Funnelwork/1")
 	if c.key != "" {
 		r.Header.Set("Authorization", "Bearer "+c.key)
 	}
+
 	response, err := c.http.Do(r)
 	if err != nil {
-		return Reply{}, unavailable(ctx, err)
+		return Reply{}, classifyError(ctx, err)
 	}
+
 	defer func() { _ = response.Body.Close() }()
+
 	if response.StatusCode >= http.StatusBadRequest {
-		return Reply{}, rejected(response)
+		return Reply{}, classifyStatus(response)
 	}
+
 	reply, err := readReply(response)
 	if err != nil {
-		return Reply{}, unavailable(ctx, err)
+		return Reply{}, classifyError(ctx, err)
 	}
+
 	return reply, nil
 }
 
@@ -152,6 +161,7 @@ func readReply(response *http.Response) (Reply, error) {
 	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
 		return Reply{}, errors.New("the response is not JSON")
 	}
+
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
 	if err != nil {
 		return Reply{}, fmt.Errorf("read response: %w", err)
@@ -159,6 +169,7 @@ func readReply(response *http.Response) (Reply, error) {
 	if len(raw) > maxResponse {
 		return Reply{}, errors.New("the response is too long")
 	}
+
 	var got completion
 	if err := json.Unmarshal(raw, &got); err != nil {
 		return Reply{}, fmt.Errorf("decode response: %w", err)
@@ -166,6 +177,7 @@ func readReply(response *http.Response) (Reply, error) {
 	if len(got.Choices) != 1 || got.Choices[0].FinishReason == "length" {
 		return Reply{}, fmt.Errorf("%d choices", len(got.Choices))
 	}
+
 	return Reply{Text: got.Choices[0].Message.Content, Usage: readUsage(got.Usage)}, nil
 }
 
@@ -182,15 +194,16 @@ func readUsage(raw json.RawMessage) TokenUsage {
 		}
 		return int64(n)
 	}
+
 	return TokenUsage{
 		PromptTokens: count("prompt_tokens"), CompletionTokens: count("completion_tokens"),
 		TotalTokens: count("total_tokens"),
 	}
 }
 
-// rejected classifies a response with an error status. The provider's own message is not read, because it may quote the
-// request.
-func rejected(response *http.Response) *UnavailableError {
+// classifyStatus classifies a response with an error status. The provider's own message is not read, because it may
+// quote the request.
+func classifyStatus(response *http.Response) *UnavailableError {
 	u := &UnavailableError{Class: "refused", Cause: fmt.Errorf("status %d", response.StatusCode)}
 	if response.StatusCode == http.StatusTooManyRequests {
 		u.Class = "busy"
@@ -198,12 +211,13 @@ func rejected(response *http.Response) *UnavailableError {
 	if s, err := strconv.ParseInt(response.Header.Get("Retry-After"), 10, 64); err == nil && s > 0 {
 		u.After = time.Duration(min(s, maxRetryAfter)) * time.Second
 	}
+
 	return u
 }
 
-// unavailable classifies the error of a call that ended without a usable response. The address is left out, because it
-// may hold a password.
-func unavailable(ctx context.Context, err error) *UnavailableError {
+// classifyError classifies the error of a call that ended without a usable response. The address is left out, because
+// it may hold a password.
+func classifyError(ctx context.Context, err error) *UnavailableError {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
 	}
@@ -213,5 +227,6 @@ func unavailable(ctx context.Context, err error) *UnavailableError {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return &UnavailableError{Class: "timeout", Cause: err}
 	}
+
 	return &UnavailableError{Class: "broken", Cause: err}
 }

@@ -81,24 +81,25 @@ type Operation struct {
 
 // The supported operations.
 var (
-	DraftEmail = operation("draft_email", 900, `{"subject":{"type":"string"},"body":{"type":"string"}}`)
-	Summarize  = operation("summarize_contact", 600,
+	DraftEmail = newOperation("draft_email", 900, `{"subject":{"type":"string"},"body":{"type":"string"}}`)
+	Summarize  = newOperation("summarize_contact", 600,
 		`{"summary":{"type":"string"},"highlights":{"type":"array","items":{"type":"string"}}}`)
-	Next = operation("next_action", 250,
+	Next = newOperation("next_action", 250,
 		`{"action":{"type":"string","enum":["email","call","meeting","task","wait","none"]},`+
 			`"reason":{"type":"string"},"due_in_days":{"type":"integer"}}`)
-	Classify = operation("classify_reply", 150,
+	Classify = newOperation("classify_reply", 150,
 		`{"label":{"type":"string","enum":["positive","neutral","negative","ooo","unsubscribe"]},`+
 			`"confidence":{"type":"number"},"reason":{"type":"string"}}`)
 )
 
-func operation(name string, tokens int64, properties string) Operation {
+func newOperation(name string, tokens int64, properties string) Operation {
 	common, err := prompts.ReadFile("prompts/common.md")
 	own, err2 := prompts.ReadFile("prompts/" + name + ".md")
 	var fields map[string]json.RawMessage
 	if err := errors.Join(err, err2, json.Unmarshal([]byte(properties), &fields)); err != nil {
 		panic(err) // the prompts are embedded, and a test reads all of them
 	}
+
 	schema, err := json.Marshal(map[string]any{
 		"type": "object", "properties": json.RawMessage(properties),
 		"required": slices.Sorted(maps.Keys(fields)), "additionalProperties": false,
@@ -106,6 +107,7 @@ func operation(name string, tokens int64, properties string) Operation {
 	if err != nil {
 		panic(err)
 	}
+
 	return Operation{Name: name, MaxTokens: tokens, schema: schema, system: string(common) + "\n" + string(own)}
 }
 
@@ -138,6 +140,7 @@ func Read[A any, P interface {
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrForm, err)
 	}
+
 	out := new(A)
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
@@ -147,44 +150,51 @@ func Read[A any, P interface {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: more than one value", ErrForm)
 	}
+
 	want, err := json.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrForm, err)
 	}
+
 	var own map[string]json.RawMessage
 	if err := json.Unmarshal(want, &own); err != nil || len(own) != len(fields) {
 		return nil, fmt.Errorf("%w: a field is missing", ErrForm)
 	}
+
 	for f := range own {
 		if _, ok := fields[f]; !ok { // encoding/json ignores letter case
 			return nil, fmt.Errorf("%w: %s is missing", ErrForm, f)
 		}
 	}
+
 	if err := P(out).check(a); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrForm, err)
 	}
+
 	return out, nil
 }
 
 func (d *Draft) check(a Ask) error {
-	return errors.Join(prose("subject", d.Subject, 200, false), prose("body", d.Body, 5000, true),
-		links(d.Subject+" "+d.Body, a.Task))
+	return errors.Join(checkProse("subject", d.Subject, 200, false), checkProse("body", d.Body, 5000, true),
+		checkLinks(d.Subject+" "+d.Body, a.Task))
 }
 
 func (s *Summary) check(a Ask) error {
-	err := errors.Join(prose("summary", s.Summary, 2000, true), links(s.Summary, a.Task))
+	err := errors.Join(checkProse("summary", s.Summary, 2000, true), checkLinks(s.Summary, a.Task))
 	if len(s.Highlights) > 5 {
 		err = errors.Join(err, errors.New("more than five highlights"))
 	}
+
 	for _, h := range s.Highlights {
-		err = errors.Join(err, prose("highlight", h, 300, false), links(h, a.Task))
+		err = errors.Join(err, checkProse("highlight", h, 300, false), checkLinks(h, a.Task))
 	}
+
 	return err
 }
 
 func (n *NextAction) check(a Ask) error {
 	err := errors.Join(oneOf("action", n.Action, "email", "call", "meeting", "task", "wait", "none"),
-		prose("reason", n.Reason, 600, false), links(n.Reason, a.Task))
+		checkProse("reason", n.Reason, 600, false), checkLinks(n.Reason, a.Task))
 	if n.DueInDays < 0 || n.DueInDays > 365 {
 		err = errors.Join(err, errors.New("due_in_days is not between 0 and 365"))
 	}
@@ -193,15 +203,15 @@ func (n *NextAction) check(a Ask) error {
 
 func (c *Classified) check(a Ask) error {
 	err := errors.Join(oneOf("label", c.Label, "positive", "neutral", "negative", "ooo", "unsubscribe"),
-		prose("reason", c.Reason, 400, false), links(c.Reason, a.Task))
+		checkProse("reason", c.Reason, 400, false), checkLinks(c.Reason, a.Task))
 	if !(c.Confidence >= 0 && c.Confidence <= 1) {
 		err = errors.Join(err, errors.New("confidence is not between 0 and 1"))
 	}
 	return err
 }
 
-// prose returns an error unless s is non-blank text of at most longest characters without control characters.
-func prose(name, s string, longest int, lines bool) error {
+// checkProse returns an error unless s is non-blank text of at most longest characters without control characters.
+func checkProse(name, s string, longest int, lines bool) error {
 	bad := func(r rune) bool { return unicode.IsControl(r) && (!lines || !strings.ContainsRune("\n\r\t", r)) }
 	if strings.TrimSpace(s) == "" || utf8.RuneCountInString(s) > longest || strings.ContainsFunc(s, bad) ||
 		!utf8.ValidString(s) {
@@ -219,8 +229,8 @@ func oneOf(name, s string, all ...string) error {
 	return fmt.Errorf("%s is not an allowed value", name)
 }
 
-// links rejects a link in s that is not part of task: untrusted text in the prompt could have injected it.
-func links(s, task string) error {
+// checkLinks rejects a link in s that is not part of task: untrusted text in the prompt could have injected it.
+func checkLinks(s, task string) error {
 	for word := range strings.FieldsSeq(s) {
 		lower := strings.ToLower(word)
 		if i := strings.Index(lower, "://"); i >= 0 || strings.HasPrefix(strings.TrimLeft(lower, "(<[\"'"), "www.") {
@@ -229,5 +239,6 @@ func links(s, task string) error {
 			}
 		}
 	}
+
 	return nil
 }

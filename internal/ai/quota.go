@@ -84,12 +84,14 @@ func Reserve(ctx context.Context, tx *postgres.Tx, w Want) (Reservation, error) 
 	if w.Estimate > w.Limit {
 		return r, fault.New(fault.AIRequestTooLarge, "The request needs more tokens than the monthly quota.")
 	}
+
 	tx.Queue(`INSERT INTO ai_quota (org_id, period) VALUES ($1, $2) ON CONFLICT DO NOTHING`, tx.Org(), r.Month.Period)
 	tx.Queue(`SELECT FROM ai_quota WHERE org_id = $1 AND period = $2 FOR UPDATE`, tx.Org(), r.Month.Period)
 	var (
 		ok   bool
 		open int
 	)
+
 	err := tx.QueryRow(ctx, reserveSQL, []any{
 		tx.Org(), r.ID, r.Month.Period, w.Estimate, w.Limit, InFlight, w.Operation, w.RequestID, wire.At(now),
 		(w.Timeout + grace).Seconds(), w.Key, capOf(w.Limit),
@@ -110,8 +112,10 @@ func Reserve(ctx context.Context, tx *postgres.Tx, w Want) (Reservation, error) 
 		f.RetryAfter = time.Second
 		return r, f
 	}
+
 	f := fault.New(fault.AIQuotaExhausted, "The organization's AI tokens for this month are used up.")
 	f.RetryAfter = time.Until(r.Month.Resets())
+
 	return r, f
 }
 
@@ -152,17 +156,18 @@ func Exhausted(tx *postgres.Tx, m Month, limit int64) {
 // Settle charges the tokens that a call used; 0 if the call never reached the provider. Only the first call has an
 // effect, except that after a sweep Settle corrects the difference to the estimate. An unknown reservation is an error.
 func Settle(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64) error {
-	return settle(ctx, tx, reservation, used, "settled")
+	return settleReservation(ctx, tx, reservation, used, "settled")
 }
 
-// settle locks the reservation first and then the account, in the same order as Sweep.
-func settle(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64, state string) error {
+// settleReservation locks the reservation first and then the account, in the same order as Sweep.
+func settleReservation(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64, state string) error {
 	var (
 		was      string
 		period   time.Time
 		estimate int64
 		most     *int64
 	)
+
 	err := tx.QueryRow(ctx,
 		`SELECT state, period, estimate, cap FROM ai_reservation WHERE org_id = $1 AND id = $2 FOR UPDATE`,
 		[]any{tx.Org(), reservation}, &was, &period, &estimate, &most)
@@ -172,13 +177,18 @@ func settle(ctx context.Context, tx *postgres.Tx, reservation id.ID, used int64,
 	case was == "settled" || was == state:
 		return nil
 	}
-	charge, release := used, estimate
+
+	charge := used
+	release := estimate
 	if was == "swept" { // the sweep charged and released the estimate
-		charge, release = used-estimate, 0
+		charge = used - estimate
+		release = 0
 	}
+
 	tx.Queue(`UPDATE ai_reservation SET state = $3, charged = $4 WHERE org_id = $1 AND id = $2`, tx.Org(),
 		reservation, state, used)
 	tx.Queue(chargeSQL, tx.Org(), period, charge, release, most, false)
+
 	return nil
 }
 
@@ -191,19 +201,23 @@ func Sweep(ctx context.Context, tx *postgres.Tx, most int) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("find lost reservations: %w", err)
 	}
+
 	type lost struct {
 		ID       id.ID
 		Estimate int64
 	}
+
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[lost])
 	if err != nil {
 		return 0, fmt.Errorf("find lost reservations: %w", err)
 	}
+
 	for _, l := range all {
-		if err := settle(ctx, tx, l.ID, l.Estimate, "swept"); err != nil {
+		if err := settleReservation(ctx, tx, l.ID, l.Estimate, "swept"); err != nil {
 			return 0, err
 		}
 	}
+
 	return len(all), nil
 }
 

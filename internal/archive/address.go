@@ -23,15 +23,15 @@ const amazon = "s3.amazonaws.com"
 
 // CheckURL returns an error unless text is the URL of an archive. The error does not contain text.
 func CheckURL(text string) error {
-	_, err := parse(text)
+	_, err := parseAddress(text)
 	return err
 }
 
 var errURL = errors.New("want s3://bucket/prefix, with ?endpoint=https://host unless the store is Amazon's")
 
-// parse parses s3://bucket/prefix?endpoint=https://host:port&region=r&path_style=true. Stores other than Amazon's are
-// called by path unless path_style is false.
-func parse(text string) (a address, err error) {
+// parseAddress parses s3://bucket/prefix?endpoint=https://host:port&region=r&path_style=true. Stores other than
+// Amazon's are called by path unless path_style is false.
+func parseAddress(text string) (a address, err error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.Port() != "" || u.Fragment != "" {
 		return a, errURL
@@ -39,6 +39,7 @@ func parse(text string) (a address, err error) {
 	if u.User != nil {
 		return a, errors.New("the keys are settings of their own, and no part of the URL")
 	}
+
 	a = address{
 		bucket: u.Host, prefix: strings.Trim(u.Path, "/"), host: amazon, secure: true, lookup: minio.BucketLookupDNS,
 	}
@@ -46,13 +47,14 @@ func parse(text string) (a address, err error) {
 	if err != nil {
 		return a, errURL
 	}
+
 	for name, values := range query {
 		if len(values) != 1 {
 			return a, fmt.Errorf("%s is given twice", name)
 		}
 		switch value := values[0]; name {
 		case "endpoint":
-			if err := a.at(value); err != nil {
+			if err := a.setEndpoint(value); err != nil {
 				return a, err
 			}
 		case "region":
@@ -62,6 +64,7 @@ func parse(text string) (a address, err error) {
 			return a, fmt.Errorf("unknown parameter %q: want endpoint, region or path_style", name)
 		}
 	}
+
 	if text := query.Get("path_style"); text != "" {
 		byPath, err := strconv.ParseBool(text)
 		if err != nil {
@@ -72,17 +75,20 @@ func parse(text string) (a address, err error) {
 			a.lookup = minio.BucketLookupPath
 		}
 	}
+
 	return a, nil
 }
 
-// at sets the host of the store's API.
-func (a *address) at(endpoint string) error {
+// setEndpoint sets the host of the store's API.
+func (a *address) setEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
 		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 		return errors.New("endpoint: want https:// or http://, a host, and a port where there is one")
 	}
-	a.host, a.secure, a.lookup = u.Host, u.Scheme == "https", minio.BucketLookupPath
+	a.host = u.Host
+	a.secure = u.Scheme == "https"
+	a.lookup = minio.BucketLookupPath
 	if a.region == "" {
 		a.region = "us-east-1" // what stores with one region are called
 	}

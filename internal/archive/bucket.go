@@ -55,7 +55,7 @@ type Bucket struct {
 // OpenBucket returns the archive at a URL that CheckURL accepts. It connects to nothing. Errors of a Bucket contain
 // neither key.
 func OpenBucket(url, accessKey, secretKey string) (*Bucket, error) {
-	a, err := parse(url)
+	a, err := parseAddress(url)
 	if err != nil {
 		return nil, fmt.Errorf("archive URL: %w", err)
 	}
@@ -104,6 +104,7 @@ func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		err = fs.ErrNotExist
 	}
+
 	return nil, fmt.Errorf("read %s: %w", name, err)
 }
 

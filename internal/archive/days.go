@@ -39,9 +39,10 @@ type day struct{ Name, Folder string }
 // further part and returns nil: the next run continues. It may run in several processes at once.
 func (d *Days) Run(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
-	if err := d.detach(ctx); err != nil {
+	if err := d.detachExpired(ctx); err != nil {
 		return fmt.Errorf("detach expired days: %w", err)
 	}
+
 	var days []day
 	err := d.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT name, folder FROM archive_day ORDER BY detached_at, folder`)
@@ -54,10 +55,11 @@ func (d *Days) Run(ctx context.Context, most time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("list detached days: %w", err)
 	}
+
 	for _, one := range days {
-		done, err := d.move(ctx, one, end)
+		done, err := d.archiveDay(ctx, one, end)
 		if err != nil {
-			d.Metrics.failed()
+			d.Metrics.countFailed()
 			return fmt.Errorf("archive %s: %w", one.Name, err)
 		}
 		if !done {
@@ -65,12 +67,13 @@ func (d *Days) Run(ctx context.Context, most time.Duration) error {
 			return nil
 		}
 	}
+
 	return nil
 }
 
-// detach detaches the days that have had their time, each in a transaction of its own. Tables in use are left to the
-// next run.
-func (d *Days) detach(ctx context.Context) error {
+// detachExpired detaches the days that have had their time, each in a transaction of its own. Tables in use are left to
+// the next run.
+func (d *Days) detachExpired(ctx context.Context) error {
 	for detached := 1; detached > 0; {
 		done, err := d.System.RetryLocks(ctx, d.Log, func(tx *postgres.Tx) error {
 			return tx.QueryRow(ctx, `SELECT detach_days()`, nil, &detached)
@@ -86,17 +89,18 @@ func (d *Days) detach(ctx context.Context) error {
 	return nil
 }
 
-// move archives and drops one day. It returns false if the time is up.
-func (d *Days) move(ctx context.Context, one day, end time.Time) (bool, error) {
-	parts, err := d.written(ctx, one)
+// archiveDay archives and drops one day. It returns false if the time is up.
+func (d *Days) archiveDay(ctx context.Context, one day, end time.Time) (bool, error) {
+	parts, err := d.readParts(ctx, one)
 	if err != nil {
 		return false, err
 	}
+
 	for {
 		if time.Now().After(end) {
 			return false, nil
 		}
-		p, err := d.write(ctx, one, parts)
+		p, err := d.writePart(ctx, one, parts)
 		if err != nil {
 			return false, err
 		}
@@ -105,12 +109,14 @@ func (d *Days) move(ctx context.Context, one day, end time.Time) (bool, error) {
 		}
 		parts = append(parts, *p)
 	}
-	if err := d.verify(ctx, one, parts); err != nil {
+
+	if err := d.verifyParts(ctx, one, parts); err != nil {
 		return false, err
 	}
-	if err := d.list(ctx, one, parts); err != nil {
+	if err := d.putManifest(ctx, one, parts); err != nil {
 		return false, err
 	}
+
 	var dropped bool
 	err = d.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT drop_archived($1)`, []any{one.Name}, &dropped)
@@ -119,15 +125,16 @@ func (d *Days) move(ctx context.Context, one day, end time.Time) (bool, error) {
 		return false, fmt.Errorf("drop: %w", err)
 	}
 	if dropped {
-		d.Metrics.archived()
-		lines, bytes := total(parts)
+		d.Metrics.countArchived()
+		lines, bytes := sumParts(parts)
 		d.Log.InfoContext(ctx, "day archived and dropped", "day", one.Folder, "rows", lines, "parts", len(parts),
 			"bytes", bytes)
 	}
+
 	return true, nil
 }
 
-func total(parts []part) (lines, bytes int64) {
+func sumParts(parts []part) (lines, bytes int64) {
 	for _, p := range parts {
 		lines, bytes = lines+p.Lines, bytes+p.Bytes
 	}
@@ -149,10 +156,10 @@ type manifestPart struct {
 	SHA256 string `json:"sha256"`
 }
 
-// list stores the manifest of a day.
-func (d *Days) list(ctx context.Context, one day, parts []part) error {
+// putManifest stores the manifest of a day.
+func (d *Days) putManifest(ctx context.Context, one day, parts []part) error {
 	m := manifest{Table: path.Dir(one.Folder), Parts: make([]manifestPart, len(parts))}
-	m.Lines, m.Bytes = total(parts)
+	m.Lines, m.Bytes = sumParts(parts)
 	for i, p := range parts {
 		m.Parts[i] = manifestPart{partName(p.Part), p.Lines, p.Bytes, hex.EncodeToString(p.SHA256)}
 	}

@@ -7,4 +7,4 @@ import (
 )
 
 // Count counts the days that wait, once.
-func (m *Metrics) Count(ctx context.Context, db *postgres.DB) error { return m.count(ctx, db) }
+func (m *Metrics) Count(ctx context.Context, db *postgres.DB) error { return m.countWaiting(ctx, db) }

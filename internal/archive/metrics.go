@@ -46,18 +46,19 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, result := range []string{resultArchived, resultFailed} {
 		m.days.WithLabelValues(result)
 	}
+
 	reg.MustRegister(m.days, m.success, m.waiting, m.overdue)
 	return m
 }
 
-func (m *Metrics) archived() {
+func (m *Metrics) countArchived() {
 	if m != nil {
 		m.days.WithLabelValues(resultArchived).Inc()
 		m.success.SetToCurrentTime()
 	}
 }
 
-func (m *Metrics) failed() {
+func (m *Metrics) countFailed() {
 	if m != nil {
 		m.days.WithLabelValues(resultFailed).Inc()
 	}
@@ -69,7 +70,7 @@ func (m *Metrics) Watch(ctx context.Context, db *postgres.DB, log *slog.Logger) 
 	tick := time.NewTicker(m.interval)
 	defer tick.Stop()
 	for {
-		if err := m.count(ctx, db); err != nil && ctx.Err() == nil {
+		if err := m.countWaiting(ctx, db); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "failed to count the days that wait for the archive", "error", err)
 		}
 		select {
@@ -80,7 +81,7 @@ func (m *Metrics) Watch(ctx context.Context, db *postgres.DB, log *slog.Logger) 
 	}
 }
 
-func (m *Metrics) count(ctx context.Context, db *postgres.DB) error {
+func (m *Metrics) countWaiting(ctx context.Context, db *postgres.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, m.interval/2)
 	defer cancel()
 	var days int64

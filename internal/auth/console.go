@@ -20,19 +20,20 @@ const retireTime = accessLife
 func (s *Service) SwitchConsole(ctx context.Context, text string, org id.ID, by Device,
 	reused func(*postgres.Tx, id.ID) error,
 ) (*Session, error) {
-	who, err := s.holder(ctx, text, reused)
+	who, err := s.sessionHolder(ctx, text, reused)
 	if err != nil {
 		return nil, err
 	}
 	return s.switchTo(ctx, who, org, by, true)
 }
 
-// holder returns the user and the session of a console session's refresh token.
-func (s *Service) holder(ctx context.Context, text string, reused func(*postgres.Tx, id.ID) error) (Who, error) {
+// sessionHolder returns the user and the session of a console session's refresh token.
+func (s *Service) sessionHolder(ctx context.Context, text string, reused func(*postgres.Tx, id.ID) error) (Who, error) {
 	org, ok := orgOf(refreshPrefix, text)
 	if !ok {
 		return Who{}, errRefresh
 	}
+
 	var who Who
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		row, err := lockRefresh(ctx, tx, digestOf(text), Console)
@@ -45,7 +46,9 @@ func (s *Service) holder(ctx context.Context, text string, reused func(*postgres
 			endFamily(tx, row.family)
 			return reused(tx, row.user)
 		}
+
 		who = Who{Org: org, User: row.user, Session: row.family, Client: Console}
+
 		return nil
 	})
 	if err != nil {
@@ -54,6 +57,7 @@ func (s *Service) holder(ctx context.Context, text string, reused func(*postgres
 	if who.Org.IsZero() {
 		return Who{}, errRefresh
 	}
+
 	return who, nil
 }
 
@@ -64,24 +68,27 @@ func (s *Service) RetireConsole(ctx context.Context, text string) error {
 	if !ok {
 		return nil
 	}
+
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		row, err := lockRefresh(ctx, tx, digestOf(text), Console)
 		if postgres.None(err) {
 			return nil
 		}
 		if err == nil && row.live {
-			retire(tx, org, row.family)
+			retireSession(tx, org, row.family)
 		}
+
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("retire session: %w", err)
 	}
+
 	return nil
 }
 
-// retire lets a session end after retireTime. The caller must hold the lock of its user.
-func retire(tx *postgres.Tx, org, family id.ID) {
+// retireSession lets a session end after retireTime. The caller must hold the lock of its user.
+func retireSession(tx *postgres.Tx, org, family id.ID) {
 	tx.Queue(`UPDATE refresh_token SET expires_at = least(expires_at, now() + make_interval(secs => $3))
 		WHERE org_id = $1 AND family = $2 AND revoked_at IS NULL`, org, family, retireTime.Seconds())
 }

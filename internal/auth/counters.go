@@ -80,15 +80,17 @@ type count struct {
 	ends time.Time
 }
 
-// at returns the live count of key. The caller must hold mu.
-func (c *localCounters) at(key string, now time.Time) *count {
+// countOf returns the live count of key. The caller must hold mu.
+func (c *localCounters) countOf(key string, now time.Time) *count {
 	if c.m.Half == 0 {
 		c.m.Half = 1 << 15
 	}
+
 	n := c.m.GetOr(key, func() *count { return new(count) })
 	if !now.Before(n.ends) {
 		*n = count{}
 	}
+
 	return n
 }
 
@@ -96,7 +98,7 @@ func (c *localCounters) add(_ context.Context, key string, by int64, life time.D
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	n := c.at(key, now)
+	n := c.countOf(key, now)
 	n.n, n.ends = n.n+by, now.Add(life)
 	return n.n, nil
 }
@@ -104,11 +106,13 @@ func (c *localCounters) add(_ context.Context, key string, by int64, life time.D
 func (c *localCounters) hold(_ context.Context, key string, life time.Duration) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	now := time.Now()
-	n := c.at(key, now)
+	n := c.countOf(key, now)
 	if !n.ends.IsZero() {
 		return false, nil
 	}
+
 	n.n, n.ends = 1, now.Add(life)
 	return true, nil
 }
@@ -117,7 +121,7 @@ func (c *localCounters) left(_ context.Context, key string) (time.Duration, erro
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	if n := c.at(key, now); !n.ends.IsZero() {
+	if n := c.countOf(key, now); !n.ends.IsZero() {
 		return n.ends.Sub(now), nil
 	}
 	return 0, nil
@@ -144,11 +148,12 @@ type failover struct {
 	until, both   time.Time
 }
 
-// ask calls do for the counters in use. The result for counters that are not in use is zero.
-func ask[T any](ctx context.Context, f *failover, do func(counters) (T, error)) (first, second T, ok bool) {
+// callInUse calls do for the counters in use. The result for counters that are not in use is zero.
+func callInUse[T any](ctx context.Context, f *failover, do func(counters) (T, error)) (first, second T, ok bool) {
 	f.mu.Lock()
 	now := time.Now()
-	open, both := now.Before(f.until), now.Before(f.both)
+	open := now.Before(f.until)
+	both := now.Before(f.both)
 	f.mu.Unlock()
 	if !open {
 		var err error
@@ -165,11 +170,12 @@ func ask[T any](ctx context.Context, f *failover, do func(counters) (T, error)) 
 	if !ok || both {
 		second, _ = do(f.second) // never fails
 	}
+
 	return first, second, ok
 }
 
 func (f *failover) add(ctx context.Context, key string, by int64, life time.Duration) (int64, error) {
-	a, b, _ := ask(ctx, f, func(c counters) (int64, error) { return c.add(ctx, key, by, life) })
+	a, b, _ := callInUse(ctx, f, func(c counters) (int64, error) { return c.add(ctx, key, by, life) })
 	return max(a, b), nil
 }
 
@@ -177,16 +183,16 @@ func (f *failover) hold(ctx context.Context, key string, life time.Duration) (bo
 	if wait, _ := f.left(ctx, key); wait > 0 {
 		return false, nil
 	}
-	a, b, ok := ask(ctx, f, func(c counters) (bool, error) { return c.hold(ctx, key, life) })
+	a, b, ok := callInUse(ctx, f, func(c counters) (bool, error) { return c.hold(ctx, key, life) })
 	return ok && a || !ok && b, nil
 }
 
 func (f *failover) left(ctx context.Context, key string) (time.Duration, error) {
-	a, b, _ := ask(ctx, f, func(c counters) (time.Duration, error) { return c.left(ctx, key) })
+	a, b, _ := callInUse(ctx, f, func(c counters) (time.Duration, error) { return c.left(ctx, key) })
 	return max(a, b), nil
 }
 
 func (f *failover) drop(ctx context.Context, keys ...string) error {
-	_, _, _ = ask(ctx, f, func(c counters) (struct{}, error) { return struct{}{}, c.drop(ctx, keys...) })
+	_, _, _ = callInUse(ctx, f, func(c counters) (struct{}, error) { return struct{}{}, c.drop(ctx, keys...) })
 	return nil
 }

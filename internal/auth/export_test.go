@@ -7,13 +7,13 @@ import (
 
 // Try is one attempt, right or wrong, without a password.
 func (s *Service) Try(ctx context.Context, email string, ip netip.Addr, right bool) error {
-	try, err := s.attempt(ctx, email, ip)
+	try, err := s.beginAttempt(ctx, email, ip)
 	if err != nil {
 		return err
 	}
 	defer try.done()
 	if right {
-		try.right(ctx)
+		try.recordSuccess(ctx)
 	}
 	return nil
 }

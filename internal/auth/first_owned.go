@@ -22,5 +22,6 @@ func (s *Service) FirstOwned(ctx context.Context, email string) (org id.ID, err 
 	if err != nil {
 		return org, fmt.Errorf("find org of user: %w", err)
 	}
+
 	return org, nil
 }

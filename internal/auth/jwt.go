@@ -36,16 +36,18 @@ const (
 	tokenType = "at+jwt"
 )
 
-// access signs a token for who.
-func (s *Service) access(ctx context.Context, who Who, now time.Time) (string, error) {
-	key, err := s.signer(ctx, now)
+// signAccess signs a token for who.
+func (s *Service) signAccess(ctx context.Context, who Who, now time.Time) (string, error) {
+	key, err := s.signingKey(ctx, now)
 	if err != nil {
 		return "", err
 	}
+
 	staff := ""
 	if !who.Staff.IsZero() {
 		staff = who.Staff.String()
 	}
+
 	t := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    s.Issuer,
@@ -57,21 +59,24 @@ func (s *Service) access(ctx context.Context, who Who, now time.Time) (string, e
 		},
 		Org: who.Org.String(), Role: who.Role, Session: who.Session.String(), Staff: staff, Client: who.Client,
 	})
-	t.Header["typ"], t.Header["kid"] = tokenType, key.kid
+	t.Header["typ"] = tokenType
+	t.Header["kid"] = key.kid
 	text, err := t.SignedString(key.private)
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
+
 	return text, nil
 }
 
-// parse verifies an access token as RFC 8725 requires: one algorithm, one of our keys by kid alone (jku, x5u and jwk
-// are ignored), type, issuer, audience and times.
-func (s *Service) parse(ctx context.Context, text string, now time.Time) (token, error) {
+// verifyAccess verifies an access token as RFC 8725 requires: one algorithm, one of our keys by kid alone (jku, x5u and
+// jwk are ignored), type, issuer, audience and times.
+func (s *Service) verifyAccess(ctx context.Context, text string, now time.Time) (token, error) {
 	var (
 		c    claims
 		away error
 	)
+
 	_, err := jwt.NewParser(
 		jwt.WithValidMethods([]string{algorithm}),
 		jwt.WithStrictDecoding(),
@@ -89,9 +94,11 @@ func (s *Service) parse(ctx context.Context, text string, now time.Time) (token,
 		if _, ok := t.Header["crit"]; ok {
 			return nil, errors.New("unsupported crit")
 		}
+
 		kid, _ := t.Header["kid"].(string)
-		key, err := s.public(ctx, kid, now)
+		key, err := s.publicKey(ctx, kid, now)
 		away = err
+
 		return key, err
 	})
 	if away != nil && !errors.Is(away, errKid) {
@@ -101,6 +108,7 @@ func (s *Service) parse(ctx context.Context, text string, now time.Time) (token,
 		s.Metrics.parsed.WithLabelValues("refused").Inc()
 		return token{}, errToken
 	}
+
 	t := token{expires: c.ExpiresAt.Add(leeway), client: c.Client}
 	var bad [4]error
 	t.org, bad[0] = id.Parse(c.Org)
@@ -113,6 +121,8 @@ func (s *Service) parse(ctx context.Context, text string, now time.Time) (token,
 		s.Metrics.parsed.WithLabelValues("refused").Inc()
 		return token{}, errToken
 	}
+
 	s.Metrics.parsed.WithLabelValues("accepted").Inc()
+
 	return t, nil
 }

@@ -21,7 +21,7 @@ const (
 	VerifyEmail   Purpose = "verify_email"   // valid for a week
 )
 
-func (p Purpose) life() time.Duration {
+func (p Purpose) linkLife() time.Duration {
 	if p == ResetPassword {
 		return resetLife
 	}
@@ -38,7 +38,7 @@ func AddLink(tx *postgres.Tx, p Purpose, email string) (token string) {
 	tx.Queue(`
 		INSERT INTO user_token (hash, user_id, purpose, expires_at)
 		SELECT $3, id, $2, now() + make_interval(secs => $4) FROM app_user WHERE email_folded = $1`,
-		FoldEmail(email), string(p), hash, p.life().Seconds())
+		FoldEmail(email), string(p), hash, p.linkLife().Seconds())
 	return token
 }
 
@@ -48,8 +48,8 @@ func AddLink(tx *postgres.Tx, p Purpose, email string) (token string) {
 func (s *Service) MayMail(ctx context.Context, email string, caller netip.Addr) bool {
 	sum := digestOf(FoldEmail(email)) // no mail addresses in Redis
 	address := hex.EncodeToString(sum[:12])
-	return s.allow(ctx, callerMails, address+":"+subscriber(caller)) == nil &&
-		s.allow(ctx, addressMails, address) == nil
+	return s.allowSubject(ctx, callerMails, address+":"+callerPart(caller)) == nil &&
+		s.allowSubject(ctx, addressMails, address) == nil
 }
 
 // useLink consumes a token and returns its user.
@@ -61,6 +61,7 @@ func useLink(ctx context.Context, tx *postgres.Tx, p Purpose, token string) (use
 	if postgres.None(err) {
 		return user, errLink
 	}
+
 	return user, err
 }
 
@@ -73,10 +74,12 @@ func (s *Service) Reset(ctx context.Context, token, password string, written fun
 	if err := s.peekLink(ctx, ResetPassword, token); err != nil {
 		return err
 	}
+
 	hash, err := s.HashPassword(ctx, password)
 	if err != nil {
 		return err
 	}
+
 	var user id.ID
 	err = s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
 		if user, err = useLink(ctx, tx, ResetPassword, token); err != nil {
@@ -90,6 +93,7 @@ func (s *Service) Reset(ctx context.Context, token, password string, written fun
 	if err == nil {
 		s.forgetPerson(user)
 	}
+
 	return err
 }
 
@@ -99,6 +103,7 @@ func (s *Service) peekLink(ctx context.Context, p Purpose, token string) error {
 	if _, ok := orgOf(linkPrefix, token); !ok {
 		return errLink
 	}
+
 	sum := digestOf(token)
 	var one int
 	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -111,6 +116,7 @@ func (s *Service) peekLink(ctx context.Context, p Purpose, token string) error {
 	if err != nil {
 		return fmt.Errorf("read link: %w", err)
 	}
+
 	return nil
 }
 
@@ -119,6 +125,7 @@ func (s *Service) Confirm(ctx context.Context, token string) error {
 	if _, ok := orgOf(linkPrefix, token); !ok {
 		return errLink
 	}
+
 	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		user, err := useLink(ctx, tx, VerifyEmail, token)
 		if err != nil {
@@ -149,10 +156,12 @@ func (s *Service) ChangePassword(ctx context.Context, who Who, old, fresh string
 	} else if err != nil {
 		return err
 	}
+
 	hash, err := s.HashPassword(ctx, fresh)
 	if err != nil {
 		return err
 	}
+
 	err = s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE app_user SET password_hash = $2 WHERE id = $1`, who.User, hash)
 		endOthers(tx, who.User, who.Session)
@@ -161,6 +170,7 @@ func (s *Service) ChangePassword(ctx context.Context, who Who, old, fresh string
 	if err == nil {
 		s.forgetPerson(who.User)
 	}
+
 	return err
 }
 

@@ -46,17 +46,19 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	org, name, role, err := s.landing(ctx, who, in.Org, in.Home)
+
+	org, name, role, err := s.selectLanding(ctx, who, in.Org, in.Home)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &Session{
 		User: who.User, Org: org, OrgName: name, Role: role, Device: Device{in.IP, in.UserAgent},
 		Client: in.Client,
 	}
 	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
-		use(tx, who.ID, org)
-		if err := unchanged(ctx, tx, who); err != nil {
+		storeLastOrg(tx, who.ID, org)
+		if err := checkUnchanged(ctx, tx, who); err != nil {
 			return err
 		}
 		return s.Begin(ctx, tx, out)
@@ -64,13 +66,15 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", err)
 	}
+
 	s.Metrics.logins.WithLabelValues("accepted").Inc()
+
 	return out, nil
 }
 
-// unchanged returns an error if the user's password was changed after it was checked. A password change ends all
+// checkUnchanged returns an error if the user's password was changed after it was checked. A password change ends all
 // sessions that began with the old one.
-func unchanged(ctx context.Context, tx *postgres.Tx, who *Person) error {
+func checkUnchanged(ctx context.Context, tx *postgres.Tx, who *Person) error {
 	lockPerson(tx, who.ID)
 	var one int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM app_user WHERE id = $1 AND password_hash = $2`, []any{who.ID, who.hash},
@@ -78,11 +82,12 @@ func unchanged(ctx context.Context, tx *postgres.Tx, who *Person) error {
 	if postgres.None(err) {
 		return errCredentials
 	}
+
 	return err
 }
 
-// use stores the org of the user's next login. tx runs as System.
-func use(tx *postgres.Tx, user, org id.ID) {
+// storeLastOrg stores the org of the user's next login. tx runs as System.
+func storeLastOrg(tx *postgres.Tx, user, org id.ID) {
 	tx.Queue(`UPDATE app_user SET last_org_id = $2 WHERE id = $1 AND last_org_id IS DISTINCT FROM $2`, user, org)
 }
 
@@ -90,7 +95,7 @@ func use(tx *postgres.Tx, user, org id.ID) {
 // does not affect the session.
 func (s *Service) Use(ctx context.Context, user, org id.ID) {
 	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
-		use(tx, user, org)
+		storeLastOrg(tx, user, org)
 		return nil
 	})
 	if err != nil {
@@ -107,17 +112,20 @@ type Person struct {
 
 // CheckPerson returns the user with this address and password. It is throttled.
 func (s *Service) CheckPerson(ctx context.Context, email, password string, ip netip.Addr) (*Person, error) {
-	try, err := s.attempt(ctx, email, ip)
+	try, err := s.beginAttempt(ctx, email, ip)
 	if err != nil {
 		s.Metrics.logins.WithLabelValues("throttled").Inc()
 		return nil, err
 	}
+
 	defer try.done()
+
 	a, err := s.accountOf(ctx, email)
 	if err != nil {
 		return nil, fmt.Errorf("read account: %w", err)
 	}
-	ok, stale, err := s.matches(ctx, a.hash, password)
+
+	ok, stale, err := s.matchPassword(ctx, a.hash, password)
 	if err != nil {
 		return nil, err
 	}
@@ -125,16 +133,18 @@ func (s *Service) CheckPerson(ctx context.Context, email, password string, ip ne
 		s.Metrics.logins.WithLabelValues("refused").Inc()
 		return nil, errCredentials
 	}
-	try.right(ctx)
+
+	try.recordSuccess(ctx)
 	if stale {
-		a.hash = s.rehash(ctx, a, password)
+		a.hash = s.rehashPassword(ctx, a, password)
 	}
+
 	return &Person{User: a.User, hash: a.hash, lastOrg: a.lastOrg}, nil
 }
 
-// rehash stores the password under the current parameters and returns the stored hash. A failure does not fail the
-// login.
-func (s *Service) rehash(ctx context.Context, a account, password string) (stored string) {
+// rehashPassword stores the password under the current parameters and returns the stored hash. A failure does not fail
+// the login.
+func (s *Service) rehashPassword(ctx context.Context, a account, password string) (stored string) {
 	stored = a.hash
 	hash, err := s.HashPassword(ctx, password)
 	if err == nil {
@@ -147,31 +157,36 @@ func (s *Service) rehash(ctx context.Context, a account, password string) (store
 	if err != nil {
 		s.Log.WarnContext(ctx, "rehash password failed", "user", a.ID.String(), "error", err)
 	}
+
 	return stored
 }
 
-// landing selects the org of a login: the requested one, else the last used, else the oldest membership. home, unless
-// it is zero, restricts the choice as Credentials.Home does.
-func (s *Service) landing(ctx context.Context, who *Person, asked *id.ID, home id.ID) (org id.ID, name string,
+// selectLanding selects the org of a login: the requested one, else the last used, else the oldest membership. home,
+// unless it is zero, restricts the choice as Credentials.Home does.
+func (s *Service) selectLanding(ctx context.Context, who *Person, asked *id.ID, home id.ID) (org id.ID, name string,
 	role Role, err error,
 ) {
-	all, err := s.memberships(ctx, who.ID, home)
+	all, err := s.listMemberships(ctx, who.ID, home)
 	if err != nil {
 		return org, "", "", err
 	}
+
 	want := who.lastOrg
 	if asked != nil {
 		want = *asked
 	}
+
 	for _, m := range all {
 		if m.ID == want {
 			return m.ID, m.Name, m.Role, nil
 		}
 	}
+
 	if asked != nil || len(all) == 0 {
 		s.Metrics.logins.WithLabelValues("refused").Inc()
 		return org, "", "", errCredentials
 	}
+
 	return all[0].ID, all[0].Name, all[0].Role, nil
 }
 
@@ -182,16 +197,17 @@ func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, out *Session) erro
 	lockPerson(tx, out.User.ID)
 	tx.Queue(`INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent, client)
 		VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), $7, $8, $9)`,
-		out.Org, id.New(), family, out.User.ID, hash, refreshLife.Seconds(), out.Device.ip(), out.Device.agent(),
+		out.Org, id.New(), family, out.User.ID, hash, refreshLife.Seconds(), out.Device.ipText(),
+		out.Device.agentLine(),
 		string(out.Client))
 	out.RefreshToken, out.RefreshUntil = text, time.Now().Add(refreshLife)
-	return s.sign(ctx, out, family)
+	return s.signSession(ctx, out, family)
 }
 
-// sign sets the access token.
-func (s *Service) sign(ctx context.Context, out *Session, family id.ID) (err error) {
+// signSession sets the access token.
+func (s *Service) signSession(ctx context.Context, out *Session, family id.ID) (err error) {
 	out.ExpiresIn = accessLife
-	out.AccessToken, err = s.access(ctx, Who{
+	out.AccessToken, err = s.signAccess(ctx, Who{
 		Org: out.Org, User: out.User.ID, Role: out.Role, Session: family, Client: out.Client,
 	}, time.Now())
 	return err

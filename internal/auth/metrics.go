@@ -36,5 +36,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	if reg != nil {
 		reg.MustRegister(m.hashes, m.logins, m.refreshes, m.throttled, m.parsed)
 	}
+
 	return m
 }

@@ -32,10 +32,12 @@ func orgOf(prefix, text string) (id.ID, bool) {
 	if !ok || len(rest) != 64 {
 		return id.ID{}, false
 	}
+
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(rest)
 	if err != nil {
 		return id.ID{}, false
 	}
+
 	return id.ID(raw[:16]), true
 }
 

@@ -20,8 +20,9 @@ type Membership struct {
 	Role Role   `json:"role" enum:"viewer,member,admin,owner" doc:"The user's role in the organization"`
 }
 
-// memberships lists the orgs of a user in the order of joining: all, or home and its client orgs unless home is zero.
-func (s *Service) memberships(ctx context.Context, user, home id.ID) (all []Membership, err error) {
+// listMemberships lists the orgs of a user in the order of joining: all, or home and its client orgs unless home is
+// zero.
+func (s *Service) listMemberships(ctx context.Context, user, home id.ID) (all []Membership, err error) {
 	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `
 			SELECT o.id, o.name, m.role FROM member m JOIN org o ON o.id = m.org_id
@@ -30,26 +31,30 @@ func (s *Service) memberships(ctx context.Context, user, home id.ID) (all []Memb
 		if err != nil {
 			return err
 		}
+
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Membership])
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read memberships: %w", err)
 	}
+
 	return all, nil
 }
 
 // Orgs lists the orgs of a user by id, beginning after above; a zero above begins at the first.
 func (s *Service) Orgs(ctx context.Context, user, above id.ID, limit int) ([]Membership, error) {
-	all, err := s.memberships(ctx, user, id.ID{})
+	all, err := s.listMemberships(ctx, user, id.ID{})
 	if err != nil {
 		return nil, err
 	}
+
 	order := func(a, b Membership) int { return id.Compare(a.ID, b.ID) }
 	slices.SortFunc(all, order)
 	if !above.IsZero() {
 		all = slices.DeleteFunc(all, func(m Membership) bool { return bytes.Compare(m.ID[:], above[:]) <= 0 })
 	}
+
 	return all[:min(len(all), limit)], nil
 }
 
@@ -67,7 +72,7 @@ func (s *Service) Switch(ctx context.Context, who Who, org id.ID, by Device) (*S
 func (s *Service) switchTo(ctx context.Context, who Who, org id.ID, by Device, leave bool) (*Session, error) {
 	out := &Session{Org: org, Device: by, Client: who.Client}
 	err := s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
-		use(tx, who.User, org)
+		storeLastOrg(tx, who.User, org)
 		lockPerson(tx, who.User)
 		var live bool
 		if err := tx.QueryRow(ctx, "SELECT "+liveSQL, []any{who.Org, who.User, who.Session}, &live); err != nil {
@@ -77,8 +82,9 @@ func (s *Service) switchTo(ctx context.Context, who Who, org id.ID, by Device, l
 			return errEnded
 		}
 		if leave {
-			retire(tx, who.Org, who.Session)
+			retireSession(tx, who.Org, who.Session)
 		}
+
 		err := tx.QueryRow(ctx, `
 			SELECT u.id, u.email, u.first_name, u.last_name, o.name, m.role
 			FROM member m JOIN app_user u ON u.id = m.user_id JOIN org o ON o.id = m.org_id
@@ -91,10 +97,12 @@ func (s *Service) switchTo(ctx context.Context, who Who, org id.ID, by Device, l
 		if err != nil {
 			return err
 		}
+
 		return s.Begin(ctx, tx, out)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("switch org: %w", err)
 	}
+
 	return out, nil
 }

@@ -51,6 +51,7 @@ func CheckPassword(field, password, email string) error {
 	case email != "" && folded == FoldEmail(email):
 		return fault.Invalid(field, "too_common", "The password must not be the mail address.")
 	}
+
 	return nil
 }
 
@@ -58,18 +59,19 @@ func CheckPassword(field, password, email string) error {
 func (s *Service) HashPassword(ctx context.Context, password string) (string, error) {
 	var salt [argonSalt]byte
 	_, _ = rand.Read(salt[:]) // never fails
-	sum, err := s.argon(ctx, password,
+	sum, err := s.hashWith(ctx, password,
 		phc{memory: argonMemory, time: argonTime, lanes: argonLanes, salt: salt[:], sum: make([]byte, argonHash)})
 	if err != nil {
 		return "", err
 	}
+
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonLanes,
 		base64.RawStdEncoding.EncodeToString(salt[:]), base64.RawStdEncoding.EncodeToString(sum)), nil
 }
 
-// matches compares password with a stored hash. Without a usable hash it does the same work and returns false, so that
-// the duration reveals nothing. stale reports that the hash was made with other parameters than the current ones.
-func (s *Service) matches(ctx context.Context, stored, password string) (ok, stale bool, err error) {
+// matchPassword compares password with a stored hash. Without a usable hash it does the same work and returns false, so
+// that the duration reveals nothing. stale reports that the hash was made with other parameters than the current ones.
+func (s *Service) matchPassword(ctx context.Context, stored, password string) (ok, stale bool, err error) {
 	h, known := readPHC(stored)
 	if !known {
 		h = phc{
@@ -77,23 +79,28 @@ func (s *Service) matches(ctx context.Context, stored, password string) (ok, sta
 			sum: make([]byte, argonHash),
 		}
 	}
-	sum, err := s.argon(ctx, password, h)
+
+	sum, err := s.hashWith(ctx, password, h)
 	if err != nil {
 		return false, false, err
 	}
+
 	ok = subtle.ConstantTimeCompare(sum, h.sum) == 1 && known
 	stale = h.memory != argonMemory || h.time != argonTime || h.lanes != argonLanes || len(h.salt) != argonSalt ||
 		len(h.sum) != argonHash
+
 	return ok, stale, nil
 }
 
-func (s *Service) argon(ctx context.Context, password string, h phc) ([]byte, error) {
+func (s *Service) hashWith(ctx context.Context, password string, h phc) ([]byte, error) {
 	select {
 	case s.hashing <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fault.New(fault.Unavailable, "Too many logins at this moment.").Because(ctx.Err())
 	}
+
 	defer func() { <-s.hashing }()
+
 	s.Metrics.hashes.Inc()
 	return argon2.IDKey([]byte(norm.NFC.String(password)), h.salt, h.time, h.memory, h.lanes, uint32(len(h.sum))), nil
 }
@@ -114,10 +121,12 @@ func readPHC(text string) (h phc, ok bool) {
 	if n, err := fmt.Sscanf(part[3], "m=%d,t=%d,p=%d", &h.memory, &h.time, &h.lanes); n != 3 || err != nil {
 		return h, false
 	}
+
 	var errs [2]error
 	h.salt, errs[0] = base64.RawStdEncoding.DecodeString(part[4])
 	h.sum, errs[1] = base64.RawStdEncoding.DecodeString(part[5])
 	ok = errs[0] == nil && errs[1] == nil && h.memory <= 1<<20 && h.time >= 1 && h.time <= 16 && h.lanes >= 1 &&
 		len(h.salt) >= 8 && len(h.sum) >= 16 && len(h.sum) <= 64
+
 	return h, ok
 }

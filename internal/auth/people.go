@@ -78,6 +78,7 @@ func (s *Service) Rename(ctx context.Context, user id.ID, first, last wire.Field
 	if err != nil {
 		return fmt.Errorf("rename person: %w", err)
 	}
+
 	return nil
 }
 
@@ -103,6 +104,7 @@ func (s *Service) accountOf(ctx context.Context, email string) (account, error) 
 		}
 		return err
 	})
+
 	return a, err
 }
 

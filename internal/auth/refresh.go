@@ -38,12 +38,14 @@ func (s *Service) Refresh(ctx context.Context, text string, client Client, by De
 	if !ok {
 		return nil, s.refusedRefresh("unknown")
 	}
+
 	sum := digestOf(text)
 	var (
 		out     *Session
 		row     refreshRow
 		verdict = "unknown"
 	)
+
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) (err error) {
 		row, err = lockRefresh(ctx, tx, sum, client)
 		if postgres.None(err) {
@@ -56,7 +58,8 @@ func (s *Service) Refresh(ctx context.Context, text string, client Client, by De
 			verdict = "over"
 			return nil
 		}
-		next, err := s.follow(ctx, tx, row, by)
+
+		next, err := s.nextToken(ctx, tx, row, by)
 		if err != nil {
 			return err
 		}
@@ -65,11 +68,13 @@ func (s *Service) Refresh(ctx context.Context, text string, client Client, by De
 			endFamily(tx, row.family)
 			return reused(tx, row.user)
 		}
+
 		verdict = "accepted"
-		out, err = s.resume(ctx, tx, row, next, client)
+		out, err = s.readRenewed(ctx, tx, row, next, client)
 		if out == nil && err == nil {
 			verdict = "removed"
 		}
+
 		return err
 	})
 	if err != nil {
@@ -84,7 +89,9 @@ func (s *Service) Refresh(ctx context.Context, text string, client Client, by De
 		}
 		return nil, s.refusedRefresh(verdict)
 	}
+
 	s.Metrics.refreshes.WithLabelValues(verdict).Inc()
+
 	return out, nil
 }
 
@@ -112,9 +119,9 @@ func lockRefresh(ctx context.Context, tx *postgres.Tx, sum digest, client Client
 	return r, err
 }
 
-// follow returns the token after row: a new one for an unused row, the same one within the grace period, "" for a
+// nextToken returns the token after row: a new one for an unused row, the same one within the grace period, "" for a
 // reuse.
-func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, by Device) (string, error) {
+func (s *Service) nextToken(ctx context.Context, tx *postgres.Tx, row refreshRow, by Device) (string, error) {
 	about := "refresh_token/" + tx.Org().String() + "/" + row.id.String()
 	if row.used == nil {
 		text, hash := newOpaque(refreshPrefix, tx.Org())
@@ -122,6 +129,7 @@ func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, b
 		if err != nil {
 			return "", err
 		}
+
 		// The token before this one loses its grace period: only the immediate predecessor has one.
 		tx.Queue(
 			`UPDATE refresh_token SET successor = NULL WHERE org_id = $1 AND family = $2 AND successor IS NOT NULL`,
@@ -132,20 +140,22 @@ func (s *Service) follow(ctx context.Context, tx *postgres.Tx, row refreshRow, b
 			INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent, client)
 			SELECT org_id, $3, family, user_id, $4, expires_at, $5, $6, client FROM refresh_token WHERE org_id = $1
 			AND id = $2`,
-			tx.Org(), row.id, id.New(), hash, by.ip(), by.agent())
+			tx.Org(), row.id, id.New(), hash, by.ipText(), by.agentLine())
 		return text, tx.Flush(ctx)
 	}
 	if !row.grace || row.successor == nil {
 		return "", nil
 	}
+
 	text, err := s.Box.Open(row.successor, about)
+
 	return string(text), err
 }
 
-// resume returns the renewed session, or nil if its user was removed, which ends the family.
-func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, next string, client Client) (*Session,
-	error,
-) {
+// readRenewed returns the renewed session, or nil if its user was removed, which ends the family.
+func (s *Service) readRenewed(ctx context.Context, tx *postgres.Tx, row refreshRow, next string,
+	client Client,
+) (*Session, error) {
 	out := &Session{Org: tx.Org(), RefreshToken: next, RefreshUntil: row.expires, Client: client}
 	err := tx.QueryRow(ctx, `
 		SELECT u.id, u.email, u.first_name, u.last_name, o.name, m.role
@@ -160,7 +170,8 @@ func (s *Service) resume(ctx context.Context, tx *postgres.Tx, row refreshRow, n
 	if err != nil {
 		return nil, err
 	}
-	return out, s.sign(ctx, out, row.family)
+
+	return out, s.signSession(ctx, out, row.family)
 }
 
 // Logout ends the session of a refresh token, and with it its access tokens. An invalid token is no error: its holder
@@ -170,6 +181,7 @@ func (s *Service) Logout(ctx context.Context, text string) error {
 	if !ok {
 		return nil
 	}
+
 	sum := digestOf(text)
 	key := roleKey{org: org}
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
@@ -179,13 +191,16 @@ func (s *Service) Logout(ctx context.Context, text string) error {
 		if postgres.None(err) {
 			return nil
 		}
+
 		endFamily(tx, key.session)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
+
 	s.roles.Drop(key)
+
 	return nil
 }
 

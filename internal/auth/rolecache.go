@@ -32,27 +32,36 @@ const lookTime = 2 * time.Second
 // errEnded is the error for a genuine token whose session, membership or staff access has ended.
 var errEnded = fault.New(fault.SessionEnded, "The session of this token has ended. Log in again.")
 
-// role returns the rights of t's user in t's org and the request rate: the result's Role, RatePerMinute and Closed. It
-// returns errEnded if the session has ended. now is when the request arrived; the result is at most roleLife older.
-func (s *Service) role(ctx context.Context, t token, now time.Time) (Who, error) {
+// cachedRole returns the rights of t's user in t's org and the request rate: the result's Role, RatePerMinute and
+// Closed. It returns errEnded if the session has ended. now is when the request arrived; the result is at most roleLife
+// older.
+func (s *Service) cachedRole(ctx context.Context, t token, now time.Time) (Who, error) {
 	entry := s.roles.GetOr(roleKey{t.org, t.user, t.session}, newRoleCacheEntry)
 	entry.mu.Lock()
 	defer entry.mu.Unlock()
+
 	if now.Sub(entry.at) < roleLife {
 		return entry.who, entry.err
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
+
 	began := time.Now()
 	found, err := s.readRole(ctx, t)
 	switch {
 	case postgres.None(err):
-		entry.who, entry.err, entry.at = Who{}, errEnded, began
+		entry.who = Who{}
+		entry.err = errEnded
+		entry.at = began
 	case err != nil:
 		return Who{}, fmt.Errorf("read role: %w", err)
 	default:
-		entry.who, entry.err, entry.at = found, nil, began
+		entry.who = found
+		entry.err = nil
+		entry.at = began
 	}
+
 	return entry.who, entry.err
 }
 
@@ -69,9 +78,10 @@ const liveSQL = `EXISTS (SELECT FROM refresh_token r
 // requests share a round trip.
 func (s *Service) readRole(ctx context.Context, t token) (found Who, err error) {
 	if !t.staff.IsZero() {
-		err = s.App.ReadTx(ctx, t.org, func(tx *postgres.Tx) error { return lent(ctx, tx, t, &found) })
+		err = s.App.ReadTx(ctx, t.org, func(tx *postgres.Tx) error { return readLentRole(ctx, tx, t, &found) })
 		return found, err
 	}
+
 	err = s.App.BatchedGet(ctx, t.org, roleSQL, []any{t.org, t.user, t.session}, func(row pgx.CollectableRow) error {
 		return row.Scan(&found.Role, &found.RatePerMinute, &found.Closed)
 	})

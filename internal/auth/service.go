@@ -86,9 +86,13 @@ func New(o Options) *Service {
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(nil)
 	}
+
 	s := &Service{Options: o, hashing: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	s.tokens.Half, s.roles.Half, s.keys.Half = 1<<15, 1<<15, 1<<13
+	s.tokens.Half = 1 << 15
+	s.roles.Half = 1 << 15
+	s.keys.Half = 1 << 13
 	s.counts = newCounters(o.Redis, o.Log)
+
 	return s
 }
 
@@ -105,14 +109,17 @@ func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 	if len(bearer) > maxBearer {
 		return Who{}, errToken
 	}
-	sum, now := digestOf(bearer), time.Now()
+
+	sum := digestOf(bearer)
+	now := time.Now()
 	if strings.HasPrefix(bearer, keyPrefix) {
 		return s.verifyKey(ctx, bearer, sum, now)
 	}
+
 	t, ok := s.tokens.Get(sum)
 	if !ok {
 		var err error
-		if t, err = s.parse(ctx, bearer, now); err != nil {
+		if t, err = s.verifyAccess(ctx, bearer, now); err != nil {
 			return Who{}, err
 		}
 		s.tokens.Put(sum, t)
@@ -120,10 +127,12 @@ func (s *Service) Verify(ctx context.Context, bearer string) (Who, error) {
 	if !now.Before(t.expires) {
 		return Who{}, errToken
 	}
-	found, err := s.role(ctx, t, now)
+
+	found, err := s.cachedRole(ctx, t, now)
 	if err != nil {
 		return Who{}, err
 	}
+
 	return Who{
 		Org: t.org, User: t.user, Role: found.Role, Session: t.session, RatePerMinute: found.RatePerMinute,
 		Closed: found.Closed, Staff: t.staff, Client: t.client,
@@ -142,6 +151,7 @@ func (s *Service) Again(ctx context.Context, bearer string) (Who, error) {
 	} else {
 		s.roles.Drop(roleKey{w.Org, w.User, w.Session})
 	}
+
 	return s.Verify(ctx, bearer)
 }
 

@@ -23,15 +23,15 @@ type Device struct {
 
 const agentMax = 500 // stored characters of a user agent
 
-func (d Device) ip() string {
+func (d Device) ipText() string {
 	if !d.IP.IsValid() {
 		return ""
 	}
 	return d.IP.Unmap().String()
 }
 
-// agent returns the user agent as one line of valid text.
-func (d Device) agent() string {
+// agentLine returns the user agent as one line of valid text.
+func (d Device) agentLine() string {
 	text := []rune(strings.ToValidUTF8(d.UserAgent, ""))
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -89,15 +89,18 @@ func (s *Service) Sessions(ctx context.Context, who Who, below id.ID, limit int)
 		if err != nil {
 			return err
 		}
+
 		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (o OpenSession, err error) {
 			err = row.Scan(&o.ID, &o.CreatedAt, &o.LastUsedAt, &o.IP, &o.UserAgent, &o.Current, &o.Org.ID, &o.Org.Name)
 			return o, err
 		})
+
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read sessions: %w", err)
 	}
+
 	return all, nil
 }
 
@@ -115,6 +118,7 @@ func (s *Service) EndSession(ctx context.Context, user, session id.ID, ended fun
 	if err != nil {
 		return fmt.Errorf("read session: %w", err)
 	}
+
 	err = s.System.Tx(ctx, org, func(tx *postgres.Tx) error {
 		lockPerson(tx, user)
 		n, err := tx.Exec(ctx, `UPDATE refresh_token SET revoked_at = now(), successor = NULL
@@ -127,6 +131,8 @@ func (s *Service) EndSession(ctx context.Context, user, session id.ID, ended fun
 	if err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
+
 	s.roles.Drop(roleKey{org, user, session})
+
 	return nil
 }

@@ -22,20 +22,22 @@ func (s *Service) Lend(ctx context.Context, tx *postgres.Tx, by Who, role Role) 
 	if role == Owner || !role.Valid() {
 		return "", access, 0, fault.Invalid("role", "not_lent", "Staff acts as a viewer, a member or an admin.")
 	}
+
 	access = id.New()
 	tx.Queue(`INSERT INTO staff_access (org_id, id, user_id, parent_org_id, session_id, role, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
 		tx.Org(), access, by.User, by.Org, by.Session, string(role), staffLife.Seconds())
-	token, err = s.access(ctx, Who{
+	token, err = s.signAccess(ctx, Who{
 		Org: tx.Org(), User: by.User, Role: role, Session: access, Staff: by.Org,
 		Client: by.Client,
 	}, time.Now())
+
 	return token, access, staffLife, err
 }
 
-// lent is readRole for an agency's staff: the granted role, while the granting user may still grant it. It returns no
-// row if that has ended.
-func lent(ctx context.Context, tx *postgres.Tx, t token, found *Who) error {
+// readLentRole is readRole for an agency's staff: the granted role, while the granting user may still grant it. It
+// returns no row if that has ended.
+func readLentRole(ctx context.Context, tx *postgres.Tx, t token, found *Who) error {
 	var session *id.ID // nil: granted by a version that did not store it
 	err := tx.QueryRow(ctx, `SELECT a.role, coalesce(o.rate_per_minute, 0), `+closedSQL+`, a.session_id
 		FROM staff_access a JOIN org o ON o.id = a.org_id
@@ -45,6 +47,7 @@ func lent(ctx context.Context, tx *postgres.Tx, t token, found *Who) error {
 	if err != nil {
 		return err
 	}
+
 	return tx.In(ctx, t.staff, func() error {
 		var one int
 		err := tx.QueryRow(ctx, `SELECT 1 FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL
@@ -54,6 +57,7 @@ func lent(ctx context.Context, tx *postgres.Tx, t token, found *Who) error {
 		if err != nil && !postgres.None(err) {
 			return fmt.Errorf("read staff: %w", err)
 		}
+
 		return err
 	})
 }

@@ -46,21 +46,21 @@ func (s *Service) Allow(ctx context.Context, l Limit, ip netip.Addr) error {
 	if s.Unlimited {
 		return nil
 	}
-	return s.allow(ctx, l, block(ip))
+	return s.allowSubject(ctx, l, addressBlock(ip))
 }
 
-// allow is Allow for any subject.
-func (s *Service) allow(ctx context.Context, l Limit, subject string) error {
-	n, end := s.count(ctx, l, subject, 1)
+// allowSubject is Allow for any subject.
+func (s *Service) allowSubject(ctx context.Context, l Limit, subject string) error {
+	n, end := s.countRequest(ctx, l, subject, 1)
 	if n <= l.Max {
 		return nil
 	}
-	return s.refused(l.Name, end)
+	return s.refuseRequest(l.Name, end)
 }
 
-// count adds by to the count of the current window, which begins at a multiple of its length. It returns the count and
-// the remaining time.
-func (s *Service) count(ctx context.Context, l Limit, subject string, by int64) (int64, time.Duration) {
+// countRequest adds by to the count of the current window, which begins at a multiple of its length. It returns the
+// count and the remaining time.
+func (s *Service) countRequest(ctx context.Context, l Limit, subject string, by int64) (int64, time.Duration) {
 	now := time.Now()
 	start := now.Truncate(l.Window)
 	key := "auth:" + l.Name + ":" + subject + ":" + strconv.FormatInt(start.Unix(), 36)
@@ -68,7 +68,7 @@ func (s *Service) count(ctx context.Context, l Limit, subject string, by int64) 
 	return n, start.Add(l.Window).Sub(now)
 }
 
-func (s *Service) refused(by string, wait time.Duration) error {
+func (s *Service) refuseRequest(by string, wait time.Duration) error {
 	s.Metrics.throttled.WithLabelValues(by).Inc()
 	f := fault.New(fault.RateLimited, "Too many tries; wait before the next one.")
 	f.RetryAfter = max(wait, time.Second)
@@ -91,11 +91,11 @@ var (
 	allLimit  = Limit{"login_all", allFailures, time.Minute}
 )
 
-// attempt counts an attempt at email's account from ip, or returns fault.RateLimited. It counts before the password is
-// checked, so that concurrent attempts are all counted.
-func (s *Service) attempt(ctx context.Context, email string, ip netip.Addr) (*attempt, error) {
+// beginAttempt counts an attempt at email's account from ip, or returns fault.RateLimited. It counts before the
+// password is checked, so that concurrent attempts are all counted.
+func (s *Service) beginAttempt(ctx context.Context, email string, ip netip.Addr) (*attempt, error) {
 	sum := digestOf(FoldEmail(email)) // no mail addresses in Redis
-	a := &attempt{s: s, account: hex.EncodeToString(sum[:12]), from: block(ip)}
+	a := &attempt{s: s, account: hex.EncodeToString(sum[:12]), from: addressBlock(ip)}
 	a.known = "auth:known:" + a.account + ":" + a.from
 	scope := a.account
 	since, _ := s.counts.left(ctx, a.known)
@@ -103,44 +103,50 @@ func (s *Service) attempt(ctx context.Context, email string, ip netip.Addr) (*at
 	if a.isKnown {
 		scope += ":" + a.from
 	}
-	a.fails, a.held = "auth:fails:"+scope, "auth:hold:"+scope
+
+	a.fails = "auth:fails:" + scope
+	a.held = "auth:hold:" + scope
 	if wait, _ := s.counts.left(ctx, a.held); wait > 0 {
-		return nil, s.refused("account", wait)
+		return nil, s.refuseRequest("account", wait)
 	}
+
 	var err error
-	if a.done, err = s.turns.take(ctx, scope); err != nil {
+	if a.done, err = s.turns.waitFor(ctx, scope); err != nil {
 		return nil, err
 	}
-	if err = a.admit(ctx); err != nil {
+	if err = a.countAdmitted(ctx); err != nil {
 		a.done()
 		return nil, err
 	}
+
 	return a, nil
 }
 
-// admit counts the attempt once the account is released to it.
-func (a *attempt) admit(ctx context.Context) error {
+// countAdmitted counts the attempt once the account is released to it.
+func (a *attempt) countAdmitted(ctx context.Context) error {
 	s := a.s
 	if wait, _ := s.counts.left(ctx, a.held); wait > 0 {
-		return s.refused("account", wait)
+		return s.refuseRequest("account", wait)
 	}
-	if n, end := s.count(ctx, hourLimit, a.account, 1); n > hourLimit.Max && !a.isKnown {
-		s.count(ctx, hourLimit, a.account, -1)
-		return s.refused("account_hour", min(end, accountHold))
+	if n, end := s.countRequest(ctx, hourLimit, a.account, 1); n > hourLimit.Max && !a.isKnown {
+		s.countRequest(ctx, hourLimit, a.account, -1)
+		return s.refuseRequest("account_hour", min(end, accountHold))
 	}
 	if !s.Unlimited && !a.isKnown {
 		for _, l := range []Limit{ipLimit, allLimit} {
-			if n, end := s.count(ctx, l, a.scope(l), 1); n > l.Max {
-				s.count(ctx, l, a.scope(l), -1)
-				s.count(ctx, hourLimit, a.account, -1)
-				return s.refused(l.Name, end)
+			if n, end := s.countRequest(ctx, l, a.subjectOf(l), 1); n > l.Max {
+				s.countRequest(ctx, l, a.subjectOf(l), -1)
+				s.countRequest(ctx, hourLimit, a.account, -1)
+				return s.refuseRequest(l.Name, end)
 			}
 		}
 	}
+
 	n, _ := s.counts.add(ctx, a.fails, 1, accountWindow)
 	if n < accountFree {
 		return nil
 	}
+
 	d := accountHold
 	if over := n - accountFree; over < 9 {
 		d = min(d, time.Second<<over)
@@ -148,50 +154,54 @@ func (a *attempt) admit(ctx context.Context) error {
 	if free, _ := s.counts.hold(ctx, a.held, d); !free {
 		wait, _ := s.counts.left(ctx, a.held)
 		_, _ = s.counts.add(ctx, a.fails, -1, accountWindow)
-		s.count(ctx, hourLimit, a.account, -1)
-		return s.refused("account", wait)
+		s.countRequest(ctx, hourLimit, a.account, -1)
+		return s.refuseRequest("account", wait)
 	}
+
 	return nil
 }
 
-// right takes the count back, and records the address block of the account's owner.
-func (a *attempt) right(ctx context.Context) {
+// recordSuccess takes the count back, and records the address block of the account's owner.
+func (a *attempt) recordSuccess(ctx context.Context) {
 	_ = a.s.counts.drop(ctx, a.fails, a.held)
-	a.s.count(ctx, hourLimit, a.account, -1)
+	a.s.countRequest(ctx, hourLimit, a.account, -1)
 	if !a.isKnown && !a.s.Unlimited {
 		for _, l := range []Limit{ipLimit, allLimit} {
-			a.s.count(ctx, l, a.scope(l), -1)
+			a.s.countRequest(ctx, l, a.subjectOf(l), -1)
 		}
 	}
+
 	_ = a.s.counts.drop(ctx, a.known)
 	_, _ = a.s.counts.hold(ctx, a.known, knownLife)
 }
 
-func (a *attempt) scope(l Limit) string {
+func (a *attempt) subjectOf(l Limit) string {
 	if l.Name == ipLimit.Name {
 		return a.from
 	}
 	return "all"
 }
 
-// subscriber returns the part of an address that surely belongs to one caller: an IPv4 address, or a /64 of IPv6.
-func subscriber(ip netip.Addr) string {
+// callerPart returns the part of an address that surely belongs to one caller: an IPv4 address, or a /64 of IPv6.
+func callerPart(ip netip.Addr) string {
 	if ip = ip.Unmap(); ip.Is4() {
 		return ip.String()
 	}
-	return block(ip)
+	return addressBlock(ip)
 }
 
-// block returns the part of an address that one subscriber usually has: /24 of IPv4, /64 of IPv6.
-func block(ip netip.Addr) string {
+// addressBlock returns the part of an address that one subscriber usually has: /24 of IPv4, /64 of IPv6.
+func addressBlock(ip netip.Addr) string {
 	ip = ip.Unmap()
 	bits := 24
 	if ip.Is6() {
 		bits = 64
 	}
+
 	p, err := ip.WithZone("").Prefix(bits)
 	if err != nil {
 		return "unknown"
 	}
+
 	return p.Addr().String()
 }

@@ -19,17 +19,19 @@ type turn struct {
 	users int
 }
 
-// take waits for key and returns the function that releases it.
-func (t *turns) take(ctx context.Context, key string) (func(), error) {
+// waitFor waits for key and returns the function that releases it.
+func (t *turns) waitFor(ctx context.Context, key string) (func(), error) {
 	t.mu.Lock()
 	if t.m == nil {
 		t.m = map[string]*turn{}
 	}
+
 	at := t.m[key]
 	if at == nil {
 		at = &turn{free: make(chan struct{}, 1)}
 		t.m[key] = at
 	}
+
 	at.users++
 	t.mu.Unlock()
 	leave := func() {
@@ -39,6 +41,7 @@ func (t *turns) take(ctx context.Context, key string) (func(), error) {
 			delete(t.m, key)
 		}
 	}
+
 	select {
 	case at.free <- struct{}{}:
 		return func() {

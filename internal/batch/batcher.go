@@ -86,16 +86,18 @@ func (b *Batcher[T]) TryAlone(ctx context.Context, item T) (sent bool, err error
 		b.mu.Unlock()
 		return false, nil
 	}
-	b.begin()
+
+	b.markBusy()
 	b.mu.Unlock()
-	err = b.send(ctx, []T{item}, 0)
+	err = b.sendBatch(ctx, []T{item}, 0)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.last = time.Now(); len(b.waiting) > 0 {
-		go b.loop()
+		go b.sendUntilEmpty()
 		return true, err
 	}
-	b.end()
+
+	b.markIdle()
 	return true, err
 }
 
@@ -105,29 +107,31 @@ func (b *Batcher[T]) add(e entry[T]) bool {
 	if b.closed || b.o.Queued > 0 && len(b.waiting) >= b.o.Queued {
 		return false
 	}
+
 	b.waiting = append(b.waiting, e)
 	switch {
 	case !b.busy:
-		b.begin()
-		go b.loop()
+		b.markBusy()
+		go b.sendUntilEmpty()
 	case len(b.waiting) == b.o.FlushSize:
 		select {
 		case b.full <- struct{}{}:
 		default:
 		}
 	}
+
 	return true
 }
 
-// loop sends batches until no item waits.
-func (b *Batcher[T]) loop() {
+// sendUntilEmpty sends batches until no item waits.
+func (b *Batcher[T]) sendUntilEmpty() {
 	for {
 		if b.o.Interval > 0 {
-			b.pause()
+			b.awaitBatch()
 		}
 		b.mu.Lock()
 		if len(b.waiting) == 0 {
-			b.end()
+			b.markIdle()
 			b.mu.Unlock()
 			return
 		}
@@ -138,7 +142,7 @@ func (b *Batcher[T]) loop() {
 		for i, e := range now {
 			load[i] = e.item
 		}
-		err := b.send(context.Background(), load, b.o.Timeout)
+		err := b.sendBatch(context.Background(), load, b.o.Timeout)
 		for _, e := range now {
 			if e.result != nil {
 				e.result <- err
@@ -151,8 +155,8 @@ func (b *Batcher[T]) loop() {
 	}
 }
 
-// pause waits until Interval has passed since the last batch, or FlushSize items wait.
-func (b *Batcher[T]) pause() {
+// awaitBatch waits until Interval has passed since the last batch, or FlushSize items wait.
+func (b *Batcher[T]) awaitBatch() {
 	b.mu.Lock()
 	wait := time.Until(b.last.Add(b.o.Interval))
 	enough := b.o.FlushSize > 0 && len(b.waiting) >= b.o.FlushSize || len(b.waiting) == 0
@@ -160,10 +164,12 @@ func (b *Batcher[T]) pause() {
 	case <-b.full: // of an earlier batch
 	default:
 	}
+
 	b.mu.Unlock()
 	if enough || wait <= 0 {
 		return
 	}
+
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	select {
@@ -172,7 +178,7 @@ func (b *Batcher[T]) pause() {
 	}
 }
 
-func (b *Batcher[T]) send(ctx context.Context, items []T, timeout time.Duration) (err error) {
+func (b *Batcher[T]) sendBatch(ctx context.Context, items []T, timeout time.Duration) (err error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -186,11 +192,11 @@ func (b *Batcher[T]) send(ctx context.Context, items []T, timeout time.Duration)
 	return b.o.Send(ctx, items)
 }
 
-// begin marks the Batcher as busy. The caller must hold mu.
-func (b *Batcher[T]) begin() { b.busy, b.idle = true, make(chan struct{}) }
+// markBusy marks the Batcher as busy. The caller must hold mu.
+func (b *Batcher[T]) markBusy() { b.busy, b.idle = true, make(chan struct{}) }
 
-// end is the counterpart of begin.
-func (b *Batcher[T]) end() {
+// markIdle is the counterpart of markBusy.
+func (b *Batcher[T]) markIdle() {
 	b.busy = false
 	close(b.idle)
 }
@@ -205,17 +211,20 @@ func (b *Batcher[T]) Close(ctx context.Context) {
 	if !busy {
 		return
 	}
+
 	select {
 	case <-idle:
 		return
 	case <-ctx.Done():
 	}
+
 	b.mu.Lock()
 	for _, e := range b.waiting {
 		if e.result != nil {
 			e.result <- ErrRefused
 		}
 	}
+
 	b.waiting = nil
 	b.mu.Unlock()
 	<-idle

@@ -82,10 +82,12 @@ func readAccountState(ctx context.Context, tx *postgres.Tx) (*AccountState, erro
 	if d.Tariff, err = readTariff(ctx, tx); err != nil {
 		return nil, err
 	}
-	if d.Subscriptions, err = mirrored(ctx, tx); err != nil {
+	if d.Subscriptions, err = listMirrored(ctx, tx); err != nil {
 		return nil, err
 	}
-	d.Open, err = unsettled(ctx, tx)
+
+	d.Open, err = listUnsettled(ctx, tx)
+
 	return d, err
 }
 
@@ -99,21 +101,24 @@ func (s *Service) ReadMirrored(ctx context.Context, d *AccountState) ([]*StripeS
 		}
 		return []*StripeSubscription{h}, nil
 	}
+
 	return s.ReadSubscriptions(ctx, d.Tariff, d.Customer)
 }
 
-// agrees reports whether the rows match the subscriptions that Stripe holds.
-func (d *AccountState) agrees(now []*StripeSubscription) bool {
+// matchesStripe reports whether the rows match the subscriptions that Stripe holds.
+func (d *AccountState) matchesStripe(now []*StripeSubscription) bool {
 	seen := map[string]*StripeSubscription{}
 	for _, h := range d.Subscriptions {
 		seen[h.ID] = h
 	}
+
 	for _, h := range now {
 		was := seen[h.ID]
 		if was == nil && (h.Live() || h.Status == string(stripe.SubscriptionStatusIncomplete)) ||
-			was != nil && !was.same(h) {
+			was != nil && !was.sameRow(h) {
 			return false
 		}
 	}
+
 	return true
 }

@@ -17,8 +17,8 @@ const (
 	BySync   = "sync"   // a difference found by a sync
 )
 
-// apply writes the subscriptions read from Stripe. It returns ErrMoved if anything was applied since d was read.
-func (s *Service) apply(ctx context.Context, d *AccountState, now []*StripeSubscription, why string,
+// applyReading writes the subscriptions read from Stripe. It returns ErrMoved if anything was applied since d was read.
+func (s *Service) applyReading(ctx context.Context, d *AccountState, now []*StripeSubscription, why string,
 	also ...func(context.Context, *postgres.Tx) error,
 ) error {
 	return s.App.Tx(ctx, d.Org, func(tx *postgres.Tx) error {
@@ -28,11 +28,13 @@ func (s *Service) apply(ctx context.Context, d *AccountState, now []*StripeSubsc
 		if err := s.WriteState(ctx, tx, d, now, why, nil); err != nil {
 			return err
 		}
+
 		for _, more := range also {
 			if err := more(ctx, tx); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	})
 }
@@ -48,56 +50,64 @@ func (s *Service) WriteState(ctx context.Context, tx *postgres.Tx, d *AccountSta
 	for _, h := range d.Subscriptions {
 		was[h.ID] = h
 	}
-	counts, err := s.elect(ctx, d, now)
+
+	counts, err := s.electCounting(ctx, d, now)
 	if err != nil {
 		return err
 	}
+
 	for _, h := range now {
 		before := was[h.ID]
 		delete(was, h.ID)
-		if before != nil && before.same(h) ||
+		if before != nil && before.sameRow(h) ||
 			before == nil && !h.Live() && h.Status != string(stripe.SubscriptionStatusIncomplete) {
 			continue
 		}
-		reflect(tx, h, h == counts, s.Timestamp())
+
+		writeMirror(tx, h, h == counts, s.Timestamp())
 		changed = true
 	}
+
 	if changed {
 		tx.Queue(`UPDATE billing_customer SET version = version + 1 WHERE org_id = $1`, tx.Org())
 	}
+
 	open := d.Open
 	if mine != nil {
-		if open, err = unsettled(ctx, tx); err != nil {
+		if open, err = listUnsettled(ctx, tx); err != nil {
 			return err
 		}
 	}
+
 	for _, c := range open {
 		if c.State != InFlight { // a change in flight is closed by its own process
-			s.settle(tx, c, now)
+			s.closeIfShown(tx, c, now)
 		}
 	}
-	if err := s.entitle(ctx, tx, d, counts, mine); err != nil {
+
+	if err := s.updateRights(ctx, tx, d, counts, mine); err != nil {
 		return err
 	}
 	if changed && why == BySync {
 		s.Metrics.Repairs.WithLabelValues("subscription").Inc()
 		s.Audit(ctx, tx,
 			Act{
-				Action: "billing.repaired", Target: "subscription", ID: counts.id(),
-				Detail: map[string]any{"was": describe(d.Live()), "is": describe(counts)},
+				Action: "billing.repaired", Target: "subscription", ID: counts.idOrEmpty(),
+				Detail: map[string]any{"was": subscriptionDetail(d.Live()), "is": subscriptionDetail(counts)},
 			})
 	}
+
 	return nil
 }
 
-func (h *StripeSubscription) id() string {
+func (h *StripeSubscription) idOrEmpty() string {
 	if h == nil {
 		return ""
 	}
 	return h.ID
 }
 
-func describe(h *StripeSubscription) map[string]any {
+func subscriptionDetail(h *StripeSubscription) map[string]any {
 	if h == nil {
 		return nil
 	}
@@ -107,9 +117,10 @@ func describe(h *StripeSubscription) map[string]any {
 	}
 }
 
-// elect returns the subscription that counts. An org has several live subscriptions only if a person created one at
-// Stripe's dashboard; then elect keeps the one that counted before and logs the others for an operator.
-func (s *Service) elect(ctx context.Context, d *AccountState, now []*StripeSubscription) (*StripeSubscription, error) {
+// electCounting returns the subscription that counts. An org has several live subscriptions only if a person created
+// one at Stripe's dashboard; then electCounting keeps the one that counted before and logs the others for an operator.
+func (s *Service) electCounting(ctx context.Context, d *AccountState, now []*StripeSubscription,
+) (*StripeSubscription, error) {
 	var one *StripeSubscription
 	for _, h := range now {
 		if !h.Live() {
@@ -123,8 +134,10 @@ func (s *Service) elect(ctx context.Context, d *AccountState, now []*StripeSubsc
 				continue
 			}
 		}
+
 		one = h
 	}
+
 	if live := d.Live(); one != nil && live != nil && one.ID != live.ID {
 		seen := false
 		for _, h := range now {
@@ -134,23 +147,26 @@ func (s *Service) elect(ctx context.Context, d *AccountState, now []*StripeSubsc
 			return nil, fmt.Errorf("subscription %s is live, but %s was not read", one.ID, live.ID)
 		}
 	}
+
 	return one, nil
 }
 
-// settle closes an open change if Stripe's state shows its outcome.
-func (s *Service) settle(tx *postgres.Tx, c *Change, now []*StripeSubscription) {
+// closeIfShown closes an open change if Stripe's state shows its outcome.
+func (s *Service) closeIfShown(tx *postgres.Tx, c *Change, now []*StripeSubscription) {
 	var h *StripeSubscription
 	for _, x := range now {
 		if x.ID == c.Subscription {
 			h = x
 		}
 	}
+
 	end := func(state, failure string) {
 		at := s.Timestamp()
 		c.Failure = failure
 		if state == Applied && c.Kind != PeriodEnd && c.Kind != Cancel || c.EffectiveAt == nil {
 			c.EffectiveAt = &at
 		}
+
 		s.SetState(tx, c, state,
 			map[string]any{"amount_due": c.AmountDue, "currency": c.Currency, "invoice": c.Invoice, "failure": failure})
 		s.Metrics.Changes.WithLabelValues(c.Kind, state).Inc()
@@ -191,5 +207,6 @@ func Lock(ctx context.Context, tx *postgres.Tx, version int64) error {
 	if now != version {
 		return ErrMoved
 	}
+
 	return nil
 }

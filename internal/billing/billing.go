@@ -70,7 +70,8 @@ func New(o Options) *Service {
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
 	}
-	return &Service{Options: o, Stripe: o.Account.open()}
+
+	return &Service{Options: o, Stripe: o.Account.openClient()}
 }
 
 // Timestamp returns the clock's time in UTC at the precision of the database.
@@ -104,5 +105,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"result"}),
 	}
 	reg.MustRegister(m.Changes, m.Events, m.Repairs, m.Synced)
+
 	return m
 }

@@ -26,8 +26,10 @@ func (s *Service) EnsureCustomer(ctx context.Context, org id.ID) (*AccountState,
 	case d.Customer != "":
 		return d, nil
 	}
+
 	if d.key == "" || s.Now().Sub(d.keyedAt) >= KeyLife {
-		key, now := "cus:"+id.New().String(), s.Timestamp()
+		key := "cus:" + id.New().String()
+		now := s.Timestamp()
 		err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 			tx.Queue(`INSERT INTO billing_customer (org_id, stripe_key, keyed_at) VALUES ($1, $2, $3)
 				ON CONFLICT (org_id) DO UPDATE SET stripe_key = excluded.stripe_key, keyed_at = excluded.keyed_at
@@ -42,6 +44,7 @@ func (s *Service) EnsureCustomer(ctx context.Context, org id.ID) (*AccountState,
 			return d, err
 		}
 	}
+
 	p := &stripe.CustomerParams{Params: Params(ctx, d.key), Metadata: map[string]string{"org_id": org.String()}}
 	got, err := FromStripe(s.Stripe.Customers.New(p))
 	if IsStored(err) { // Stripe repeats this response to the key for a day
@@ -54,6 +57,7 @@ func (s *Service) EnsureCustomer(ctx context.Context, org id.ID) (*AccountState,
 	if err != nil {
 		return nil, err
 	}
+
 	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE billing_customer SET stripe_id = $2 WHERE org_id = $1 AND stripe_id IS NULL`, org, got.ID)
 		return nil
@@ -61,5 +65,6 @@ func (s *Service) EnsureCustomer(ctx context.Context, org id.ID) (*AccountState,
 	if err != nil {
 		return nil, err
 	}
+
 	return s.ReadState(ctx, org)
 }

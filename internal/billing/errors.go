@@ -32,7 +32,7 @@ const ListingDelay = 5 * time.Minute
 
 // Away reports whether err means that the payment processor is unavailable, so that a retry may succeed.
 func Away(err error) bool {
-	return fault.Is(err, fault.Unavailable) || lost(err) ||
+	return fault.Is(err, fault.Unavailable) || isStripeFailure(err) ||
 		isStripe(err) && (Classify(err) == OutcomeUnknown || Classify(err) == TooManyRequests)
 }
 
@@ -67,6 +67,7 @@ func Classify(err error) ErrorClass {
 	if !errors.As(err, &e) {
 		return OutcomeUnknown
 	}
+
 	switch {
 	case e.HTTPStatusCode == http.StatusTooManyRequests && e.Code != stripe.ErrorCodeLockTimeout:
 		return TooManyRequests
@@ -104,11 +105,12 @@ func IsStored(err error) bool {
 func IsTemporary(err error) bool {
 	var e *stripe.Error
 	if !errors.As(err, &e) {
-		return lost(err)
+		return isStripeFailure(err)
 	}
 	if e.HTTPStatusCode == http.StatusUnauthorized || e.HTTPStatusCode == http.StatusForbidden {
 		return false
 	}
+
 	what := Classify(err)
 	return what == OutcomeUnknown || what == TooManyRequests
 }
@@ -128,10 +130,12 @@ func AsFault(err error) error {
 	if err == nil || fault.Of(err) != nil {
 		return err
 	}
+
 	var e *stripe.Error
-	if !errors.As(err, &e) && !lost(err) {
+	if !errors.As(err, &e) && !isStripeFailure(err) {
 		return err // not from Stripe
 	}
+
 	switch Classify(err) {
 	case CardDeclined:
 		return fault.New(fault.PaymentDeclined,
@@ -152,8 +156,8 @@ func Unavailable(err error) error {
 	return f
 }
 
-// lost reports whether err is a failed request to Stripe rather than an error of our database.
-func lost(err error) bool {
+// isStripeFailure reports whether err is a failed request to Stripe rather than an error of our database.
+func isStripeFailure(err error) bool {
 	var w *broken
 	return errors.As(err, &w)
 }
@@ -168,10 +172,12 @@ func FromStripe[T any](v T, err error) (T, error) {
 	if err == nil {
 		return v, nil
 	}
+
 	var e *stripe.Error
 	if errors.As(err, &e) {
 		return v, err
 	}
+
 	return v, &broken{err}
 }
 

@@ -32,6 +32,7 @@ func ReadEvent(ctx context.Context, tx *postgres.Tx, event string) (*Event, erro
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
+
 	return e, nil
 }
 
@@ -50,5 +51,6 @@ func Done(ctx context.Context, tx *postgres.Tx, event, outcome string) error {
 	if n == 0 {
 		return ErrWorked
 	}
+
 	return nil
 }

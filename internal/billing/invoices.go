@@ -46,37 +46,45 @@ func (s *Service) Invoices(ctx context.Context, org id.ID, after string, limit i
 	if err != nil {
 		return nil, err
 	}
+
 	all := []Invoice{}
 	if d.Customer == "" {
 		return all, nil
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, invoicesTime)
 	defer cancel()
+
 	p := &stripe.InvoiceListParams{Customer: &d.Customer}
-	p.Context, p.Limit = ctx, stripe.Int64(int64(min(limit, stripePage)))
+	p.Context = ctx
+	p.Limit = stripe.Int64(int64(min(limit, stripePage)))
 	if after != "" {
 		p.StartingAfter = &after
 	}
+
 	page := s.Stripe.Invoices.List(p)
 	for len(all) < limit && page.Next() {
 		all = append(all, showInvoice(page.Invoice()))
 	}
+
 	return FromStripe(all, page.Err())
 }
 
 func showInvoice(in *stripe.Invoice) Invoice {
 	return Invoice{
-		ID: in.ID, Number: some(in.Number), Status: string(in.Status), Currency: strings.ToUpper(string(in.Currency)),
-		AmountDue: in.AmountDue, AmountPaid: in.AmountPaid, PeriodStart: seconds(in.PeriodStart),
-		PeriodEnd: seconds(in.PeriodEnd), CreatedAt: seconds(in.Created), HostedURL: some(in.HostedInvoiceURL),
-		PDFURL: some(in.InvoicePDF),
+		ID: in.ID, Number: nilIfEmpty(in.Number), Status: string(in.Status),
+		Currency:  strings.ToUpper(string(in.Currency)),
+		AmountDue: in.AmountDue, AmountPaid: in.AmountPaid, PeriodStart: unixSeconds(in.PeriodStart),
+		PeriodEnd: unixSeconds(in.PeriodEnd), CreatedAt: unixSeconds(in.Created),
+		HostedURL: nilIfEmpty(in.HostedInvoiceURL),
+		PDFURL:    nilIfEmpty(in.InvoicePDF),
 	}
 }
 
-func seconds(unix int64) wire.Time { return wire.At(time.Unix(unix, 0)) }
+func unixSeconds(unix int64) wire.Time { return wire.At(time.Unix(unix, 0)) }
 
-// some returns s, or nil if it is empty.
-func some(s string) *string {
+// nilIfEmpty returns s, or nil if it is empty.
+func nilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}

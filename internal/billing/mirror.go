@@ -22,22 +22,24 @@ func scanStripeSubscription(row pgx.CollectableRow) (*StripeSubscription, error)
 	return h, err
 }
 
-// mirrored returns the subscriptions of tx's org that may still change, the live one first.
-func mirrored(ctx context.Context, tx *postgres.Tx) ([]*StripeSubscription, error) {
+// listMirrored returns the subscriptions of tx's org that may still change, the live one first.
+func listMirrored(ctx context.Context, tx *postgres.Tx) ([]*StripeSubscription, error) {
 	rows, err := tx.Query(ctx, `SELECT `+mirrorColumns+` FROM stripe_subscription
 		WHERE org_id = $1 AND (live OR status = 'incomplete') ORDER BY live DESC, stripe_id`, tx.Org())
 	if err != nil {
 		return nil, fmt.Errorf("read subscriptions: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, scanStripeSubscription)
 	if err != nil {
 		return nil, fmt.Errorf("read subscriptions: %w", err)
 	}
+
 	return all, nil
 }
 
-// reflect writes h to the mirror.
-func reflect(tx *postgres.Tx, h *StripeSubscription, live bool, at time.Time) {
+// writeMirror writes h to the mirror.
+func writeMirror(tx *postgres.Tx, h *StripeSubscription, live bool, at time.Time) {
 	tx.Queue(`
 		INSERT INTO stripe_subscription (org_id, live, read_at, `+mirrorColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)

@@ -29,21 +29,22 @@ func NewPacer(now func() time.Time, sleep func(context.Context, time.Duration) e
 	return &Pacer{every: time.Second / Budget, now: now, sleep: sleep}
 }
 
-// turn waits until the next request may be made.
-func (p *Pacer) turn(ctx context.Context) error {
+// awaitTurn waits until the next request may be made.
+func (p *Pacer) awaitTurn(ctx context.Context) error {
 	p.mu.Lock()
 	now := p.now()
 	at := p.next
 	if at.Before(now) {
 		at = now
 	}
+
 	p.next = at.Add(p.every)
 	p.mu.Unlock()
 	return p.sleep(ctx, at.Sub(now))
 }
 
-// hold delays all further requests by d.
-func (p *Pacer) hold(d time.Duration) {
+// delayNext delays all further requests by d.
+func (p *Pacer) delayNext(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if until := p.now().Add(d); p.next.Before(until) {
@@ -58,19 +59,23 @@ const tooMany = 8
 // backoff.
 func (p *Pacer) Do(ctx context.Context, request func() error) error {
 	for n := range tooMany {
-		if err := p.turn(ctx); err != nil {
+		if err := p.awaitTurn(ctx); err != nil {
 			return err
 		}
+
 		err := request()
 		if err == nil || errors.Is(err, ErrMoved) || Classify(err) != TooManyRequests {
 			return err
 		}
+
 		wait := RetryAfter(err)
 		if wait == 0 {
 			wait = time.Second << min(n, 5)
 		}
-		p.hold(wait)
+
+		p.delayNext(wait)
 	}
+
 	return fmt.Errorf("rejected %d times with too many requests", tooMany)
 }
 
@@ -79,8 +84,10 @@ func Pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
+
 	t := time.NewTimer(d)
 	defer t.Stop()
+
 	select {
 	case <-t.C:
 		return nil

@@ -21,16 +21,19 @@ func Read(ctx context.Context, tx *postgres.Tx) (*Subscription, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Subscription{Rights: rights}
-	open, err := unsettled(ctx, tx)
+	open, err := listUnsettled(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
+
 	d := AccountState{Open: open}
 	s.Open, s.Scheduled = d.Waiting(), d.Scheduled()
 	err = tx.QueryRow(ctx, `SELECT count(*) FROM plan_change_step WHERE org_id = $1`, []any{tx.Org()}, &s.Moved)
 	if err != nil {
 		return nil, fmt.Errorf("count steps: %w", err)
 	}
+
 	return s, nil
 }

@@ -92,38 +92,42 @@ func scanChange(row pgx.CollectableRow) (*Change, error) {
 	if err == nil {
 		err = json.Unmarshal(params, &c.Order)
 	}
+
 	return c, err
 }
 
-// changes returns the changes of tx's org that match the condition.
-func changes(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Change, error) {
+// listChanges returns the changes of tx's org that match the condition.
+func listChanges(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Change, error) {
 	rows, err := tx.Query(ctx, "SELECT "+changeColumns+" FROM plan_change WHERE org_id = $1 AND "+where,
 		append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, scanChange)
 	if err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
+
 	return all, nil
 }
 
 // One returns a change of tx's org.
 func One(ctx context.Context, tx *postgres.Tx, change id.ID) (*Change, error) {
-	all, err := changes(ctx, tx, "id = $2", change)
+	all, err := listChanges(ctx, tx, "id = $2", change)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, fault.New(fault.NotFound, "There is no such change.")
 	}
+
 	return all[0], nil
 }
 
 // ByCallerKey returns the change that a caller's idempotency key created and the fingerprint of its request, or nil.
 func ByCallerKey(ctx context.Context, tx *postgres.Tx, key string) (c *Change, fingerprint []byte, err error) {
-	all, err := changes(ctx, tx, "client_key = $2", key)
+	all, err := listChanges(ctx, tx, "client_key = $2", key)
 	if err != nil || len(all) == 0 {
 		return nil, nil, err
 	}
@@ -132,9 +136,9 @@ func ByCallerKey(ctx context.Context, tx *postgres.Tx, key string) (c *Change, f
 	return all[0], fingerprint, err
 }
 
-// unsettled returns the open changes of tx's org, oldest first.
-func unsettled(ctx context.Context, tx *postgres.Tx) ([]*Change, error) {
-	return changes(ctx, tx, "state IN ('in_flight', 'action_required', 'scheduled') ORDER BY id")
+// listUnsettled returns the open changes of tx's org, oldest first.
+func listUnsettled(ctx context.Context, tx *postgres.Tx) ([]*Change, error) {
+	return listChanges(ctx, tx, "state IN ('in_flight', 'action_required', 'scheduled') ORDER BY id")
 }
 
 // AppliedTo reports whether h has the plan that the change requested and waits for no payment.
@@ -156,10 +160,12 @@ func (c *Change) Insert(ctx context.Context, tx *postgres.Tx, callerKey string, 
 	if err != nil {
 		return fmt.Errorf("encode change: %w", err)
 	}
+
 	var key *string
 	if callerKey != "" {
 		key = &callerKey
 	}
+
 	_, err = tx.Exec(ctx, `INSERT INTO plan_change (org_id, `+changeColumns+`, client_key, fingerprint)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
 			$23)`,
@@ -167,6 +173,7 @@ func (c *Change) Insert(ctx context.Context, tx *postgres.Tx, callerKey string, 
 		c.KeyedAt, c.Preview,
 		c.Expected, c.AmountDue, c.Currency, c.Subscription, c.Invoice, c.Failure, c.EffectiveAt, c.CreatedAt,
 		c.UpdatedAt, key, fingerprint)
+
 	return err
 }
 
@@ -191,6 +198,7 @@ func (s *Service) AddStep(tx *postgres.Tx, change id.ID, event string, detail ma
 			b = enc
 		}
 	}
+
 	tx.Queue(`INSERT INTO plan_change_step (org_id, change_id, id, event, detail, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
 		tx.Org(), change, id.New(), event, string(b), s.Timestamp())
@@ -211,9 +219,11 @@ func Steps(ctx context.Context, tx *postgres.Tx, change id.ID) ([]Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}
+
 	steps, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Step])
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}
+
 	return steps, nil
 }

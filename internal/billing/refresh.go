@@ -15,17 +15,19 @@ func (s *Service) ReadFresh(ctx context.Context, org id.ID) (*AccountState, erro
 		if err != nil || d.Customer == "" {
 			return d, err
 		}
+
 		now, err := s.ReadMirrored(ctx, d)
 		if err != nil {
 			return nil, err
 		}
-		if d.agrees(now) {
+		if d.matchesStripe(now) {
 			return d, nil
 		}
-		if err = s.apply(ctx, d, now, BySync); err != nil && !errors.Is(err, ErrMoved) {
+		if err = s.applyReading(ctx, d, now, BySync); err != nil && !errors.Is(err, ErrMoved) {
 			return nil, err
 		}
 	}
+
 	return nil, ErrMoved
 }
 
@@ -41,15 +43,18 @@ func (s *Service) Refresh(ctx context.Context, org id.ID, why string,
 		if d.Customer == "" {
 			return false, s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return RunAll(ctx, tx, also) })
 		}
+
 		now, err := s.ReadMirrored(ctx, d)
 		if err != nil {
 			return false, err
 		}
-		same := d.agrees(now)
-		if err = s.apply(ctx, d, now, why, also...); !errors.Is(err, ErrMoved) {
+
+		same := d.matchesStripe(now)
+		if err = s.applyReading(ctx, d, now, why, also...); !errors.Is(err, ErrMoved) {
 			return !same, err
 		}
 	}
+
 	return false, ErrMoved
 }
 

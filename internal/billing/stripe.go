@@ -37,12 +37,13 @@ func NewHTTP() *http.Client {
 	}
 }
 
-// open returns the client. It retries each request once after a network error, with the same idempotency key.
-func (a Account) open() *client.API {
+// openClient returns the client. It retries each request once after a network error, with the same idempotency key.
+func (a Account) openClient() *client.API {
 	h := a.HTTP
 	if h == nil {
 		h = NewHTTP()
 	}
+
 	cfg := &stripe.BackendConfig{
 		HTTPClient: h, MaxNetworkRetries: stripe.Int64(1), LeveledLogger: quiet{a.Log},
 		EnableTelemetry: stripe.Bool(false),
@@ -50,6 +51,7 @@ func (a Account) open() *client.API {
 	if a.URL != "" {
 		cfg.URL = stripe.String(a.URL)
 	}
+
 	return client.New(a.Key, &stripe.Backends{
 		API:     stripe.GetBackendWithConfig(stripe.APIBackend, cfg),
 		Connect: stripe.GetBackendWithConfig(stripe.ConnectBackend, cfg),

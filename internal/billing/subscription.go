@@ -33,6 +33,7 @@ func (h *StripeSubscription) Live() bool {
 	if h == nil {
 		return false
 	}
+
 	switch stripe.SubscriptionStatus(h.Status) {
 	case stripe.SubscriptionStatusActive, stripe.SubscriptionStatusTrialing, stripe.SubscriptionStatusPastDue,
 		stripe.SubscriptionStatusUnpaid, stripe.SubscriptionStatusPaused:
@@ -47,18 +48,26 @@ func (h *StripeSubscription) Has(plan, interval string) bool {
 	return h.Live() && h.Plan == plan && h.Interval == interval
 }
 
-// same reports whether h and o would be stored as the same row.
-func (h *StripeSubscription) same(o *StripeSubscription) bool {
-	a, b := *h, *o
+// sameRow reports whether h and o would be stored as the same row.
+func (h *StripeSubscription) sameRow(o *StripeSubscription) bool {
+	a := *h
+	b := *o
 	for _, x := range []*StripeSubscription{&a, &b} {
-		x.LatestInvoice, x.ChangeID, x.Customer = nil, "", "" // not mirrored
+		// The mirror lacks these three.
+		x.LatestInvoice = nil
+		x.ChangeID = ""
+		x.Customer = ""
 		x.PeriodStart, x.PeriodEnd = x.PeriodStart.UTC(), x.PeriodEnd.UTC()
 	}
+
 	if (a.PendingUntil == nil) != (b.PendingUntil == nil) ||
 		a.PendingUntil != nil && !a.PendingUntil.Equal(*b.PendingUntil) {
 		return false
 	}
-	a.PendingUntil, b.PendingUntil = nil, nil
+
+	a.PendingUntil = nil
+	b.PendingUntil = nil
+
 	return a == b
 }
 
@@ -88,26 +97,39 @@ func (t *Tariff) Convert(sub *stripe.Subscription) (*StripeSubscription, error) 
 	if sub.Items == nil {
 		return nil, fmt.Errorf("subscription %s has no items", sub.ID)
 	}
+
 	for _, item := range sub.Items.Data {
 		if item.Price == nil {
 			return nil, fmt.Errorf("subscription %s has an item without a price", sub.ID)
 		}
+
 		switch p, ok := t.ByID[item.Price.ID]; {
 		case ok && p.Kind == OveragePrice:
-			h.OverageItem, h.OveragePrice, h.OverageQuantity = item.ID, item.Price.ID, item.Quantity
+			h.OverageItem = item.ID
+			h.OveragePrice = item.Price.ID
+			h.OverageQuantity = item.Quantity
 		case ok && h.Item == "":
-			h.Plan, h.Interval, h.Item, h.Price, h.Quantity = p.Plan, p.Interval, item.ID, item.Price.ID, item.Quantity
+			h.Plan = p.Plan
+			h.Interval = p.Interval
+			h.Item = item.ID
+			h.Price = item.Price.ID
+			h.Quantity = item.Quantity
 		// a custom price of a contract
 		case !ok && item.Price.Metadata["plan"] != "" && item.Price.Recurring != nil && h.Item == "":
-			h.Plan, h.Interval, h.Item, h.Price, h.Quantity = item.Price.Metadata["plan"],
-				string(item.Price.Recurring.Interval), item.ID, item.Price.ID, item.Quantity
+			h.Plan = item.Price.Metadata["plan"]
+			h.Interval = string(item.Price.Recurring.Interval)
+			h.Item = item.ID
+			h.Price = item.Price.ID
+			h.Quantity = item.Quantity
 		default:
 			return nil, fmt.Errorf("subscription %s has an unknown price %s", sub.ID, item.Price.ID)
 		}
 	}
+
 	if h.Item == "" {
 		return nil, fmt.Errorf("subscription %s has no base price", sub.ID)
 	}
+
 	return h, nil
 }
 
@@ -131,7 +153,8 @@ func (s *Service) ReadSubscription(ctx context.Context, t *Tariff, sub string) (
 // ReadSubscriptions reads every subscription of a customer, including ended ones, newest first.
 func (s *Service) ReadSubscriptions(ctx context.Context, t *Tariff, customer string) ([]*StripeSubscription, error) {
 	p := &stripe.SubscriptionListParams{Customer: &customer, Status: stripe.String("all")}
-	p.Context, p.Limit = ctx, stripe.Int64(100)
+	p.Context = ctx
+	p.Limit = stripe.Int64(100)
 	p.AddExpand("data." + PaymentIntentPath)
 	var out []*StripeSubscription
 	it := s.Stripe.Subscriptions.List(p)
@@ -142,6 +165,8 @@ func (s *Service) ReadSubscriptions(ctx context.Context, t *Tariff, customer str
 		}
 		out = append(out, h)
 	}
+
 	_, err := FromStripe(struct{}{}, it.Err())
+
 	return out, err
 }

@@ -41,10 +41,12 @@ func readTariff(ctx context.Context, tx *postgres.Tx) (*Tariff, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Price])
 	if err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
+
 	t := &Tariff{ByID: map[string]Price{}, Current: map[Sold]Price{}}
 	for _, p := range all {
 		t.ByID[p.ID] = p
@@ -52,6 +54,7 @@ func readTariff(ctx context.Context, tx *postgres.Tx) (*Tariff, error) {
 			t.Current[Sold{Kind: p.Kind, Plan: p.Plan, Interval: p.Interval}] = p
 		}
 	}
+
 	return t, nil
 }
 

@@ -3,9 +3,6 @@ package branding
 import (
 	"context"
 	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -70,6 +67,7 @@ func (s *Settings) Event(base string) events.Brand {
 	if l := s.Logo; l != nil {
 		e.Logo = &events.BrandLogo{URL: base + l.Path(), ContentType: l.Type, Width: l.Width, Height: l.Height}
 	}
+
 	return e
 }
 
@@ -89,20 +87,21 @@ type row struct {
 	at     *wire.Time
 }
 
-func (r *row) targets() []any {
+func (r *row) scanTargets() []any {
 	return []any{
 		&r.Name, &r.colors[0], &r.colors[1], &r.colors[2], &r.colors[3], &r.HideBrand, &r.SupportEmail,
 		&r.digest, &r.kind, &r.width, &r.height, &r.at, &r.Edit,
 	}
 }
 
-// settings converts the row. Invalid colours count as not set.
-func (r *row) settings() *Settings {
+// asSettings converts the row. Invalid colours count as not set.
+func (r *row) asSettings() *Settings {
 	s := r.Settings
 	s.UpdatedAt = r.at
 	if r.digest != nil && r.kind != nil && r.width != nil && r.height != nil {
 		s.Logo = &LogoInfo{*r.digest, *r.kind, *r.width, *r.height}
 	}
+
 	var p Palette
 	whole := true
 	for i, c := range []*Color{&p.Primary, &p.Accent, &p.Background, &p.Text} {
@@ -112,9 +111,11 @@ func (r *row) settings() *Settings {
 		}
 		whole = whole && ok
 	}
+
 	if whole {
 		s.Colors = &p
 	}
+
 	return &s
 }
 
@@ -122,10 +123,10 @@ func (r *row) settings() *Settings {
 func Read(ctx context.Context, tx *postgres.Tx) (*Settings, error) {
 	var r row
 	if err := tx.QueryRow(ctx, `SELECT `+columns+` FROM org o LEFT JOIN brand b ON b.org_id = o.id WHERE o.id = $1`,
-		[]any{tx.Org()}, r.targets()...); err != nil {
+		[]any{tx.Org()}, r.scanTargets()...); err != nil {
 		return nil, fmt.Errorf("read brand: %w", err)
 	}
-	return r.settings(), nil
+	return r.asSettings(), nil
 }
 
 // Patch is a merge patch of settings. Each colour is merged separately; null restores the platform's.
@@ -151,11 +152,11 @@ type Change struct {
 // Update applies p to the settings of tx's org and announces brand.updated; base is as for Event. Update calls check
 // with the current, locked settings. A patch that changes nothing writes nothing. The caller writes the audit log.
 func Update(ctx context.Context, tx *postgres.Tx, base string, p Patch, check func(*Settings) error) (*Change, error) {
-	return change(ctx, tx, base, check, p.apply)
+	return changeSettings(ctx, tx, base, check, p.applyTo)
 }
 
-// change runs every change: lock, check, alter, and write if something differs.
-func change(ctx context.Context, tx *postgres.Tx, base string, check func(*Settings) error,
+// changeSettings runs every change: lock, check, alter, and write if something differs.
+func changeSettings(ctx context.Context, tx *postgres.Tx, base string, check func(*Settings) error,
 	alter func(*Settings) error,
 ) (*Change, error) {
 	// Lock the org's row, because an org without settings has no row here. The lock is a separate statement: a
@@ -165,15 +166,19 @@ func change(ctx context.Context, tx *postgres.Tx, base string, check func(*Setti
 	if err != nil {
 		return nil, err
 	}
+
 	if err := check(was); err != nil {
 		return nil, err
 	}
+
 	is := *was
 	if err := alter(&is); err != nil {
 		return nil, err
 	}
+
 	c := &Change{Was: was, Is: &is}
-	before, after := was.Event(base), is.Event(base)
+	before := was.Event(base)
+	after := is.Event(base)
 	previous := map[string]any{}
 	note := func(differs bool, name string, value any) {
 		if differs {
@@ -181,30 +186,33 @@ func change(ctx context.Context, tx *postgres.Tx, base string, check func(*Setti
 			c.Fields = append(c.Fields, name)
 		}
 	}
-	note(!same(before.BrandName, after.BrandName), "brand_name", before.BrandName)
+	note(!equalValues(before.BrandName, after.BrandName), "brand_name", before.BrandName)
 	note(before.Colors != after.Colors, "colors", before.Colors)
 	note(before.HideBrand != after.HideBrand, "hide_brand", before.HideBrand)
-	note(!same(before.SupportEmail, after.SupportEmail), "support_email", before.SupportEmail)
-	note(!same(before.Logo, after.Logo), "logo", before.Logo)
+	note(!equalValues(before.SupportEmail, after.SupportEmail), "support_email",
+		before.SupportEmail)
+	note(!equalValues(before.Logo, after.Logo), "logo", before.Logo)
 	if len(c.Fields) == 0 {
 		c.Is = was
 		return c, nil
 	}
-	if err := is.store(ctx, tx); err != nil {
+
+	if err := is.writeSettings(ctx, tx); err != nil {
 		return nil, err
 	}
+
 	return c, events.Announce(ctx, tx, events.BrandUpdated{Brand: after, Previous: previous})
 }
 
-func same[T comparable](a, b *T) bool {
+func equalValues[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	return *a == *b
 }
 
-// store writes all settings except the logo, which has separate statements, and increments the edit.
-func (s *Settings) store(ctx context.Context, tx *postgres.Tx) error {
+// writeSettings writes all settings except the logo, which has separate statements, and increments the edit.
+func (s *Settings) writeSettings(ctx context.Context, tx *postgres.Tx) error {
 	var colors [4]*string
 	if s.Colors != nil {
 		for i, c := range []Color{s.Colors.Primary, s.Colors.Accent, s.Colors.Background, s.Colors.Text} {
@@ -212,6 +220,7 @@ func (s *Settings) store(ctx context.Context, tx *postgres.Tx) error {
 			colors[i] = &text
 		}
 	}
+
 	err := tx.QueryRow(ctx, `
 		INSERT INTO brand AS b (org_id, brand_name, color_primary, color_accent, color_background, color_text,
 		hide_brand, support_email)
@@ -225,13 +234,15 @@ func (s *Settings) store(ctx context.Context, tx *postgres.Tx) error {
 	if err != nil {
 		return fmt.Errorf("write brand: %w", err)
 	}
+
 	return nil
 }
 
 // SetLogo sets the logo of tx's org, or removes it if l is nil. It otherwise works like Update.
 func SetLogo(ctx context.Context, tx *postgres.Tx, base string, l *Logo, check func(*Settings) error) (*Change, error) {
-	c, err := change(ctx, tx, base, check, func(s *Settings) error {
-		if s.Logo = nil; l != nil {
+	c, err := changeSettings(ctx, tx, base, check, func(s *Settings) error {
+		s.Logo = nil
+		if l != nil {
 			s.Logo = &l.LogoInfo
 		}
 		return nil
@@ -239,6 +250,7 @@ func SetLogo(ctx context.Context, tx *postgres.Tx, base string, l *Logo, check f
 	if err != nil || len(c.Fields) == 0 {
 		return c, err
 	}
+
 	if l == nil {
 		tx.Queue(`UPDATE brand SET logo = NULL, logo_type = NULL, logo_digest = NULL, logo_width = NULL,
 			logo_height = NULL WHERE org_id = $1`, tx.Org())
@@ -247,12 +259,13 @@ func SetLogo(ctx context.Context, tx *postgres.Tx, base string, l *Logo, check f
 			WHERE org_id = $1`,
 			tx.Org(), l.Bytes, l.Type, l.Digest, l.Width, l.Height)
 	}
+
 	return c, nil
 }
 
 // LogoOf returns the logo of tx's org, or fault.NotFound.
 func LogoOf(ctx context.Context, tx *postgres.Tx) (*Logo, error) {
-	return logo(ctx, tx,
+	return readLogo(ctx, tx,
 		`SELECT logo, logo_type, logo_digest, logo_width, logo_height FROM brand WHERE org_id = $1
 			AND logo IS NOT NULL`, tx.Org())
 }
@@ -260,123 +273,21 @@ func LogoOf(ctx context.Context, tx *postgres.Tx) (*Logo, error) {
 // LogoBy returns the logo with that digest, of any org; tx must have the System role. It returns fault.NotFound if no
 // org has the logo any more.
 func LogoBy(ctx context.Context, tx *postgres.Tx, digest string) (*Logo, error) {
-	return logo(ctx, tx,
+	return readLogo(ctx, tx,
 		`SELECT logo, logo_type, logo_digest, logo_width, logo_height FROM brand WHERE logo_digest = $1 LIMIT 1`,
 		digest)
 }
 
-func logo(ctx context.Context, tx *postgres.Tx, sql string, by any) (*Logo, error) {
+func readLogo(ctx context.Context, tx *postgres.Tx, sql string, by any) (*Logo, error) {
 	var l Logo
 	err := tx.QueryRow(ctx, sql, []any{by}, &l.Bytes, &l.Type, &l.Digest, &l.Width, &l.Height)
 	if postgres.None(err) {
 		return nil, fault.New(fault.NotFound, "There is no such logo.")
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("read logo: %w", err)
 	}
+
 	return &l, nil
-}
-
-func (p *Patch) apply(s *Settings) error {
-	var wrong []fault.FieldError
-	if p.Name.Set {
-		if s.Name = nil; !p.Name.Null {
-			name := strings.TrimSpace(p.Name.Value)
-			s.Name = &name
-			if f := checkName(name); f != nil {
-				wrong = append(wrong, *f)
-			}
-		}
-	}
-	if p.SupportEmail.Set {
-		if s.SupportEmail = nil; !p.SupportEmail.Null {
-			s.SupportEmail = &p.SupportEmail.Value
-		}
-	}
-	if p.HideBrand.Set {
-		if p.HideBrand.Null {
-			wrong = append(
-				wrong,
-				fault.FieldError{
-					Pointer: "#/hide_brand",
-					Code:    "not_nullable",
-					Detail:  "This field cannot be cleared.",
-				},
-			)
-		}
-		s.HideBrand = p.HideBrand.Value
-	}
-	wrong = append(wrong, p.paint(s)...)
-	if wrong != nil {
-		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: wrong}
-	}
-	if p.Colors.Set && s.Colors != nil {
-		return s.Colors.Check()
-	}
-	return nil
-}
-
-// paint applies the colours of the patch. A cleared colour becomes the platform's; if all four are the platform's, the
-// org has no colours.
-func (p *Patch) paint(s *Settings) (wrong []fault.FieldError) {
-	if !p.Colors.Set {
-		return nil
-	}
-	if p.Colors.Null {
-		s.Colors = nil
-		return nil
-	}
-	now := s.Palette()
-	for _, one := range []struct {
-		name string
-		sent wire.Field[string]
-		at   *Color
-		rule Color
-	}{
-		{"primary", p.Colors.Value.Primary, &now.Primary, DefaultPalette.Primary},
-		{"accent", p.Colors.Value.Accent, &now.Accent, DefaultPalette.Accent},
-		{"background", p.Colors.Value.Background, &now.Background, DefaultPalette.Background},
-		{"text", p.Colors.Value.Text, &now.Text, DefaultPalette.Text},
-	} {
-		switch c, ok := ParseColor(one.sent.Value); {
-		case !one.sent.Set:
-		case one.sent.Null:
-			*one.at = one.rule
-		case !ok:
-			wrong = append(wrong,
-				fault.FieldError{
-					Pointer: "#/colors/" + one.name, Code: "invalid_color",
-					Detail: "A colour must be #RRGGBB: six hexadecimal digits.",
-				})
-		default:
-			*one.at = c
-		}
-	}
-	s.Colors = &now
-	if now == DefaultPalette {
-		s.Colors = nil
-	}
-	return wrong
-}
-
-// checkName rejects names that could mislead in the header of a mail or a page: addresses, and invisible characters.
-func checkName(name string) *fault.FieldError {
-	bad := func(code, detail string) *fault.FieldError {
-		return &fault.FieldError{Pointer: "#/brand_name", Code: code, Detail: detail}
-	}
-	switch {
-	case name == "":
-		return bad("required", "A name has a character at least; null clears it.")
-	case utf8.RuneCountInString(name) > NameMax:
-		return bad("too_long", fmt.Sprintf("A name has at most %d characters.", NameMax))
-	case strings.ContainsAny(name, "@<>\"\\") || strings.Contains(name, "://") || strings.ContainsFunc(name, unseen):
-		return bad("invalid_text",
-			"A name holds no mail or web address, none of @ < > \" \\, and no invisible characters.")
-	}
-	return nil
-}
-
-// unseen reports whether a character is invisible or changes how other characters are displayed.
-func unseen(r rune) bool {
-	return r != ' ' && (!unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r))
 }

@@ -40,6 +40,7 @@ var linear = func() (table [256]float64) {
 			table[i] = math.Pow((v+0.055)/1.055, 2.4)
 		}
 	}
+
 	return table
 }()
 
@@ -51,7 +52,8 @@ func (c Color) Luminance() float64 {
 // Contrast returns WCAG's contrast ratio of two colours, from 1 (equal) to 21 (black and white). The order does not
 // matter.
 func Contrast(a, b Color) float64 {
-	x, y := a.Luminance(), b.Luminance()
+	x := a.Luminance()
+	y := b.Luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
@@ -71,11 +73,14 @@ func (c Color) lightness() int { return int(min(c.R, c.G, c.B)) + int(max(c.R, c
 
 // Shade returns c with another lightness (0 to 510) and the same HSL hue and saturation, rounded to bytes.
 func (c Color) Shade(lightness int) Color {
-	least, most, was := int(min(c.R, c.G, c.B)), int(max(c.R, c.G, c.B)), c.lightness()
+	least := int(min(c.R, c.G, c.B))
+	most := int(max(c.R, c.G, c.B))
+	was := c.lightness()
 	chroma := 0.0 // of the result, in bytes
 	if most > least {
 		chroma = float64((most-least)*(255-abs(lightness-255))) / float64(255-abs(was-255))
 	}
+
 	channel := func(v uint8) uint8 {
 		at := 0.0
 		if most > least {
@@ -83,6 +88,7 @@ func (c Color) Shade(lightness int) Color {
 		}
 		return uint8(math.Round(min(max((float64(lightness)-chroma)/2+chroma*at, 0), 255)))
 	}
+
 	return Color{channel(c.R), channel(c.G), channel(c.B)}
 }
 
@@ -95,21 +101,27 @@ func (c Color) Nearest(against Color, ratio float64) Color {
 	if Contrast(c, against) >= ratio {
 		return c
 	}
+
 	was := c.lightness()
 	for away := 1; away <= steps; away++ {
-		best, found := Color{}, 0.0
+		best := Color{}
+		found := 0.0
 		for _, lightness := range []int{was - away, was + away} {
 			if lightness < 0 || lightness > steps {
 				continue
 			}
+
 			shade := c.Shade(lightness)
 			if r := Contrast(shade, against); r >= ratio && r > found {
-				best, found = shade, r
+				best = shade
+				found = r
 			}
 		}
+
 		if found > 0 {
 			return best
 		}
 	}
+
 	return against.On()
 }

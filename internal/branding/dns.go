@@ -27,20 +27,25 @@ const lookTime = 7 * time.Second
 func (s *Domains) CheckDNS(ctx context.Context, d *Domain) DNSCheck {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
+
 	look := DNSCheck{At: time.Now().UTC().Truncate(time.Microsecond)}
-	proofs, routes := make([]sight, len(s.Views)), make([]sight, len(s.Views))
+	proofs := make([]sight, len(s.Views))
+	routes := make([]sight, len(s.Views))
 	var wait sync.WaitGroup
 	for i, v := range s.Views {
-		wait.Go(func() { proofs[i] = proof(ctx, v, d) })
-		wait.Go(func() { routes[i] = route(ctx, v, d.Host, s.Target) })
+		wait.Go(func() { proofs[i] = checkProof(ctx, v, d) })
+		wait.Go(func() { routes[i] = checkRoute(ctx, v, d.Host, s.Target) })
 	}
+
 	wait.Wait()
 	var proofSeen, routeSeen string
-	look.Proof, proofSeen = together(proofs)
-	look.Route, routeSeen = together(routes)
-	if look.Seen = routeSeen; look.Proof != Right {
+	look.Proof, proofSeen = combineViews(proofs)
+	look.Route, routeSeen = combineViews(routes)
+	look.Seen = routeSeen
+	if look.Proof != Right {
 		look.Seen = proofSeen
 	}
+
 	return look
 }
 
@@ -50,8 +55,8 @@ type sight struct {
 	seen    string
 }
 
-// together combines the results of all views. Without any view, the result is Unknown.
-func together(sights []sight) (Finding, string) {
+// combineViews combines the results of all views. Without any view, the result is Unknown.
+func combineViews(sights []sight) (Finding, string) {
 	count := map[Finding]int{}
 	seen := ""
 	for _, s := range sights {
@@ -60,6 +65,7 @@ func together(sights []sight) (Finding, string) {
 			seen = s.seen
 		}
 	}
+
 	switch {
 	case len(sights) == 0 || count[Unknown] > 0:
 		return Unknown, ""
@@ -74,33 +80,37 @@ func together(sights []sight) (Finding, string) {
 	}
 }
 
-// proof looks for the claim's token. Other TXT records, including those of other claims, are ignored if the token is
-// present.
-func proof(ctx context.Context, v View, d *Domain) sight {
-	found, err := resolve(ctx, v, proofLabel+d.Host, dnsmessage.TypeTXT, nil)
+// checkProof looks for the claim's token. Other TXT records, including those of other claims, are ignored if the token
+// is present.
+func checkProof(ctx context.Context, v View, d *Domain) sight {
+	found, err := followAliases(ctx, v, proofLabel+d.Host, dnsmessage.TypeTXT, nil)
 	if err != nil {
 		return sight{finding: Unknown}
 	}
+
 	out := sight{finding: Missing}
 	for _, r := range found.records {
 		txt, ok := r.Body.(*dnsmessage.TXTResource)
 		if !ok {
 			continue
 		}
+
 		// some DNS forms keep pasted quotes in the value
 		text := strings.Trim(strings.TrimSpace(strings.Join(txt.TXT, "")), `"`)
 		if text == proofPrefix+d.Token {
 			return sight{finding: Right}
 		}
-		out = sight{Wrong, clip(text)}
+
+		out = sight{Wrong, clipUntrusted(text)}
 	}
+
 	return out
 }
 
-// route checks that the host points to the target: by CNAME, or by addresses that all belong to the target, because a
-// zone's apex cannot have a CNAME and providers flatten it to addresses.
-func route(ctx context.Context, v View, host, target string) sight {
-	found, err := addresses(ctx, v, host, target)
+// checkRoute checks that the host points to the target: by CNAME, or by addresses that all belong to the target,
+// because a zone's apex cannot have a CNAME and providers flatten it to addresses.
+func checkRoute(ctx context.Context, v View, host, target string) sight {
+	found, err := resolveAddresses(ctx, v, host, target)
 	switch {
 	case err != nil:
 		return sight{finding: Unknown}
@@ -109,22 +119,27 @@ func route(ctx context.Context, v View, host, target string) sight {
 	case len(found.addrs) == 0 && found.alias == "":
 		return sight{finding: Missing}
 	}
+
 	wrong := sight{Wrong, found.alias}
 	if wrong.seen == "" {
 		wrong.seen = found.addrs[0].String()
 	}
+
 	if len(found.addrs) == 0 {
 		return wrong
 	}
-	want, err := addresses(ctx, v, target, "")
+
+	want, err := resolveAddresses(ctx, v, target, "")
 	if err != nil {
 		return sight{finding: Unknown}
 	}
+
 	for _, a := range found.addrs {
 		if !slices.Contains(want.addrs, a) {
 			return wrong
 		}
 	}
+
 	return sight{finding: Right}
 }
 
@@ -135,25 +150,31 @@ type place struct {
 	reached bool   // the wanted name is in the chain; then addrs is empty
 }
 
-func addresses(ctx context.Context, v View, name, until string) (p place, err error) {
+func resolveAddresses(ctx context.Context, v View, name, until string) (p place, err error) {
 	if a, err := netip.ParseAddr(name); err == nil {
 		return place{addrs: []netip.Addr{a.Unmap()}}, nil
 	}
+
 	if name == "localhost" { // resolvers need not know it (RFC 6761)
 		return place{addrs: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}, nil
 	}
+
 	for _, kind := range []dnsmessage.Type{dnsmessage.TypeA, dnsmessage.TypeAAAA} {
-		found, err := resolve(ctx, v, name, kind, func(alias string) bool { return until != "" && alias == until })
+		found, err := followAliases(ctx, v, name, kind,
+			func(alias string) bool { return until != "" && alias == until })
 		if err != nil {
 			return p, err
 		}
+
 		if p.alias == "" && len(found.aliases) > 0 {
 			p.alias = found.aliases[0]
 		}
+
 		if found.stopped {
 			p.reached = true
 			return p, nil
 		}
+
 		for _, r := range found.records {
 			switch b := r.Body.(type) {
 			case *dnsmessage.AResource:
@@ -163,6 +184,7 @@ func addresses(ctx context.Context, v View, name, until string) (p place, err er
 			}
 		}
 	}
+
 	return p, nil
 }
 
@@ -178,9 +200,9 @@ const maxAliases = 8
 
 var errAliases = errors.New("too many CNAMEs")
 
-// resolve follows CNAMEs. A resolver has already followed them; an authoritative server follows them only within its
-// zone.
-func resolve(ctx context.Context, v View, name string, kind dnsmessage.Type,
+// followAliases follows CNAMEs. A resolver has already followed them; an authoritative server follows them only within
+// its zone.
+func followAliases(ctx context.Context, v View, name string, kind dnsmessage.Type,
 	stop func(alias string) bool,
 ) (out resolved, err error) {
 	name = fqdn(name)
@@ -189,12 +211,14 @@ func resolve(ctx context.Context, v View, name string, kind dnsmessage.Type,
 		if err != nil {
 			return out, err
 		}
+
 		on := name
 		for range answers { // the answers may be in any order
-			next := alias(answers, on)
+			next := aliasOf(answers, on)
 			if next == "" {
 				break
 			}
+
 			on = next
 			out.aliases = append(out.aliases, strings.TrimSuffix(next, "."))
 			if stop != nil && stop(strings.TrimSuffix(next, ".")) {
@@ -202,21 +226,25 @@ func resolve(ctx context.Context, v View, name string, kind dnsmessage.Type,
 				return out, nil
 			}
 		}
+
 		for _, r := range answers {
 			if r.Header.Type == kind && sameName(r.Header.Name.String(), on) {
 				out.records = append(out.records, r)
 			}
 		}
+
 		if len(out.records) > 0 || on == name {
 			return out, nil
 		}
+
 		name = on
 	}
+
 	return out, errAliases
 }
 
-// alias returns the target of a name's CNAME among the answers, or "".
-func alias(answers []dnsmessage.Resource, name string) string {
+// aliasOf returns the target of a name's CNAME among the answers, or "".
+func aliasOf(answers []dnsmessage.Resource, name string) string {
 	for _, r := range answers {
 		if c, ok := r.Body.(*dnsmessage.CNAMEResource); ok && sameName(r.Header.Name.String(), name) {
 			return strings.ToLower(c.CNAME.String())
@@ -229,8 +257,8 @@ func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
 func fqdn(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
-// clip makes untrusted text short and printable.
-func clip(text string) string {
+// clipUntrusted makes untrusted text short and printable.
+func clipUntrusted(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'

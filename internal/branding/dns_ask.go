@@ -34,7 +34,9 @@ func (r NameServers) Ask(ctx context.Context, name string, kind dnsmessage.Type)
 			return nil, err
 		}
 	}
+
 	got, err := askAny(ctx, servers, question{name: name, kind: kind, recurse: true})
+
 	return got.answers, err
 }
 
@@ -44,15 +46,19 @@ func systemServers() (servers []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the system's resolver: %w", err)
 	}
+
 	defer func() { _ = f.Close() }()
+
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if words := strings.Fields(lines.Text()); len(words) > 1 && words[0] == "nameserver" {
 			servers = append(servers, net.JoinHostPort(words[1], "53"))
 		}
 	}
+
 	if len(servers) == 0 {
 		return nil, errors.New("/etc/resolv.conf has no name server")
 	}
+
 	return servers, nil
 }
 
@@ -80,7 +86,7 @@ func askAny(ctx context.Context, servers []string, q question) (reply, error) {
 	for range askRounds {
 		for _, server := range servers {
 			var got reply
-			if got, err = ask(ctx, server, q); err == nil {
+			if got, err = queryServer(ctx, server, q); err == nil {
 				return got, nil
 			}
 			if ctx.Err() != nil {
@@ -88,18 +94,21 @@ func askAny(ctx context.Context, servers []string, q question) (reply, error) {
 			}
 		}
 	}
+
 	return reply{}, err
 }
 
-// ask queries one server by UDP, and by TCP if the response was truncated.
-func ask(ctx context.Context, server string, q question) (reply, error) {
+// queryServer queries one server by UDP, and by TCP if the response was truncated.
+func queryServer(ctx context.Context, server string, q question) (reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
+
 	for _, network := range []string{"udp", "tcp"} {
-		msg, err := exchange(ctx, network, server, q)
+		msg, err := exchangeMessage(ctx, network, server, q)
 		if err != nil {
 			return reply{}, fmt.Errorf("query %s for %s: %w", server, q.name, err)
 		}
+
 		switch {
 		case msg.Truncated:
 			continue
@@ -109,6 +118,7 @@ func ask(ctx context.Context, server string, q question) (reply, error) {
 			return reply{}, fmt.Errorf("query %s for %s: %s", server, q.name, msg.RCode)
 		}
 	}
+
 	return reply{}, fmt.Errorf("query %s for %s: the response is truncated", server, q.name)
 }
 
@@ -129,37 +139,48 @@ var (
 	errTooMuch = errors.New("the response has too many records")
 )
 
-func exchange(ctx context.Context, network, server string, q question) (*dnsmessage.Message, error) {
+func exchangeMessage(ctx context.Context, network, server string, q question) (*dnsmessage.Message,
+	error,
+) {
 	out, ident, err := q.pack()
 	q.ident = ident
 	if err != nil {
 		return nil, err
 	}
+
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, server)
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { _ = conn.Close() }()
+
 	if end, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(end)
 	}
+
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+
 	if network == "tcp" {
 		out = append(binary.BigEndian.AppendUint16(nil, uint16(len(out))), out...)
 	}
+
 	if _, err := conn.Write(out); err != nil {
 		return nil, err
 	}
+
 	for range maxForeign {
-		raw, err := receive(conn, network)
+		raw, err := readMessage(conn, network)
 		if err != nil {
 			return nil, err
 		}
+
 		msg, err := q.unpack(raw)
 		if err == nil || network == "tcp" || errors.Is(err, errTooMuch) {
 			return msg, err
 		}
 	}
+
 	return nil, errForeign
 }
 
@@ -171,16 +192,20 @@ func (q question) unpack(raw []byte) (*dnsmessage.Message, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	asked, err := p.Question()
 	if err != nil {
 		return nil, err
 	}
+
 	if !head.Response || head.ID != q.ident || asked.Type != q.kind || !sameName(asked.Name.String(), q.name) {
 		return nil, errForeign
 	}
+
 	if _, err := p.Question(); !errors.Is(err, dnsmessage.ErrSectionDone) {
 		return nil, errForeign
 	}
+
 	msg := &dnsmessage.Message{Header: head}
 	for {
 		one, err := p.Answer()
@@ -192,23 +217,27 @@ func (q question) unpack(raw []byte) (*dnsmessage.Message, error) {
 		case len(msg.Answers) == maxAnswers:
 			return nil, errTooMuch
 		}
+
 		msg.Answers = append(msg.Answers, one)
 	}
 }
 
-// receive returns one message.
-func receive(conn net.Conn, network string) ([]byte, error) {
+// readMessage returns one message.
+func readMessage(conn net.Conn, network string) ([]byte, error) {
 	if network == "udp" {
 		buf := make([]byte, maxDatagram)
 		n, err := conn.Read(buf)
 		return buf[:n], err
 	}
+
 	var size [2]byte
 	if _, err := io.ReadFull(conn, size[:]); err != nil {
 		return nil, err
 	}
+
 	buf := make([]byte, binary.BigEndian.Uint16(size[:]))
 	_, err := io.ReadFull(conn, buf)
+
 	return buf, err
 }
 
@@ -217,6 +246,7 @@ func (q question) pack() (msg []byte, ident uint16, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
+
 	var random [2]byte
 	_, _ = rand.Read(random[:]) // never fails
 	ident = binary.BigEndian.Uint16(random[:])
@@ -229,6 +259,8 @@ func (q question) pack() (msg []byte, ident uint16, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
+
 	msg, err = b.Finish()
+
 	return msg, ident, err
 }

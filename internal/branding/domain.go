@@ -102,10 +102,12 @@ const (
 func (s *Domains) Records(d *Domain) []DNSRecord {
 	lead := "CNAME"
 	if a, err := netip.ParseAddr(s.Target); err == nil {
-		if lead = "AAAA"; a.Unmap().Is4() {
+		lead = "AAAA"
+		if a.Unmap().Is4() {
 			lead = "A"
 		}
 	}
+
 	return []DNSRecord{
 		{Type: "TXT", Name: proofLabel + d.Host, Value: proofPrefix + d.Token},
 		{Type: lead, Name: d.Host, Value: s.Target},
@@ -133,27 +135,32 @@ func scanDomain(row pgx.CollectableRow) (*Domain, error) {
 
 // Get returns the domain of tx's org for a use, or nil.
 func (s *Domains) Get(ctx context.Context, tx *postgres.Tx, use Use) (*Domain, error) {
-	return s.find(ctx, tx, "use = $2", use)
+	return s.findDomain(ctx, tx, "use = $2", use)
 }
 
 // ByID returns a domain of tx's org, or nil if there is none or it was removed.
 func (s *Domains) ByID(ctx context.Context, tx *postgres.Tx, domain id.ID) (*Domain, error) {
-	return s.find(ctx, tx, "id = $2", domain)
+	return s.findDomain(ctx, tx, "id = $2", domain)
 }
 
-func (s *Domains) find(ctx context.Context, tx *postgres.Tx, where string, arg any) (*Domain, error) {
+func (s *Domains) findDomain(ctx context.Context, tx *postgres.Tx, where string, arg any) (*Domain,
+	error,
+) {
 	rows, err := tx.Query(ctx, `SELECT `+domainColumns+` FROM domain WHERE org_id = $1 AND status <> 'removed' AND `+
 		where, tx.Org(), arg)
 	if err != nil {
 		return nil, fmt.Errorf("read domain: %w", err)
 	}
+
 	d, err := pgx.CollectExactlyOneRow(rows, scanDomain)
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // the org has none
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("read domain: %w", err)
 	}
+
 	return d, nil
 }
 
@@ -168,10 +175,12 @@ func (s *Domains) Held(ctx context.Context, host string, by id.ID) error {
 	if err != nil {
 		return fmt.Errorf("look up host: %w", err)
 	}
+
 	if taken {
 		return fault.New(fault.DomainTaken,
 			"Another organization has this domain, and its DNS records prove it. Remove it there first.")
 	}
+
 	return nil
 }
 
@@ -180,13 +189,15 @@ func (s *Domains) Held(ctx context.Context, host string, by id.ID) error {
 func (s *Domains) Claim(ctx context.Context, tx *postgres.Tx, use Use, host string) (*Domain, error) {
 	// Serialize the claims of one org, so that at most one remains.
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('domain ' || $1::text, 0))`, tx.Org().String())
-	d, err := s.find(ctx, tx, "use = $2 FOR UPDATE", use)
+	d, err := s.findDomain(ctx, tx, "use = $2 FOR UPDATE", use)
 	if err != nil || d != nil && d.Host == host {
 		return d, err
 	}
+
 	if d != nil {
-		s.remove(ctx, tx, d, "replaced")
+		s.removeDomain(ctx, tx, d, "replaced")
 	}
+
 	token := make([]byte, 16)
 	_, _ = rand.Read(token) // never fails
 	rows, err := tx.Query(ctx,
@@ -195,24 +206,27 @@ func (s *Domains) Claim(ctx context.Context, tx *postgres.Tx, use Use, host stri
 	if err != nil {
 		return nil, fmt.Errorf("claim domain: %w", err)
 	}
+
 	if d, err = pgx.CollectExactlyOneRow(rows, scanDomain); err != nil {
 		return nil, fmt.Errorf("claim domain: %w", err)
 	}
+
 	s.Audit(ctx, tx, Act{Action: "domain.claimed", Host: host})
+
 	return d, nil
 }
 
 // Remove removes the domain of tx's org for a use, if it has one. The host is no longer served, and other orgs may
 // claim it.
 func (s *Domains) Remove(ctx context.Context, tx *postgres.Tx, use Use) error {
-	d, err := s.find(ctx, tx, "use = $2 FOR UPDATE", use)
+	d, err := s.findDomain(ctx, tx, "use = $2 FOR UPDATE", use)
 	if err == nil && d != nil {
-		s.remove(ctx, tx, d, "asked")
+		s.removeDomain(ctx, tx, d, "asked")
 	}
 	return err
 }
 
-func (s *Domains) remove(ctx context.Context, tx *postgres.Tx, d *Domain, why string) {
+func (s *Domains) removeDomain(ctx context.Context, tx *postgres.Tx, d *Domain, why string) {
 	tx.Queue(`UPDATE domain SET status = 'removed', removed_at = now() WHERE org_id = $1 AND id = $2`, tx.Org(), d.ID)
 	s.Audit(ctx, tx,
 		Act{Action: "domain.removed", Host: d.Host, Detail: map[string]any{"status": d.Status, "why": why}})
@@ -228,32 +242,43 @@ const keepSQL = `UPDATE domain SET status = $3, reason = $4, failures = $5, prov
 func (s *Domains) Apply(ctx context.Context, tx *postgres.Tx, domain id.ID, look DNSCheck, entitled bool) (*Domain,
 	error,
 ) {
-	d, err := s.find(ctx, tx, "id = $2 FOR UPDATE", domain)
+	d, err := s.findDomain(ctx, tx, "id = $2 FOR UPDATE", domain)
 	if err != nil || d == nil {
 		return nil, err
 	}
+
 	if d.CheckedAt != nil && look.At.Before(*d.CheckedAt) {
 		return d, nil
 	}
+
 	was := d.Standing
-	err = tx.Savepoint(ctx, func() error { return s.keep(ctx, tx, d, was.After(look, entitled)) })
+	err = tx.Savepoint(ctx, func() error {
+		return s.updateStanding(ctx, tx, d,
+			was.After(look, entitled))
+	})
 	if postgres.Violates(err, "domain_host") {
 		look.Taken = true
-		err = s.keep(ctx, tx, d, was.After(look, entitled))
+		err = s.updateStanding(ctx, tx, d, was.After(look, entitled))
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("update domain: %w", err)
 	}
-	if err := s.announce(ctx, tx, d, was.Status); err != nil {
+
+	if err := s.announceChange(ctx, tx, d, was.Status); err != nil {
 		return nil, err
 	}
+
 	if d.Status == Removed {
 		return nil, nil //nolint:nilnil // the org has none any more
 	}
+
 	return d, nil
 }
 
-func (s *Domains) keep(ctx context.Context, tx *postgres.Tx, d *Domain, now Standing) error {
+func (s *Domains) updateStanding(ctx context.Context, tx *postgres.Tx, d *Domain,
+	now Standing,
+) error {
 	d.Standing = now
 	_, err := tx.Exec(ctx, keepSQL, tx.Org(), d.ID, now.Status, now.Reason, now.Failures, now.ProvenAt, now.RoutedAt,
 		now.CheckedAt, now.FailedAt, now.DegradedAt,
@@ -261,12 +286,15 @@ func (s *Domains) keep(ctx context.Context, tx *postgres.Tx, d *Domain, now Stan
 	return err
 }
 
-// announce announces a change of state. A domain that comes into service is announced as verified, regardless of
+// announceChange announces a change of state. A domain that comes into service is announced as verified, regardless of
 // whether its host already points here; a change between verified and active is not announced.
-func (s *Domains) announce(ctx context.Context, tx *postgres.Tx, d *Domain, was Status) error {
+func (s *Domains) announceChange(ctx context.Context, tx *postgres.Tx, d *Domain,
+	was Status,
+) error {
 	if d.Status == was {
 		return nil
 	}
+
 	s.Audit(ctx, tx,
 		Act{
 			Action: "domain." + string(d.Status), Host: d.Host,
@@ -276,6 +304,7 @@ func (s *Domains) announce(ctx context.Context, tx *postgres.Tx, d *Domain, was 
 	if d.Reason != "" {
 		object.Reason = (*string)(&d.Reason)
 	}
+
 	well := func(s Status) bool { return s == Verified || s == Active }
 	switch {
 	case d.Status == Degraded:
@@ -317,10 +346,12 @@ func (s *Domains) Sweep(ctx context.Context, ask func(context.Context, *postgres
 		if err != nil {
 			return fmt.Errorf("claim domains: %w", err)
 		}
+
 		claimed, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Claimed])
 		if err != nil {
 			return fmt.Errorf("claim domains: %w", err)
 		}
+
 		n = len(claimed)
 		tx.Queue("SET CONSTRAINTS ALL IMMEDIATE")
 		for _, c := range claimed {
@@ -329,6 +360,7 @@ func (s *Domains) Sweep(ctx context.Context, ask func(context.Context, *postgres
 				return err
 			}
 		}
+
 		return nil
 	})
 	return n, err

@@ -30,36 +30,44 @@ func (s *Domains) Host(given string) (string, error) {
 	if strings.Trim(text, ".") == "" {
 		return bad("required", "A domain is needed, such as crm.example.com.")
 	}
+
 	if isAddress(text) {
 		return bad("ip_address", "This is an address. A domain has a name, such as crm.example.com.")
 	}
+
 	host, err := profile.ToASCII(text)
 	host = strings.TrimSuffix(host, ".")
 	if err != nil || strings.HasPrefix(text, "*") || strings.HasSuffix(host, ".") || !strings.Contains(host, ".") {
 		return bad("invalid_domain",
 			"This is no domain: want a name such as crm.example.com, without scheme, port and path.")
 	}
+
 	if isAddress(host) { // full-width digits are normalized before this check
 		return bad("ip_address", "This is an address. A domain has a name, such as crm.example.com.")
 	}
+
 	if len(host) > hostMax {
 		return bad("too_long", "A domain has at most 241 characters here.")
 	}
+
 	labels := strings.Split(host, ".")
 	if last := labels[len(labels)-1]; slices.Contains(reserved, last) {
 		return bad("reserved_domain", "This name does not exist in the public DNS.")
 	}
+
 	if _, err := publicsuffix.EffectiveTLDPlusOne(host); err != nil {
 		return bad("public_suffix", "Everybody registers below this name; it cannot be one organization's.")
 	}
-	if s.own(host) {
+
+	if s.isOwnHost(host) {
 		return bad("own_domain", "This name is the platform's own.")
 	}
+
 	return host, nil
 }
 
-// own reports whether host is one of the platform's names or a subdomain of one.
-func (s *Domains) own(host string) bool {
+// isOwnHost reports whether host is one of the platform's names or a subdomain of one.
+func (s *Domains) isOwnHost(host string) bool {
 	return slices.ContainsFunc(append([]string{s.Target}, s.Own...), func(o string) bool {
 		return o != "" && (host == o || strings.HasSuffix(host, "."+o))
 	})
@@ -71,14 +79,17 @@ func isAddress(text string) bool {
 	if _, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return true
 	}
+
 	last := text[strings.LastIndexByte(text, '.')+1:]
 	digits := strings.TrimPrefix(strings.ToLower(last), "0x")
 	if digits == "" {
 		return last != ""
 	}
+
 	base := "0123456789"
 	if digits != strings.ToLower(last) {
 		base += "abcdef"
 	}
+
 	return strings.Trim(digits, base) == ""
 }

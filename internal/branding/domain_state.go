@@ -91,21 +91,25 @@ func (s Standing) After(l DNSCheck, entitled bool) Standing {
 	switch s.Status {
 	case Removed:
 	case PendingDNS:
-		s.pending(l, entitled)
+		s.checkPending(l, entitled)
 	default:
-		s.held(l, entitled)
+		s.checkHeld(l, entitled)
 	}
-	s.NextCheckAt = s.next(now)
+
+	s.NextCheckAt = s.nextCheck(now)
+
 	return s
 }
 
-func (s *Standing) pending(l DNSCheck, entitled bool) {
+func (s *Standing) checkPending(l DNSCheck, entitled bool) {
 	switch {
 	case l.Proof == Right && !l.Taken && entitled:
 		s.ProvenAt = &l.At
-		s.serve(l)
+		s.setServed(l)
 	case l.At.Sub(s.ClaimedAt) >= ClaimLife:
-		s.Status, s.Reason, s.RemovedAt = Removed, Expired, &l.At
+		s.Status = Removed
+		s.Reason = Expired
+		s.RemovedAt = &l.At
 	case l.Proof == Right && l.Taken:
 		s.Reason = Taken
 	case l.Proof == Right:
@@ -113,9 +117,14 @@ func (s *Standing) pending(l DNSCheck, entitled bool) {
 	}
 }
 
-// serve sets the state of a domain without problems.
-func (s *Standing) serve(l DNSCheck) {
-	s.Status, s.Failures, s.FailedAt, s.DegradedAt, s.SuspendedAt, s.LostAt = Verified, 0, nil, nil, nil, nil
+// setServed sets the state of a domain without problems.
+func (s *Standing) setServed(l DNSCheck) {
+	s.Status = Verified
+	s.Failures = 0
+	s.FailedAt = nil
+	s.DegradedAt = nil
+	s.SuspendedAt = nil
+	s.LostAt = nil
 	if l.Route == Right {
 		s.Status = Active
 		if s.RoutedAt == nil {
@@ -124,52 +133,59 @@ func (s *Standing) serve(l DNSCheck) {
 	}
 }
 
-func (s *Standing) held(l DNSCheck, entitled bool) {
+func (s *Standing) checkHeld(l DNSCheck, entitled bool) {
 	switch {
 	case l.Proof == Right:
 		s.LostAt = nil
-	case l.Proof.failed() && s.LostAt == nil:
+	case l.Proof.isFailed() && s.LostAt == nil:
 		s.LostAt = &l.At
 	}
+
 	needsRoute := s.RoutedAt != nil
 	well := l.Proof == Right && (l.Route == Right || !needsRoute)
-	gone := l.Proof.failed() || needsRoute && l.Route.failed()
+	gone := l.Proof.isFailed() || needsRoute && l.Route.isFailed()
 	switch {
-	case s.LostAt != nil && l.Proof.failed() && s.Status == Suspended && l.At.Sub(*s.SuspendedAt) >= Quarantine &&
+	case s.LostAt != nil && l.Proof.isFailed() && s.Status == Suspended &&
+		l.At.Sub(*s.SuspendedAt) >= Quarantine &&
 		l.At.Sub(*s.LostAt) >= Quarantine:
-		s.Status, s.RemovedAt = Removed, &l.At
+		s.Status = Removed
+		s.RemovedAt = &l.At
 	case !entitled:
-		s.suspend(l)
+		s.setSuspended(l)
 		s.Reason = NoFeature
 	case well:
-		s.serve(l)
+		s.setServed(l)
 	case gone:
-		s.fail(l)
+		s.countFailure(l)
 	}
 }
 
-func (s *Standing) suspend(l DNSCheck) {
+func (s *Standing) setSuspended(l DNSCheck) {
 	if s.Status != Suspended {
-		s.Status, s.SuspendedAt = Suspended, &l.At
+		s.Status = Suspended
+		s.SuspendedAt = &l.At
 	}
 }
 
-// fail counts a failure and degrades or suspends the domain if there are too many.
-func (s *Standing) fail(l DNSCheck) {
+// countFailure counts a failure and degrades or suspends the domain if there are too many.
+func (s *Standing) countFailure(l DNSCheck) {
 	if s.FailedAt == nil || l.At.Sub(*s.FailedAt) >= FailureGap {
-		s.Failures, s.FailedAt = s.Failures+1, &l.At
+		s.Failures++
+		s.FailedAt = &l.At
 	}
+
 	switch {
 	case s.Status == Degraded && l.At.Sub(*s.DegradedAt) >= Grace:
-		s.suspend(l)
+		s.setSuspended(l)
 	case (s.Status == Verified || s.Status == Active) && s.Failures >= Failures:
-		s.Status, s.DegradedAt = Degraded, &l.At
+		s.Status = Degraded
+		s.DegradedAt = &l.At
 	}
 }
 
-// next returns the time of the next check. The interval of a claim is a quarter of its age, between a minute and an
-// hour.
-func (s *Standing) next(now time.Time) time.Time {
+// nextCheck returns the time of the next check. The interval of a claim is a quarter of its age, between a minute and
+// an hour.
+func (s *Standing) nextCheck(now time.Time) time.Time {
 	wait := watching
 	switch {
 	case s.Status == PendingDNS:
@@ -181,9 +197,11 @@ func (s *Standing) next(now time.Time) time.Time {
 	case s.Status == Active && s.Reason != "":
 		wait = afterDoubt
 	}
+
 	if s.Reason == Unreachable && wait > afterDoubt {
 		wait = afterDoubt
 	}
+
 	return now.Add(wait)
 }
 
@@ -199,7 +217,7 @@ const (
 	Unknown Finding = "unknown" // a query failed
 )
 
-func (f Finding) failed() bool { return f == Missing || f == Wrong }
+func (f Finding) isFailed() bool { return f == Missing || f == Wrong }
 
 // DNSCheck is the result of a check of a domain.
 type DNSCheck struct {
@@ -216,6 +234,9 @@ func (l DNSCheck) reason() Reason {
 	if l.Proof != Right {
 		return reasons[l.Proof]
 	}
-	reasons[Missing], reasons[Wrong] = CNAMEMissing, CNAMEWrong
+
+	reasons[Missing] = CNAMEMissing
+	reasons[Wrong] = CNAMEWrong
+
 	return reasons[l.Route]
 }

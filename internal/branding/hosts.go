@@ -68,6 +68,7 @@ func NewHosts(o HostsOptions) *Hosts {
 			h.state.Store(t)
 		}
 	}
+
 	return h
 }
 
@@ -115,18 +116,19 @@ func (h *Hosts) Serves(name string) bool {
 func (h *Hosts) Len() int { return len(h.state.Load().hosts) }
 
 // Load reads the whole table from the database.
-func (h *Hosts) Load(ctx context.Context) error { return h.read(ctx, true) }
+func (h *Hosts) Load(ctx context.Context) error { return h.readChanges(ctx, true) }
 
 // Run follows the database until ctx is done. While the database is unavailable, it keeps the known hosts and logs one
 // warning.
 func (h *Hosts) Run(ctx context.Context) error {
 	tick := time.NewTicker(followEach)
 	defer tick.Stop()
+
 	var whole time.Time
 	away := false
 	for {
 		anew := time.Since(whole) >= readAnew
-		err := h.read(ctx, anew)
+		err := h.readChanges(ctx, anew)
 		switch {
 		case err == nil && anew:
 			whole = time.Now()
@@ -134,6 +136,7 @@ func (h *Hosts) Run(ctx context.Context) error {
 			h.Log.WarnContext(ctx, "reading custom domains failed; the known hosts are still served", "hosts", h.Len(),
 				"error", err)
 		}
+
 		away = err != nil
 		select {
 		case <-ctx.Done():
@@ -155,36 +158,46 @@ type hostChange struct {
 	Changed int64
 }
 
-// read applies new changes, or reads the whole table. The version of a whole read is that of the newest held host, so
-// removals after it are read again, which has no effect.
-func (h *Hosts) read(ctx context.Context, whole bool) error {
+// readChanges applies new changes, or reads the whole table. The version of a whole read is that of the newest held
+// host, so removals after it are read again, which has no effect.
+func (h *Hosts) readChanges(ctx context.Context, whole bool) error {
 	ctx, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
+
 	was := h.state.Load()
 	now := &hostTable{version: was.version, hosts: was.hosts, heard: time.Now()}
 	var changes []hostChange
 	err := h.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		sql, args := feedSQL, []any{was.version}
+		sql := feedSQL
+		args := []any{was.version}
 		if whole {
-			now.version, now.hosts = 0, map[string]hostEntry{}
-			sql, args = wholeSQL, nil
+			now.version = 0
+			now.hosts = map[string]hostEntry{}
+			sql = wholeSQL
+			args = nil
 		}
+
 		rows, err := tx.Query(ctx, sql, args...)
 		if err != nil {
 			return err
 		}
+
 		changes, err = pgx.CollectRows(rows, pgx.RowToStructByPos[hostChange])
+
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("read domains: %w", err)
 	}
+
 	if len(changes) > 0 && !whole {
 		now.hosts = maps.Clone(was.hosts)
 	}
+
 	for _, c := range changes {
-		now.apply(c)
+		now.applyChange(c)
 	}
+
 	h.state.Store(now)
 	if h.File != "" && (len(changes) > 0 && !whole || !maps.Equal(was.hosts, now.hosts)) {
 		if err := writeSnapshot(h.File, now); err != nil {
@@ -193,11 +206,13 @@ func (h *Hosts) read(ctx context.Context, whole bool) error {
 					"ones", "error", err)
 		}
 	}
+
 	return nil
 }
 
-// apply applies the change of one claim. The end of a claim removes the host only if the host belongs to that claim.
-func (t *hostTable) apply(c hostChange) {
+// applyChange applies the change of one claim. The end of a claim removes the host only if the host belongs to that
+// claim.
+func (t *hostTable) applyChange(c hostChange) {
 	t.version = max(t.version, c.Changed)
 	if c.Status.Served() {
 		t.hosts[c.Host] = hostEntry{Org: c.Org, Domain: c.ID, Status: c.Status}

@@ -24,22 +24,27 @@ func readSnapshot(file string) (*hostTable, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // nothing was known yet
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	var s snapshot
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
+
 	if s.Format != snapshotFormat {
 		return nil, fmt.Errorf("unknown format %d", s.Format)
 	}
+
 	t := &hostTable{version: s.Version, hosts: map[string]hostEntry{}}
 	for host, e := range s.Hosts {
 		if e.Status.Served() {
 			t.hosts[host] = e
 		}
 	}
+
 	return t, nil
 }
 
@@ -50,13 +55,16 @@ func writeSnapshot(file string, t *hostTable) (err error) {
 	if err != nil {
 		return err
 	}
+
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
+
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
 	if err != nil {
 		return err
 	}
+
 	_, err = f.Write(b)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), file)
@@ -64,5 +72,6 @@ func writeSnapshot(file string, t *hostTable) (err error) {
 	if err != nil {
 		_ = os.Remove(f.Name())
 	}
+
 	return err
 }

@@ -62,43 +62,51 @@ func NewLogo(contentType string, sent []byte) (*Logo, error) {
 		return nil,
 			fault.New(fault.UnsupportedMedia, "Send Content-Type: image/png, image/jpeg, image/webp or image/svg+xml.")
 	}
+
 	if len(sent) == 0 {
-		return nil, refused("required", "The body is the logo: it is missing.")
+		return nil, invalidLogo("required", "The body is the logo: it is missing.")
 	}
-	if sniff(sent) != declared {
-		return nil, refused("type_mismatch", "The body is not what its Content-Type says.")
+
+	if sniffType(sent) != declared {
+		return nil, invalidLogo("type_mismatch", "The body is not what its Content-Type says.")
 	}
+
 	out := &Logo{}
 	if declared == typeSVG {
 		if charset != "" && !strings.EqualFold(charset, "utf-8") {
-			return nil, refused("invalid_svg", "An SVG is sent in UTF-8.")
+			return nil, invalidLogo("invalid_svg", "An SVG is sent in UTF-8.")
 		}
 		out.Type = typeSVG
 		out.Bytes, out.Width, out.Height, err = cleanSVG(sent)
 	} else {
-		err = out.press(declared, sent)
+		err = out.encodeAgain(declared, sent)
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	if len(out.Bytes) > keptBytes {
-		return nil, refused("too_large", "Written anew this picture takes more than 2 MiB: send fewer pixels.")
+		return nil, invalidLogo("too_large",
+			"Written anew this picture takes more than 2 MiB: send fewer pixels.")
 	}
+
 	sum := sha256.Sum256(out.Bytes)
 	out.Digest = hex.EncodeToString(sum[:])
+
 	return out, nil
 }
 
-// refused returns a 422 fault about the whole body.
-func refused(code, detail string) *fault.Fault {
+// invalidLogo returns a 422 fault about the whole body.
+func invalidLogo(code, detail string) *fault.Fault {
 	return &fault.Fault{
 		Code: fault.ValidationFailed, Detail: "This cannot be a logo.",
 		Fields: []fault.FieldError{{Pointer: "#", Code: code, Detail: detail}},
 	}
 }
 
-// sniff returns the type that the first bytes indicate, or "" if it is not supported.
-func sniff(b []byte) string {
+// sniffType returns the type that the first bytes indicate, or "" if it is not supported.
+func sniffType(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
 		return typePNG
@@ -107,60 +115,74 @@ func sniff(b []byte) string {
 	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
 		return typeWebP
 	}
+
 	text := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\ufeff")), " \t\r\n")
 	if bytes.HasPrefix(text, []byte("<")) {
 		return typeSVG // the parser verifies it
 	}
+
 	return ""
 }
 
-// press decodes a raster and re-encodes it.
-func (l *Logo) press(declared string, sent []byte) (err error) {
+// encodeAgain decodes a raster and re-encodes it.
+func (l *Logo) encodeAgain(declared string, sent []byte) (err error) {
 	defer func() {
 		if v := recover(); v != nil { // a panic in a decoder must not end the process
-			err = unreadable(fmt.Errorf("panic: %v", v))
+			err = unreadableLogo(fmt.Errorf("panic: %v", v))
 		}
 	}()
-	size, decode, err := header(declared, sent)
+
+	size, decode, err := readHeader(declared, sent)
 	if err != nil {
 		return err
 	}
+
 	if size.Width < 1 || size.Height < 1 || size.Width > logoSide || size.Height > logoSide {
-		return refused("too_large", fmt.Sprintf("A logo has at most %d x %[1]d pixels.", logoSide))
+		return invalidLogo("too_large", fmt.Sprintf("A logo has at most %d x %[1]d pixels.",
+			logoSide))
 	}
+
 	if size.ColorModel == color.CMYKModel {
-		return refused("cmyk", "The colours of a CMYK picture differ from program to program. Save it as RGB.")
+		return invalidLogo("cmyk", "The colours of a CMYK picture differ from program to program. Save it as RGB.")
 	}
+
 	picture, err := decode(bytes.NewReader(sent))
 	if err != nil {
-		return unreadable(err)
+		return unreadableLogo(err)
 	}
+
 	if b := picture.Bounds(); b.Dx() != size.Width || b.Dy() != size.Height {
-		return unreadable(errors.New("the pixels do not match the header"))
+		return unreadableLogo(errors.New("the pixels do not match the header"))
 	}
-	l.Width, l.Height = size.Width, size.Height
+
+	l.Width = size.Width
+	l.Height = size.Height
 	var out bytes.Buffer
 	if _, lossy := picture.(*image.YCbCr); lossy || declared == typeJPEG {
 		l.Type = typeJPEG
 		err = jpeg.Encode(&out, picture, &jpeg.Options{Quality: 90})
 	} else {
 		l.Type = typePNG
-		err = png.Encode(&out, plain(picture))
+		err = png.Encode(&out, withByteChannels(picture))
 	}
+
 	if err != nil {
 		return fmt.Errorf("write logo: %w", err)
 	}
+
 	l.Bytes = out.Bytes()
+
 	return nil
 }
 
-func unreadable(cause error) error {
-	f := refused("unreadable", "The picture is damaged, or of a kind that we cannot read.")
+func unreadableLogo(cause error) error {
+	f := invalidLogo("unreadable", "The picture is damaged, or of a kind that we cannot read.")
 	return f.Because(cause)
 }
 
-// header decodes the header and rejects images that are too expensive to decode.
-func header(declared string, sent []byte) (size image.Config, decode func(*bytes.Reader) (image.Image, error),
+// readHeader decodes the header and rejects images that are too expensive to decode.
+func readHeader(declared string, sent []byte) (size image.Config,
+	decode func(*bytes.Reader) (image.Image, error),
 	err error,
 ) {
 	switch declared {
@@ -169,37 +191,42 @@ func header(declared string, sent []byte) (size image.Config, decode func(*bytes
 		decode = func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) }
 	case typeJPEG:
 		if bytes.Count(sent, []byte{0xff, 0xda}) > jpegPasses {
-			return size, nil, refused("too_large", "This JPEG has too many scans. Save it anew.")
+			return size, nil, invalidLogo("too_large",
+				"This JPEG has too many scans. Save it anew.")
 		}
 		size, err = jpeg.DecodeConfig(bytes.NewReader(sent))
 		decode = func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) }
 	case typeWebP:
-		if animated(sent) {
-			return size, nil, refused("animated", "A logo is one still picture.")
+		if isAnimated(sent) {
+			return size, nil, invalidLogo("animated", "A logo is one still picture.")
 		}
 		size, err = webp.DecodeConfig(bytes.NewReader(sent))
 		decode = func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) }
 	default:
 		err = errors.New("not a raster image")
 	}
+
 	if err != nil {
-		err = unreadable(err)
+		err = unreadableLogo(err)
 	}
+
 	return size, decode, err
 }
 
-// animated reports whether the header of a WebP declares an animation.
-func animated(b []byte) bool {
+// isAnimated reports whether the header of a WebP declares an animation.
+func isAnimated(b []byte) bool {
 	return len(b) > 20 && string(b[12:16]) == "VP8X" && binary.LittleEndian.Uint32(b[16:20]) == 10 && b[20]&2 != 0
 }
 
-// plain returns the image with 8 bits per channel. An image with at most 8 bits is returned unchanged.
-func plain(p image.Image) image.Image {
+// withByteChannels returns the image with 8 bits per channel. An image with at most 8 bits is returned unchanged.
+func withByteChannels(p image.Image) image.Image {
 	switch p.(type) {
 	case *image.Paletted, *image.Gray, *image.NRGBA, *image.RGBA:
 		return p
 	}
+
 	out := image.NewNRGBA(p.Bounds())
 	draw.Draw(out, out.Bounds(), p, p.Bounds().Min, draw.Src)
+
 	return out
 }

@@ -28,8 +28,10 @@ func (s *Domains) CheckMail(ctx context.Context, domain string) MailRecords {
 	if len(s.Views) == 0 {
 		return MailRecords{recordUnknown, recordUnknown, recordUnknown}
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
+
 	r := MailRecords{
 		SPF: s.textRecord(ctx, domain, "v=spf1"), DMARC: s.textRecord(ctx, "_dmarc."+domain, "v=dmarc1"),
 		DKIM: recordMissing,
@@ -44,6 +46,7 @@ func (s *Domains) CheckMail(ctx context.Context, domain string) MailRecords {
 			return r
 		}
 	}
+
 	return r
 }
 
@@ -53,6 +56,7 @@ func (s *Domains) textRecord(ctx context.Context, name, version string) string {
 	if err != nil {
 		return recordUnknown
 	}
+
 	n := 0
 	for _, text := range texts {
 		text = strings.ToLower(strings.TrimSpace(text))
@@ -61,6 +65,7 @@ func (s *Domains) textRecord(ctx context.Context, name, version string) string {
 			n++
 		}
 	}
+
 	switch n {
 	case 0:
 		return recordMissing
@@ -79,14 +84,17 @@ func (s *Domains) Texts(ctx context.Context, name string) (texts []string, err e
 	if len(s.Views) == 0 {
 		return nil, errNoView
 	}
-	found, err := resolve(ctx, s.Views[0], name, dnsmessage.TypeTXT, nil)
+
+	found, err := followAliases(ctx, s.Views[0], name, dnsmessage.TypeTXT, nil)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, r := range found.records {
 		if txt, ok := r.Body.(*dnsmessage.TXTResource); ok {
 			texts = append(texts, strings.Join(txt.TXT, ""))
 		}
 	}
+
 	return texts, nil
 }

@@ -75,6 +75,7 @@ func (s *Shown) Render(p Page) (page []byte, policy string, err error) {
 	if s.Logo.Digest != "" {
 		logo = s.Logo.Path()
 	}
+
 	var out bytes.Buffer
 	err = layout.Execute(&out, map[string]any{
 		"Title": p.Title, "Name": s.Name, "Logo": logo, "Support": s.SupportEmail, "PoweredBy": s.PoweredBy(),
@@ -85,6 +86,7 @@ func (s *Shown) Render(p Page) (page []byte, policy string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("render page: %w", err)
 	}
+
 	policy = "default-src 'none'; style-src " + hashOf(style) +
 		"; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action "
 	switch {
@@ -93,6 +95,7 @@ func (s *Shown) Render(p Page) (page []byte, policy string, err error) {
 	case p.Script == "":
 		return out.Bytes(), policy + "'none'", nil
 	}
+
 	return out.Bytes(), policy + "'self'; script-src " + hashOf(p.Script) + "; connect-src 'self'", nil
 }
 

@@ -52,6 +52,7 @@ func (p Palette) Clashes() (all []Clash) {
 				})
 		}
 	}
+
 	return all
 }
 
@@ -62,6 +63,7 @@ func (p Palette) Check() error {
 	if len(clashes) == 0 {
 		return nil
 	}
+
 	f := fault.New(fault.ValidationFailed, "Some colours have too little contrast.")
 	f.More = map[string]any{"contrast": clashes}
 	for _, c := range clashes {
@@ -72,5 +74,6 @@ func (p Palette) Check() error {
 				c.Against, c.Ratio, c.Needs, c.Nearest),
 		})
 	}
+
 	return f
 }

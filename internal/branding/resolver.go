@@ -62,45 +62,53 @@ func (r *Resolver) Of(ctx context.Context, org id.ID) (Shown, error) {
 	if org.IsZero() {
 		return Platform, nil
 	}
+
 	now := time.Now()
 	if m, ok := r.get(org); ok && now.Sub(m.at) < Fresh {
 		return m.shown, nil
 	}
-	own, parent, err := r.party(ctx, org)
+
+	own, parent, err := r.readTenant(ctx, org)
 	if postgres.None(err) {
 		return Platform, nil
 	}
+
 	var agency *Tenant
 	if err == nil && !parent.IsZero() {
-		agency, _, err = r.party(ctx, parent)
+		agency, _, err = r.readTenant(ctx, parent)
 	}
+
 	if err != nil {
 		return Shown{}, err
 	}
+
 	shown := Show(*own, agency)
 	r.put(org, memory{shown, now})
+
 	return shown, nil
 }
 
 const partySQL = `SELECT ` + columns + `, coalesce(o.parent_org_id, '00000000-0000-0000-0000-000000000000')
 FROM org o LEFT JOIN brand b ON b.org_id = o.id WHERE o.id = $1`
 
-// party returns an org's settings and rights, and the id of its agency if it is a client org.
-func (r *Resolver) party(ctx context.Context, org id.ID) (*Tenant, id.ID, error) {
+// readTenant returns an org's settings and rights, and the id of its agency if it is a client org.
+func (r *Resolver) readTenant(ctx context.Context, org id.ID) (*Tenant, id.ID, error) {
 	var (
 		found  row
 		parent id.ID
 	)
 	err := r.db.BatchedGet(ctx, org, partySQL, []any{org}, func(c pgx.CollectableRow) error {
-		return c.Scan(append(found.targets(), &parent)...)
+		return c.Scan(append(found.scanTargets(), &parent)...)
 	})
 	if err != nil {
 		return nil, parent, fmt.Errorf("read brand: %w", err)
 	}
-	p := &Tenant{Settings: *found.settings()}
+
+	p := &Tenant{Settings: *found.asSettings()}
 	if p.Settings.Edit > 0 { // without settings, rights do not matter
 		p.Rights, err = r.rights(ctx, org)
 	}
+
 	return p, parent, err
 }
 
@@ -115,10 +123,12 @@ func (r *Resolver) Forget(org id.ID) {
 func (r *Resolver) get(org id.ID) (memory, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	m, ok := r.young[org]
 	if !ok {
 		m, ok = r.old[org]
 	}
+
 	return m, ok
 }
 

@@ -36,17 +36,20 @@ var Nobody = Shown{Colors: DefaultPalette, Hidden: true}
 // it is a client org). Nothing else decides what a surface shows.
 func Show(own Tenant, agency *Tenant) Shown {
 	looks := own
-	if agency != nil && !own.may() {
+	if agency != nil && !own.mayShow() {
 		looks = *agency
 	}
+
 	out := Platform
-	out.Hidden = own.hides() || agency != nil && agency.hides()
+	out.Hidden = own.hidesPlatform() || agency != nil && agency.hidesPlatform()
 	if out.Hidden {
 		out.Name = ""
 	}
-	if !looks.may() {
+
+	if !looks.mayShow() {
 		return out
 	}
+
 	s := &looks.Settings
 	if s.Name != nil {
 		out.Name = *s.Name
@@ -60,16 +63,17 @@ func Show(own Tenant, agency *Tenant) Shown {
 	if s.SupportEmail != nil {
 		out.SupportEmail = *s.SupportEmail
 	}
+
 	return out
 }
 
-// may reports whether the tenant has settings that it may show.
-func (p *Tenant) may() bool {
+// mayShow reports whether the tenant has settings that it may show.
+func (p *Tenant) mayShow() bool {
 	return p.Rights.WhiteLabel && (p.Settings.Own() || p.Settings.SupportEmail != nil)
 }
 
-// hides reports whether the platform is hidden: set, and permitted by the plan.
-func (p *Tenant) hides() bool { return p.Settings.HideBrand && p.Rights.HideBrand }
+// hidesPlatform reports whether the platform is hidden: set, and permitted by the plan.
+func (p *Tenant) hidesPlatform() bool { return p.Settings.HideBrand && p.Rights.HideBrand }
 
 // PoweredBy returns the platform's name if it is shown next to another name, otherwise "".
 func (s *Shown) PoweredBy() string {

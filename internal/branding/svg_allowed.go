@@ -4,7 +4,7 @@ import "strings"
 
 // The allow list for SVG. An SVG element that is not on it is rejected; an attribute that is not on it is dropped.
 
-func set(words string) map[string]bool {
+func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
 		m[w] = true
@@ -13,21 +13,21 @@ func set(words string) map[string]bool {
 }
 
 var (
-	elements = set(
+	elements = wordSet(
 		`svg g defs symbol use path rect circle ellipse line polyline polygon linearGradient radialGradient stop
 		clipPath mask pattern marker text tspan title desc style`)
 	// textual elements contain text; in other elements, text is only white space.
-	textual = set(`text tspan title desc style`)
+	textual = wordSet(`text tspan title desc style`)
 	// referring elements may refer to another part of the image.
-	referring = set(`use linearGradient radialGradient pattern`)
+	referring = wordSet(`use linearGradient radialGradient pattern`)
 	// attributes have values of numbers, words and lists of them.
-	attributes = set(
+	attributes = wordSet(
 		`viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points dx dy rotate
 		transform gradientTransform patternTransform gradientUnits spreadMethod offset clipPathUnits maskUnits
 		maskContentUnits patternUnits patternContentUnits markerWidth markerHeight markerUnits refX refY orient
 		textLength lengthAdjust pathLength version`)
 	// properties are CSS properties, as attributes and in styles; cleanValue checks their values.
-	properties = set(
+	properties = wordSet(
 		`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
 		stroke-miterlimit stroke-dasharray stroke-dashoffset opacity color stop-color stop-opacity clip-path
 		clip-rule mask marker-start marker-mid marker-end display visibility overflow paint-order shape-rendering
@@ -44,32 +44,39 @@ func (e *element) cleanStyle() error {
 	for _, c := range e.children {
 		whole.WriteString(c.text) // an element in a style has no text and is dropped
 	}
+
 	e.children = nil
 	text, err := withoutComments(whole.String())
 	if err != nil {
 		return err
 	}
+
 	if strings.ContainsAny(text, "@\\<") {
-		return unsafe("style sheets with @rules or escapes")
+		return unsafeSVG("style sheets with @rules or escapes")
 	}
+
 	var out strings.Builder
 	for rest := strings.TrimSpace(text); rest != ""; rest = strings.TrimSpace(rest) {
 		selector, body, opened := strings.Cut(rest, "{")
 		declarations, after, closed := strings.Cut(body, "}")
 		if !opened || !closed || !plainSelector(selector) {
-			return unsafe("a style sheet of more than plain rules")
+			return unsafeSVG("a style sheet of more than plain rules")
 		}
+
 		clean, refers, err := cleanDeclarations(declarations)
 		if err != nil {
 			return err
 		}
+
 		e.refers = append(e.refers, refers...)
 		out.WriteString(strings.Join(strings.Fields(selector), " ") + "{" + clean + "}")
 		rest = after
 	}
+
 	if out.Len() > 0 {
 		e.children = []*element{{text: out.String()}}
 	}
+
 	return nil
 }
 
@@ -87,6 +94,7 @@ func cleanDeclarations(text string) (clean string, refers []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
+
 	var out []string
 	for one := range strings.SplitSeq(text, ";") {
 		name, value, ok := strings.Cut(one, ":")
@@ -95,11 +103,13 @@ func cleanDeclarations(text string) (clean string, refers []string, err error) {
 		if err != nil {
 			return "", nil, err
 		}
+
 		if ok && properties[name] && v != "" {
 			out = append(out, name+":"+v)
 			refers = append(refers, to...)
 		}
 	}
+
 	return strings.Join(out, ";"), refers, nil
 }
 
@@ -111,17 +121,19 @@ func withoutComments(text string) (string, error) {
 		if !ok {
 			return out.String(), nil
 		}
+
 		_, rest, closed := strings.Cut(after, "*/")
 		if !closed {
-			return "", unsafe("a comment without an end in a style")
+			return "", unsafeSVG("a comment without an end in a style")
 		}
+
 		out.WriteByte(' ')
 		text = rest
 	}
 }
 
 // functions are the CSS functions allowed in values.
-var functions = set(`rgb rgba hsl hsla url`)
+var functions = wordSet(`rgb rgba hsl hsla url`)
 
 // cleanValue accepts only property values that cannot load resources: no escapes, no strings that could hide any, and
 // no functions except colours and url(#part).
@@ -130,28 +142,33 @@ func cleanValue(v string) (clean string, refers []string, err error) {
 	if len(v) > 1000 {
 		return "", nil, nil
 	}
+
 	if strings.ContainsFunc(v, func(r rune) bool {
 		return strings.ContainsRune("\\<>{}@;:`&=*", r) || r < ' ' && r != '\t' && r != '\n' && r != '\r'
 	}) {
-		return "", nil, unsafe("styles with escapes, addresses or expressions")
+		return "", nil, unsafeSVG("styles with escapes, addresses or expressions")
 	}
+
 	for rest := v; ; {
 		at := strings.IndexByte(rest, '(')
 		if at < 0 {
 			return v, refers, nil
 		}
+
 		name := strings.ToLower(rest[strings.LastIndexAny(rest[:at], " \t\r\n,()/")+1 : at])
 		arguments, after, closed := strings.Cut(rest[at+1:], ")")
 		if !closed || !functions[name] || strings.Contains(arguments, "(") {
-			return "", nil, unsafe("styles that call a function: " + name)
+			return "", nil, unsafeSVG("styles that call a function: " + name)
 		}
+
 		if name == "url" {
 			to, own := strings.CutPrefix(strings.Trim(strings.TrimSpace(arguments), `"'`), "#")
-			if !own || !identifier(to) {
-				return "", nil, unsafe("references to anything but its own parts: url")
+			if !own || !isIdentifier(to) {
+				return "", nil, unsafeSVG("references to anything but its own parts: url")
 			}
 			refers = append(refers, to)
 		}
+
 		rest = after
 	}
 }

@@ -62,17 +62,18 @@ SELECT c.id, c.email, coalesce(c.time_zone, ''), c.country, c.consent ->> 'confi
 FROM unnest($2::uuid[]) AS m (id)
 CROSS JOIN LATERAL (SELECT * FROM contact WHERE org_id = $1 AND id = m.id LIMIT 1) AS c ORDER BY c.created_at, c.id`
 
-// next returns the next contacts of the audience, and sets more. There may be more though it returns none: those of a
-// filter are sought in a bounded stretch of the org's contacts.
-func (r *reader) next(ctx context.Context, tx *postgres.Tx) ([]*member, error) {
+// readNext returns the next contacts of the audience, and sets more. There may be more though it returns none: those of
+// a filter are sought in a bounded stretch of the org's contacts.
+func (r *reader) readNext(ctx context.Context, tx *postgres.Tx) ([]*member, error) {
 	var after *contacts.CreatedPlace
 	if r.afterAt != nil {
 		after = &contacts.CreatedPlace{At: *r.afterAt, ID: *r.afterID}
 	}
-	found, next, err := r.selected(ctx, tx, after)
+	found, next, err := r.readSelected(ctx, tx, after)
 	if err != nil {
 		return nil, err
 	}
+
 	if r.more = next != nil; r.more {
 		r.afterAt, r.afterID = &next.At, &next.ID
 	}
@@ -85,6 +86,7 @@ func (r *reader) next(ctx context.Context, tx *postgres.Tx) ([]*member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read audience: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*member, error) {
 		m := &member{}
 		return m, row.Scan(&m.id, &m.email, &m.zone, &m.country, &m.unconfirmed, &m.createdAt)
@@ -92,11 +94,12 @@ func (r *reader) next(ctx context.Context, tx *postgres.Tx) ([]*member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read audience: %w", err)
 	}
-	return all, r.judge(ctx, tx, all)
+
+	return all, r.setReasons(ctx, tx, all)
 }
 
-// selected returns the next contacts after a place, and the place that it has come to, nil after the last contact.
-func (r *reader) selected(ctx context.Context, tx *postgres.Tx, after *contacts.CreatedPlace) (
+// readSelected returns the next contacts after a place, and the place that it has come to, nil after the last contact.
+func (r *reader) readSelected(ctx context.Context, tx *postgres.Tx, after *contacts.CreatedPlace) (
 	found []contacts.CreatedPlace, next *contacts.CreatedPlace, err error,
 ) {
 	if r.Segment != nil {
@@ -113,8 +116,8 @@ func (r *reader) selected(ctx context.Context, tx *postgres.Tx, after *contacts.
 	return contacts.NextSelected(ctx, tx, &contacts.Filter{Where: where}, after, r.until, stretch, piece)
 }
 
-// judge sets the reasons of the contacts that get no mail.
-func (r *reader) judge(ctx context.Context, tx *postgres.Tx, all []*member) error {
+// setReasons sets the reasons of the contacts that get no mail.
+func (r *reader) setReasons(ctx context.Context, tx *postgres.Tx, all []*member) error {
 	var sendable []*member
 	var addresses []string
 	for _, m := range all {
@@ -133,11 +136,13 @@ func (r *reader) judge(ctx context.Context, tx *postgres.Tx, all []*member) erro
 	if err != nil {
 		return err
 	}
+
 	for i, m := range sendable {
 		if found[i] {
 			m.reason = suppressed
 		}
 	}
+
 	return nil
 }
 
@@ -158,12 +163,14 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, i id.ID) (*Audie
 	if row.Value.Segment == nil && row.Value.Filter == nil {
 		return out, nil
 	}
-	r, err := s.reader(ctx, tx, &row.Value, time.Now())
+
+	r, err := s.newReader(ctx, tx, &row.Value, time.Now())
 	if err != nil {
 		return nil, err
 	}
+
 	for {
-		all, err := r.next(ctx, tx)
+		all, err := r.readNext(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +187,7 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, i id.ID) (*Audie
 	}
 }
 
-func (s *Service) reader(ctx context.Context, tx *postgres.Tx, b *Broadcast, until time.Time) (*reader, error) {
+func (s *Service) newReader(ctx context.Context, tx *postgres.Tx, b *Broadcast, until time.Time) (*reader, error) {
 	settings, err := orgsending.Read(ctx, tx)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ const (
 	Scheduled = "scheduled"
 	Preparing = "preparing"
 	Sending   = "sending"
+	Held      = "held" // shown in place of preparing and sending while its mailbox does not send
 	Paused    = "paused"
 	Sent      = "sent"
 	Cancelled = "cancelled"
@@ -28,7 +29,7 @@ const (
 type Broadcast struct {
 	ID          id.ID          `json:"id" format:"uuid" doc:"ID of the broadcast"`
 	Name        string         `json:"name" doc:"Display name, 1 to 200 characters"`
-	Status      string         `json:"status" enum:"draft,scheduled,preparing,sending,paused,sent,cancelled"`
+	Status      string         `json:"status" enum:"draft,scheduled,preparing,sending,held,paused,sent,cancelled"`
 	MailboxID   *id.ID         `json:"mailbox_id" format:"uuid" nullable:"true" doc:"Mailbox it is sent from"`
 	Segment     *id.ID         `json:"segment" format:"uuid" nullable:"true" doc:"Segment that gets it"`
 	Filter      map[string]any `json:"filter" nullable:"true" doc:"Filter of who gets it; null: segment says who"`
@@ -51,8 +52,11 @@ type Broadcast struct {
 // Descriptions implements wire.Describer.
 func (Broadcast) Descriptions() map[string]string {
 	return map[string]string{
-		"status": "draft and scheduled: it can be changed; preparing: its audience is being frozen; sending; paused: " +
-			"nothing of it is sent; sent: every email is settled; cancelled: stopped for good",
+		"status": "draft and scheduled: it can be changed; preparing: its audience is being frozen; sending; held: " +
+			"its " +
+			"mailbox does not send, and it goes on by itself once it does; paused: nothing of it is sent; sent: " +
+			"every " +
+			"email is settled; cancelled: stopped for good",
 		"local_time": "Whether each contact gets it when the clock of its time zone shows what that of the " +
 			"organization shows at send_at",
 	}
@@ -95,23 +99,25 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, 
 
 // Create creates a draft from p. An invalid p is a validation fault. by is the person, "user/<id>".
 func Create(ctx context.Context, tx *postgres.Tx, p *Patch, by string) (Row, error) {
-	b, err := p.create(ctx, tx, wire.Now())
+	b, err := p.buildBroadcast(ctx, tx, wire.Now())
 	if err != nil {
 		return Row{}, err
 	}
-	mail, filter, err := b.encoded()
+	mail, filter, err := b.encodeStored()
 	if err != nil {
 		return Row{}, err
 	}
+
 	tx.Queue(`INSERT INTO broadcast (org_id, id, name, mailbox_id, segment, filter, mail, send_at, local_time, status,
 			created_by, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`, tx.Org(), b.ID, b.Name, b.MailboxID,
 		b.Segment, filter, mail, b.SendAt, b.LocalTime, b.Status, by, b.CreatedAt)
+
 	return Row{Value: b, Edit: 1}, nil
 }
 
-// encoded returns the stored form of the mail and of the filter.
-func (b *Broadcast) encoded() (mail string, filter *string, err error) {
+// encodeStored returns the stored form of the mail and of the filter.
+func (b *Broadcast) encodeStored() (mail string, filter *string, err error) {
 	m, err := json.Marshal(b.Email)
 	if err == nil && b.Filter != nil {
 		var f []byte
@@ -124,30 +130,34 @@ func (b *Broadcast) encoded() (mail string, filter *string, err error) {
 	return string(m), filter, nil
 }
 
-// started is the fault of a change that comes too late.
-func started(detail string) error { return fault.New(fault.AlreadyStarted, detail) }
+// startedFault is the fault of a change that comes too late.
+func startedFault(detail string) error { return fault.New(fault.AlreadyStarted, detail) }
 
-// update applies p to a broadcast that is a draft or scheduled. Otherwise the error is an already_started fault.
-func update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
+// updateEditable applies p to a broadcast that is a draft or scheduled. Otherwise the error is an already_started
+// fault.
+func updateEditable(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
 	Lock(tx, i)
 	ch, err := table.Update(ctx, tx, i, match, func(was, now *Broadcast) error {
-		return p.apply(ctx, tx, was, now)
+		return p.applyTo(ctx, tx, was, now)
 	})
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
 	b := &ch.Value
 	if b.Status != Draft && b.Status != Scheduled {
-		return ch, started("Only a draft or a scheduled broadcast can be changed.")
+		return ch, startedFault("Only a draft or a scheduled broadcast can be changed.")
 	}
-	mail, filter, err := b.encoded()
+
+	mail, filter, err := b.encodeStored()
 	if err != nil {
 		return ch, err
 	}
+
 	tx.Queue(`UPDATE broadcast SET name = $3, mailbox_id = $4, segment = $5, filter = $6, mail = $7, send_at = $8,
 			local_time = $9, updated_at = $10, edit = edit + 1
 		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, b.Name, b.MailboxID, b.Segment, filter, mail, b.SendAt,
 		b.LocalTime, b.UpdatedAt)
+
 	return ch, nil
 }
 
@@ -162,7 +172,7 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) 
 	case Draft, Sent, Cancelled:
 		return table.Archive(ctx, tx, i, match)
 	default:
-		return Change{}, started("The broadcast is under way. Cancel it first.")
+		return Change{}, startedFault("The broadcast is under way. Cancel it first.")
 	}
 }
 
@@ -181,12 +191,18 @@ var newest = record.Order[Broadcast]{
 func List(ctx context.Context, tx *postgres.Tx, archived bool, status string, after *record.Position, limit int) ([]Row,
 	error,
 ) {
-	return table.List(ctx, tx, where(tx, archived, status), newest, after, limit)
+	return table.List(ctx, tx, listQuery(tx, archived, status), newest, after, limit)
 }
 
-func where(tx *postgres.Tx, archived bool, status string) *record.Query {
+func listQuery(tx *postgres.Tx, archived bool, status string) *record.Query {
 	q := record.Where(tx.Org(), archived)
-	if status != "" {
+	switch status {
+	case "":
+	case Held:
+		q.And("status IN ('preparing', 'sending') AND " + senderStopped)
+	case Preparing, Sending:
+		q.And("status = " + q.Arg(status) + " AND NOT " + senderStopped)
+	default:
 		q.And("status = " + q.Arg(status))
 	}
 	return q
@@ -197,5 +213,5 @@ func Position(r *Row) record.Position { return newest.Position(&r.Value, r.Value
 
 // Count returns the number of broadcasts.
 func Count(ctx context.Context, tx *postgres.Tx, archived bool, status string) (int64, error) {
-	return table.Count(ctx, tx, where(tx, archived, status))
+	return table.Count(ctx, tx, listQuery(tx, archived, status))
 }

@@ -34,24 +34,24 @@ type MailPatch struct {
 	Variants                        wire.Field[[]steps.Variant]
 }
 
-func (p *Patch) create(ctx context.Context, tx *postgres.Tx, now wire.Time) (Broadcast, error) {
+func (p *Patch) buildBroadcast(ctx context.Context, tx *postgres.Tx, now wire.Time) (Broadcast, error) {
 	b := Broadcast{
 		ID: id.New(), Status: Draft, LeftOut: map[string]int{}, CreatedAt: now, UpdatedAt: now,
 		Email: BroadcastMail{Variants: []steps.Variant{}},
 	}
 	f := form.At("")
-	f.ReadOnly(p.Sent, &b)
+	f.ReadOnly(p.Sent, &BroadcastState{Broadcast: b})
 	form.Missing(f, "name", p.Name)
-	return b, p.fill(ctx, tx, f, &b)
+	return b, p.fillFields(ctx, tx, f, &b)
 }
 
-func (p *Patch) apply(ctx context.Context, tx *postgres.Tx, was, now *Broadcast) error {
+func (p *Patch) applyTo(ctx context.Context, tx *postgres.Tx, was, now *Broadcast) error {
 	f := form.At("")
-	f.ReadOnly(p.Sent, was)
-	return p.fill(ctx, tx, f, now)
+	f.ReadOnly(p.Sent, &BroadcastState{Broadcast: *was}) // one that can be changed waits for nothing
+	return p.fillFields(ctx, tx, f, now)
 }
 
-func (p *Patch) fill(ctx context.Context, tx *postgres.Tx, f *form.Form, b *Broadcast) error {
+func (p *Patch) fillFields(ctx context.Context, tx *postgres.Tx, f *form.Form, b *Broadcast) error {
 	f.Required("name", p.Name, &b.Name, form.Name)
 	f.ID("mailbox_id", p.MailboxID, &b.MailboxID)
 	f.ID("segment", p.Segment, &b.Segment)
@@ -63,15 +63,16 @@ func (p *Patch) fill(ctx context.Context, tx *postgres.Tx, f *form.Form, b *Broa
 	if b.Segment != nil && b.Filter != nil {
 		f.Wrong("filter", "not_allowed", "The audience is a segment or a filter; clear the other one.")
 	}
-	p.mail(f, &b.Email)
+	p.applyMail(f, &b.Email)
 	if err := f.Fault(); err != nil {
 		return err
 	}
-	return p.references(ctx, tx, f, b)
+
+	return p.checkReferences(ctx, tx, f, b)
 }
 
-// mail applies the parts of the mail, and checks that they can be parsed.
-func (p *Patch) mail(f *form.Form, m *BroadcastMail) {
+// applyMail applies the parts of the mail, and checks that they can be parsed.
+func (p *Patch) applyMail(f *form.Form, m *BroadcastMail) {
 	if !p.Email.Set {
 		return
 	}
@@ -90,7 +91,7 @@ func (p *Patch) mail(f *form.Form, m *BroadcastMail) {
 	if m.Variants == nil {
 		m.Variants = []steps.Variant{}
 	}
-	checked := m.step()
+	checked := m.asStep()
 	if m.HTML == "" && m.Text == "" { // the template has them, or they are missing when it is scheduled
 		checked.Email.Text = "-"
 	}
@@ -103,8 +104,8 @@ func (p *Patch) mail(f *form.Form, m *BroadcastMail) {
 	}
 }
 
-// step returns the mail as a step of a sequence, whose rules it follows.
-func (m *BroadcastMail) step() steps.Step {
+// asStep returns the mail as a step of a sequence, whose rules it follows.
+func (m *BroadcastMail) asStep() steps.Step {
 	list := []steps.Step{{
 		Key: "broadcast", Kind: "email", Email: &steps.Email{
 			Subject: m.Subject, HTML: m.HTML, Text: m.Text, Thread: steps.NewThread, Variants: m.Variants,
@@ -114,8 +115,8 @@ func (m *BroadcastMail) step() steps.Step {
 	return list[0]
 }
 
-// references checks that what b names exists.
-func (p *Patch) references(ctx context.Context, tx *postgres.Tx, f *form.Form, b *Broadcast) error {
+// checkReferences checks that what b names exists.
+func (p *Patch) checkReferences(ctx context.Context, tx *postgres.Tx, f *form.Form, b *Broadcast) error {
 	for _, r := range []struct {
 		field, table string
 		sent         bool
@@ -142,6 +143,7 @@ func (p *Patch) references(ctx context.Context, tx *postgres.Tx, f *form.Form, b
 			return err
 		}
 	}
+
 	return f.Fault()
 }
 

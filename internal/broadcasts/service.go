@@ -37,7 +37,7 @@ type Service struct {
 // Lock queues the lock that decides the order of marks and of changes of a broadcast.
 func Lock(tx *postgres.Tx, broadcast id.ID) { emails.LockBroadcast(tx, broadcast) }
 
-func (s *Service) locked(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
+func (s *Service) lockRow(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 	Lock(tx, i)
 	return table.Lock(ctx, tx, i, false)
 }
@@ -45,14 +45,15 @@ func (s *Service) locked(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, er
 // Schedule schedules a draft, or a scheduled broadcast anew, to be sent at a time; nil: at its send_at, or at once if
 // it has none. A validation fault names what is missing; the error is an already_started fault if it was sent already.
 func (s *Service) Schedule(ctx context.Context, tx *postgres.Tx, i id.ID, at *wire.Time) (Row, error) {
-	row, err := s.locked(ctx, tx, i)
+	row, err := s.lockRow(ctx, tx, i)
 	if err != nil {
 		return row, err
 	}
 	b := &row.Value
 	if b.Status != Draft && b.Status != Scheduled {
-		return row, started("The broadcast was sent already, or cancelled.")
+		return row, startedFault("The broadcast was sent already, or cancelled.")
 	}
+
 	if at != nil {
 		b.SendAt = at
 	}
@@ -62,20 +63,22 @@ func (s *Service) Schedule(ctx context.Context, tx *postgres.Tx, i id.ID, at *wi
 	}
 	row.Edit++
 	b.UpdatedAt = wire.Now()
-	return row, s.schedule(ctx, tx, &row)
+
+	return row, s.queueSchedule(ctx, tx, &row)
 }
 
-// schedule checks a locked broadcast, freezes its mail, and queues its schedule with the job.
-func (s *Service) schedule(ctx context.Context, tx *postgres.Tx, row *Row) error {
+// queueSchedule checks a locked broadcast, freezes its mail, and queues its schedule with the job.
+func (s *Service) queueSchedule(ctx context.Context, tx *postgres.Tx, row *Row) error {
 	b := &row.Value
-	frozen, err := s.freeze(ctx, tx, b)
+	frozen, err := s.freezeMail(ctx, tx, b)
 	if err != nil {
 		return err
 	}
-	start, err := b.start(ctx, tx)
+	start, err := b.startTime(ctx, tx)
 	if err != nil {
 		return err
 	}
+
 	b.Status = Scheduled
 	if !start.After(time.Now()) {
 		b.Status = Preparing
@@ -83,14 +86,15 @@ func (s *Service) schedule(ctx context.Context, tx *postgres.Tx, row *Row) error
 	b.run++
 	tx.Queue(`UPDATE broadcast SET status = $3, send_at = $4, frozen = $5, run = $6, updated_at = $7, edit = $8
 		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, b.Status, b.SendAt, frozen, b.run, b.UpdatedAt, row.Edit)
+
 	return s.Prepare(ctx, tx, b.ID, b.run, start)
 }
 
 // earliest is the time zone in which a day begins first.
 const earliest = "Pacific/Kiritimati"
 
-// start returns when the first contact may be due.
-func (b *Broadcast) start(ctx context.Context, tx *postgres.Tx) (time.Time, error) {
+// startTime returns when the first contact may be due.
+func (b *Broadcast) startTime(ctx context.Context, tx *postgres.Tx) (time.Time, error) {
 	if !b.LocalTime {
 		return b.SendAt.Time, nil
 	}
@@ -118,24 +122,26 @@ func orgZone(ctx context.Context, tx *postgres.Tx) (*time.Location, error) {
 	return zone, nil
 }
 
-// freeze returns the stored form of the mail as it is sent, or a validation fault with everything that keeps the
+// freezeMail returns the stored form of the mail as it is sent, or a validation fault with everything that keeps the
 // broadcast from being sent.
-func (s *Service) freeze(ctx context.Context, tx *postgres.Tx, b *Broadcast) (string, error) {
+func (s *Service) freezeMail(ctx context.Context, tx *postgres.Tx, b *Broadcast) (string, error) {
 	settings, err := orgsending.Read(ctx, tx)
 	if err != nil {
 		return "", err
 	}
-	mail, err := b.resolved(ctx, tx)
+	mail, err := b.resolveTemplate(ctx, tx)
 	if err != nil {
 		return "", err
 	}
-	if err := s.gates(ctx, tx, b, mail, settings); err != nil {
+	if err := s.checkGates(ctx, tx, b, mail, settings); err != nil {
 		return "", err
 	}
-	raw, err := json.Marshal(mail.signed(*settings.PostalAddress))
+
+	raw, err := json.Marshal(mail.withPostalAddress(*settings.PostalAddress))
 	if err != nil {
 		return "", fmt.Errorf("encode mail: %w", err)
 	}
+
 	return string(raw), nil
 }
 
@@ -145,8 +151,8 @@ type frozen struct {
 	steps.Email
 }
 
-// source returns the parts of a variant; "": of a mail without variants.
-func (m *frozen) source(variant string) compose.Source {
+// variantSource returns the parts of a variant; "": of a mail without variants.
+func (m *frozen) variantSource(variant string) compose.Source {
 	out := m.Source(variant)
 	if out.HTML == "" {
 		out.Blocks = m.Blocks
@@ -154,9 +160,9 @@ func (m *frozen) source(variant string) compose.Source {
 	return out
 }
 
-// resolved returns the mail with the parts of its template.
-func (b *Broadcast) resolved(ctx context.Context, tx *postgres.Tx) (*frozen, error) {
-	step := b.Email.step()
+// resolveTemplate returns the mail with the parts of its template.
+func (b *Broadcast) resolveTemplate(ctx context.Context, tx *postgres.Tx) (*frozen, error) {
+	step := b.Email.asStep()
 	m := &frozen{Email: *step.Email}
 	if b.Email.TemplateID == nil {
 		return m, nil
@@ -168,6 +174,7 @@ func (b *Broadcast) resolved(ctx context.Context, tx *postgres.Tx) (*frozen, err
 	if err != nil {
 		return nil, err
 	}
+
 	from := row.Value.Source()
 	if m.Subject == "" {
 		m.Subject = from.Subject
@@ -178,11 +185,12 @@ func (b *Broadcast) resolved(ctx context.Context, tx *postgres.Tx) (*frozen, err
 	if m.Text == "" {
 		m.Text = from.Text
 	}
+
 	return m, nil
 }
 
-// gates checks the mail by the rules of a sequence's activation, and the audience.
-func (s *Service) gates(ctx context.Context, tx *postgres.Tx, b *Broadcast, mail *frozen,
+// checkGates checks the mail by the rules of a sequence's activation, and the audience.
+func (s *Service) checkGates(ctx context.Context, tx *postgres.Tx, b *Broadcast, mail *frozen,
 	settings *orgsending.Settings,
 ) error {
 	g := &sequences.Gates{
@@ -205,6 +213,7 @@ func (s *Service) gates(ctx context.Context, tx *postgres.Tx, b *Broadcast, mail
 	if err != nil && f == nil {
 		return err
 	}
+
 	if f == nil {
 		f = &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields."}
 	}
@@ -226,25 +235,26 @@ func (s *Service) gates(ctx context.Context, tx *postgres.Tx, b *Broadcast, mail
 	if len(f.Fields) == 0 {
 		return nil
 	}
+
 	return f
 }
 
 // Update applies p to a broadcast that is a draft or scheduled. Otherwise the error is an already_started fault. One
 // that is scheduled is checked again, as Schedule does.
 func (s *Service) Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
-	ch, err := update(ctx, tx, i, match, p)
+	ch, err := updateEditable(ctx, tx, i, match, p)
 	if err != nil || !ch.Changed() || ch.Value.Status != Scheduled {
 		return ch, err
 	}
 	if ch.Value.SendAt == nil {
 		return ch, fault.Invalid("send_at", "required", "A scheduled broadcast needs a time.")
 	}
-	return ch, s.schedule(ctx, tx, &ch.Row)
+	return ch, s.queueSchedule(ctx, tx, &ch.Row)
 }
 
 // Pause stops the sending of a broadcast, and returns a paused one unchanged.
 func (s *Service) Pause(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
-	row, err := s.locked(ctx, tx, i)
+	row, err := s.lockRow(ctx, tx, i)
 	b := &row.Value
 	if err != nil || b.Status == Paused {
 		return row, err
@@ -252,16 +262,17 @@ func (s *Service) Pause(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, err
 	if b.Status != Scheduled && b.Status != Preparing && b.Status != Sending {
 		return row, fault.New(fault.Conflict, "Only a broadcast that is scheduled or being sent can be paused.")
 	}
+
 	b.resumes, b.Status = b.Status, Paused
 	b.run++
-	b.set(tx)
+	b.queueStatus(tx)
 	return row, nil
 }
 
 // Stopped pauses a broadcast whose job will not run again. A job of an earlier run is of no matter.
 func Stopped(ctx context.Context, tx *postgres.Tx, i id.ID, run int) error {
 	s := &Service{}
-	row, err := s.locked(ctx, tx, i)
+	row, err := s.lockRow(ctx, tx, i)
 	if err == nil && row.Value.run == run {
 		_, err = s.Pause(ctx, tx, i)
 	}
@@ -273,7 +284,7 @@ func Stopped(ctx context.Context, tx *postgres.Tx, i id.ID, run int) error {
 
 // Resume returns a paused broadcast to the status before, and one that is under way unchanged.
 func (s *Service) Resume(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
-	row, err := s.locked(ctx, tx, i)
+	row, err := s.lockRow(ctx, tx, i)
 	if err != nil {
 		return row, err
 	}
@@ -285,30 +296,33 @@ func (s *Service) Resume(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, er
 	default:
 		return row, fault.New(fault.Conflict, "Only a paused broadcast can be resumed.")
 	}
+
 	b.Status, b.resumes = b.resumes, ""
 	if b.Status == Scheduled {
-		if at, err = b.start(ctx, tx); err != nil {
+		if at, err = b.startTime(ctx, tx); err != nil {
 			return row, err
 		}
 	}
 	b.run++
-	b.set(tx)
+	b.queueStatus(tx)
 	waiting, err := emails.WaitingOf(ctx, tx, b.ID)
 	if err != nil {
 		return row, err
 	}
+
 	for _, w := range waiting {
 		if err := s.Send(ctx, tx, w.Email, w.Mailbox); err != nil {
 			return row, err
 		}
 	}
+
 	return row, s.Prepare(ctx, tx, b.ID, b.run, at)
 }
 
 // Cancel stops a broadcast for good. Cancelling a cancelled one changes nothing; the error is a too_late fault if all
 // of it was sent.
 func (s *Service) Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
-	row, err := s.locked(ctx, tx, i)
+	row, err := s.lockRow(ctx, tx, i)
 	b := &row.Value
 	if err != nil || b.Status == Cancelled {
 		return row, err
@@ -316,15 +330,17 @@ func (s *Service) Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, er
 	if b.Status == Sent {
 		return row, fault.New(fault.TooLate, "All of the broadcast was sent.")
 	}
+
 	b.Status, b.resumes = Cancelled, ""
 	b.run++
-	b.set(tx)
+	b.queueStatus(tx)
 	emails.CancelBroadcast(tx, b.ID)
+
 	return row, nil
 }
 
-// set queues the status of a locked broadcast.
-func (b *Broadcast) set(tx *postgres.Tx) {
+// queueStatus queues the status of a locked broadcast.
+func (b *Broadcast) queueStatus(tx *postgres.Tx) {
 	b.Computed++
 	tx.Queue(`UPDATE broadcast SET status = $3, resumes = $4, run = $5, completed_at = $6, computed = computed + 1
 		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, b.Status, b.resumes, b.run, b.CompletedAt)

@@ -2,13 +2,12 @@ package broadcasts
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences/counts"
 	"github.com/funnelwork/funnelwork/internal/sequences/significance"
 	"github.com/funnelwork/funnelwork/internal/sequences/stats"
 )
@@ -45,8 +44,8 @@ func (BroadcastStats) Descriptions() map[string]string {
 	}
 }
 
-// out returns the number of emails that have left, as far as is known.
-func (s *BroadcastStats) out() int { return s.Sent + s.Unknown }
+// sentOrUnknown returns the number of emails that have left, as far as is known.
+func (s *BroadcastStats) sentOrUnknown() int { return s.Sent + s.Unknown }
 
 // Stats returns what became of the emails of a broadcast, by variant. If there is no such broadcast, the error is a
 // not_found fault.
@@ -54,36 +53,50 @@ func Stats(ctx context.Context, tx *postgres.Tx, i id.ID) ([]BroadcastStats, err
 	if _, err := Get(ctx, tx, i, true); err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `
-		SELECT variant, count(*) FILTER (WHERE status IN ('scheduled', 'planned', 'transmitting')),
-			count(*) FILTER (WHERE status = 'sent'), count(*) FILTER (WHERE status = 'unknown'),
-			count(*) FILTER (WHERE status IN ('failed', 'cancelled')), count(delivered_at), count(bounced),
-			count(complained_at), count(replied_at), count(*) FILTER (WHERE clicks > 0),
-			count(*) FILTER (WHERE opens > 0), coalesce(sum(machine_clicks), 0), coalesce(sum(machine_opens), 0),
-			min(marked_at)
-		FROM email WHERE org_id = $1 AND broadcast_id = $2 GROUP BY variant ORDER BY variant`, tx.Org(), i)
+	found, err := counts.Read(ctx, tx, i)
 	if err != nil {
-		return nil, fmt.Errorf("count emails of broadcast: %w", err)
+		return nil, err
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s BroadcastStats, err error) {
-		return s, row.Scan(&s.Variant, &s.Planned, &s.Sent, &s.Unknown, &s.Failed, &s.Delivered, &s.Bounced,
-			&s.Complained, &s.Replied, &s.Clicked, &s.Opened, &s.MachineClicks, &s.MachineOpens, &s.first)
+	all := make([]BroadcastStats, len(found[i].Emails))
+	for n := range all {
+		all[n] = variantStats(&found[i].Emails[n])
+	}
+	slices.SortStableFunc(all, func(a, b BroadcastStats) int { // no variant comes last
+		switch {
+		case (a.Variant == nil) == (b.Variant == nil):
+			return 0
+		case a.Variant == nil:
+			return 1
+		default:
+			return -1
+		}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("count emails of broadcast: %w", err)
-	}
-	compare(all, time.Now())
+	setRates(all, time.Now())
+
 	return all, nil
 }
 
-// compare sets the rates, and PBest if the mail has variants that can be compared.
-func compare(all []BroadcastStats, now time.Time) {
+// variantStats returns the counts of a variant.
+func variantStats(c *counts.Emails) BroadcastStats {
+	return BroadcastStats{
+		Variant: c.Variant, Planned: c.Waiting + c.Transmitting, Sent: c.Sent, Unknown: c.Unknown,
+		Failed: c.Failed + c.Cancelled, Delivered: c.Delivered, Bounced: c.Bounced, Complained: c.Complained,
+		Replied: c.Replied, Clicked: c.Clicked, Opened: c.Opened, MachineClicks: c.MachineClicks,
+		MachineOpens: c.MachineOpens, first: c.First,
+	}
+}
+
+// setRates sets the rates, and PBest if the mail has variants that can be compared.
+func setRates(all []BroadcastStats, now time.Time) {
 	arms, first := make([]significance.Arm, len(all)), make([]*time.Time, len(all))
 	for i := range all {
 		s := &all[i]
-		s.ReplyRate, s.ClickRate = stats.RateOf(s.Replied, s.out()), stats.RateOf(s.Clicked, s.out())
-		s.BounceRate = stats.RateOf(s.Bounced, s.out())
-		arms[i], first[i] = significance.Arm{Trials: s.out(), Successes: min(s.Clicked, s.out())}, s.first
+		sent := s.sentOrUnknown()
+		s.ReplyRate = stats.RateOf(s.Replied, sent)
+		s.ClickRate = stats.RateOf(s.Clicked, sent)
+		s.BounceRate = stats.RateOf(s.Bounced, sent)
+		arms[i] = significance.Arm{Trials: sent, Successes: min(s.Clicked, sent)}
+		first[i] = s.first
 	}
 	for i, p := range stats.Compare(arms, first, now) {
 		all[i].PBest = &p

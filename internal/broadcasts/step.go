@@ -49,17 +49,17 @@ func (s *Service) Step(ctx context.Context, tx *postgres.Tx, i id.ID, run, idle 
 	}
 	switch b := &row.Value; b.Status {
 	case Scheduled, Preparing:
-		return Next{More: true}, s.prepare(ctx, tx, b)
+		return Next{More: true}, s.freezeAudiencePiece(ctx, tx, b)
 	case Sending:
-		return s.send(ctx, tx, b, idle)
+		return s.sendDue(ctx, tx, b, idle)
 	default:
 		return Next{}, nil
 	}
 }
 
-// prepare freezes the next piece of the audience.
-func (s *Service) prepare(ctx context.Context, tx *postgres.Tx, b *Broadcast) error {
-	r, err := s.reader(ctx, tx, b, time.Now())
+// freezeAudiencePiece freezes the next piece of the audience.
+func (s *Service) freezeAudiencePiece(ctx context.Context, tx *postgres.Tx, b *Broadcast) error {
+	r, err := s.newReader(ctx, tx, b, time.Now())
 	if err != nil {
 		return err
 	}
@@ -68,17 +68,20 @@ func (s *Service) prepare(ctx context.Context, tx *postgres.Tx, b *Broadcast) er
 		[]any{tx.Org(), b.ID}, &until, &r.afterAt, &r.afterID); err != nil {
 		return fmt.Errorf("read position: %w", err)
 	}
+
 	if until != nil {
 		r.until = *until
 	}
-	all, err := r.next(ctx, tx)
+	all, err := r.readNext(ctx, tx)
 	if err != nil {
 		return err
 	}
+
 	home, err := orgZone(ctx, tx)
 	if err != nil {
 		return err
 	}
+
 	var (
 		ids []id.ID
 		due []time.Time
@@ -89,7 +92,7 @@ func (s *Service) prepare(ctx context.Context, tx *postgres.Tx, b *Broadcast) er
 			continue
 		}
 		b.Sendable++
-		ids, due = append(ids, m.id), append(due, b.due(home, m.zone))
+		ids, due = append(ids, m.id), append(due, b.dueAt(home, m.zone))
 	}
 	tx.Queue(`INSERT INTO broadcast_recipient (org_id, broadcast_id, contact_id, due_at, created_at)
 		SELECT $1, $2, u.contact, u.due, clock_timestamp()
@@ -101,12 +104,13 @@ func (s *Service) prepare(ctx context.Context, tx *postgres.Tx, b *Broadcast) er
 	tx.Queue(`UPDATE broadcast SET frozen_at = $3, after_at = $4, after_id = $5, total = $6, sendable = $7,
 			left_out = $8
 		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, r.until, r.afterAt, r.afterID, b.Total, b.Sendable, b.LeftOut)
-	b.set(tx)
+	b.queueStatus(tx)
+
 	return nil
 }
 
-// due returns when a contact in a time zone gets the mail.
-func (b *Broadcast) due(home *time.Location, zone string) time.Time {
+// dueAt returns when a contact in a time zone gets the mail.
+func (b *Broadcast) dueAt(home *time.Location, zone string) time.Time {
 	if !b.LocalTime || zone == "" {
 		return b.SendAt.Time
 	}
@@ -122,8 +126,8 @@ func (b *Broadcast) due(home *time.Location, zone string) time.Time {
 const plansByKey = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
 	set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-// send writes emails of the recipients that are due, or completes the broadcast.
-func (s *Service) send(ctx context.Context, tx *postgres.Tx, b *Broadcast, idle int) (Next, error) {
+// sendDue writes emails of the recipients that are due, or completes the broadcast.
+func (s *Service) sendDue(ctx context.Context, tx *postgres.Tx, b *Broadcast, idle int) (Next, error) {
 	tx.Queue(plansByKey)
 	open, err := emails.OpenOf(ctx, tx, b.ID, Ahead)
 	if err != nil {
@@ -133,37 +137,41 @@ func (s *Service) send(ctx context.Context, tx *postgres.Tx, b *Broadcast, idle 
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Next{}, err
 	}
+
 	var due []id.ID
 	if room := min(Ahead-open, atMost); room > 0 && err == nil && m.MaySend(time.Now()) {
-		if due, err = b.waiting(ctx, tx, room); err != nil {
+		if due, err = b.readDueRecipients(ctx, tx, room); err != nil {
 			return Next{}, err
 		}
 	}
 	if len(due) > 0 {
-		return Next{More: true}, s.write(ctx, tx, b, m, due)
+		return Next{More: true}, s.writeEmails(ctx, tx, b, m, due)
 	}
+
 	var next *time.Time
 	if err := tx.QueryRow(ctx, `SELECT min(due_at) FROM broadcast_recipient WHERE org_id = $1 AND broadcast_id = $2
 		AND NOT written`, []any{tx.Org(), b.ID}, &next); err != nil {
 		return Next{}, fmt.Errorf("read recipients: %w", err)
 	}
+
 	switch {
 	case next != nil && next.After(time.Now()):
 		return Next{More: true, At: *next}, nil
 	case next != nil || open > 0:
-		return wait(idle), nil
+		return pauseFor(idle), nil
 	}
+
 	return Next{}, b.complete(ctx, tx)
 }
 
-// wait returns the next step after ever longer pauses.
-func wait(idle int) Next {
+// pauseFor returns the next step after ever longer pauses.
+func pauseFor(idle int) Next {
 	pause := min(shortPause<<min(idle, 6), longPause)
 	return Next{More: true, At: time.Now().Add(pause), In: pause, Idle: idle + 1}
 }
 
-// waiting returns recipients that are due, in the order of their times.
-func (b *Broadcast) waiting(ctx context.Context, tx *postgres.Tx, limit int) ([]id.ID, error) {
+// readDueRecipients returns recipients that are due, in the order of their times.
+func (b *Broadcast) readDueRecipients(ctx context.Context, tx *postgres.Tx, limit int) ([]id.ID, error) {
 	rows, err := tx.Query(ctx, `SELECT contact_id FROM broadcast_recipient WHERE org_id = $1 AND broadcast_id = $2
 		AND NOT written AND due_at <= clock_timestamp() ORDER BY due_at, contact_id LIMIT $3`, tx.Org(), b.ID, limit)
 	if err != nil {
@@ -180,7 +188,7 @@ func (b *Broadcast) waiting(ctx context.Context, tx *postgres.Tx, limit int) ([]
 func (b *Broadcast) complete(ctx context.Context, tx *postgres.Tx) error {
 	now := wire.Now()
 	b.Status, b.CompletedAt = Sent, &now
-	b.set(tx)
+	b.queueStatus(tx)
 	return events.Announce(ctx, tx, events.BroadcastCompleted{Broadcast: events.Broadcast{
 		ID: b.ID, Name: b.Name, MailboxID: *b.MailboxID, Status: b.Status, Total: b.Total, Sendable: b.Sendable,
 		LeftOut: b.LeftOut, CreatedAt: b.CreatedAt, CompletedAt: now,

@@ -28,6 +28,7 @@ func (s *Service) Test(ctx context.Context, tx *postgres.Tx, i id.ID, to []strin
 	if b.MailboxID == nil {
 		return nil, fault.Invalid("mailbox_id", "required", "A test needs a mailbox.")
 	}
+
 	mailbox, err := s.Emails.Mailboxes.ForSending(ctx, tx, *b.MailboxID)
 	if fault.Is(err, fault.NotFound) {
 		return nil, fault.Invalid("mailbox_id", "not_found", "There is no such mailbox any more.")
@@ -35,19 +36,23 @@ func (s *Service) Test(ctx context.Context, tx *postgres.Tx, i id.ID, to []strin
 	if err != nil {
 		return nil, err
 	}
-	if contact, err = s.sample(ctx, tx, b, contact); err != nil {
+
+	if contact, err = s.sampleContact(ctx, tx, b, contact); err != nil {
 		return nil, err
 	}
-	mail, err := b.resolved(ctx, tx)
+
+	mail, err := b.resolveTemplate(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
+
 	settings, err := orgsending.Read(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
+
 	if settings.PostalAddress != nil {
-		mail = mail.signed(*settings.PostalAddress)
+		mail = mail.withPostalAddress(*settings.PostalAddress)
 	}
 	sender := templates.Sender{Name: mailbox.FromName, SignatureHTML: mailbox.SignatureHTML}
 	values, err := templates.Collect(ctx, tx, *contact, sender, s.Templates.PublicURL+templates.UnsubscribePath+
@@ -55,6 +60,7 @@ func (s *Service) Test(ctx context.Context, tx *postgres.Tx, i id.ID, to []strin
 	if err != nil {
 		return nil, err
 	}
+
 	variants := []string{""}
 	if len(mail.Variants) > 0 {
 		variants = nil
@@ -63,7 +69,7 @@ func (s *Service) Test(ctx context.Context, tx *postgres.Tx, i id.ID, to []strin
 		}
 	}
 	for _, variant := range variants {
-		shown, err := templates.Again(mail.source(variant), values, sender.SignatureHTML)
+		shown, err := templates.Again(mail.variantSource(variant), values, sender.SignatureHTML)
 		if err != nil {
 			return nil, templates.Fault(err)
 		}
@@ -78,11 +84,12 @@ func (s *Service) Test(ctx context.Context, tx *postgres.Tx, i id.ID, to []strin
 			all = append(all, full)
 		}
 	}
+
 	return all, nil
 }
 
-// sample returns the contact whose values a test has.
-func (s *Service) sample(ctx context.Context, tx *postgres.Tx, b *Broadcast, given *id.ID) (*id.ID, error) {
+// sampleContact returns the contact whose values a test has.
+func (s *Service) sampleContact(ctx context.Context, tx *postgres.Tx, b *Broadcast, given *id.ID) (*id.ID, error) {
 	if given != nil {
 		_, err := contacts.Get(ctx, tx, *given, false)
 		if fault.Is(err, fault.NotFound) {
@@ -91,12 +98,12 @@ func (s *Service) sample(ctx context.Context, tx *postgres.Tx, b *Broadcast, giv
 		return given, err
 	}
 	if b.Segment != nil || b.Filter != nil {
-		r, err := s.reader(ctx, tx, b, time.Now())
+		r, err := s.newReader(ctx, tx, b, time.Now())
 		if err != nil {
 			return nil, err
 		}
 		for r.more = true; r.more; {
-			all, err := r.next(ctx, tx)
+			all, err := r.readNext(ctx, tx)
 			if err != nil {
 				return nil, err
 			}
@@ -107,5 +114,6 @@ func (s *Service) sample(ctx context.Context, tx *postgres.Tx, b *Broadcast, giv
 			}
 		}
 	}
+
 	return nil, fault.Invalid("contact_id", "required", "The audience is empty: name a contact for the values.")
 }

@@ -30,8 +30,10 @@ type writer struct {
 	base    string // of the links
 }
 
-// write writes the emails of recipients that are due, with their jobs.
-func (s *Service) write(ctx context.Context, tx *postgres.Tx, b *Broadcast, m *mailboxes.Sending, due []id.ID) error {
+// writeEmails writes the emails of recipients that are due, with their jobs.
+func (s *Service) writeEmails(ctx context.Context, tx *postgres.Tx, b *Broadcast, m *mailboxes.Sending,
+	due []id.ID,
+) error {
 	w := &writer{Service: s, Broadcast: b, mailbox: m}
 	var by string
 	err := tx.QueryRow(ctx, `SELECT frozen, created_by FROM broadcast WHERE org_id = $1 AND id = $2`,
@@ -42,15 +44,17 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, b *Broadcast, m *m
 	if w.base, err = orgsending.LinkBase(ctx, tx, s.Templates.PublicURL); err != nil {
 		return err
 	}
-	before, err := w.addressed(ctx, tx, due)
+
+	before, err := w.findAddressedBefore(ctx, tx, due)
 	if err != nil {
 		return err
 	}
+
 	lost := 0
 	for _, contact := range due {
 		reason := alreadySent
 		if !before[contact] {
-			if reason, err = w.one(ctx, tx, contact, by); err != nil {
+			if reason, err = w.writeEmail(ctx, tx, contact, by); err != nil {
 				return err
 			}
 		}
@@ -67,6 +71,7 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, b *Broadcast, m *m
 		tx.Queue(`UPDATE broadcast SET sendable = sendable - $3, left_out = $4, computed = computed + 1
 			WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, lost, b.LeftOut)
 	}
+
 	return nil
 }
 
@@ -78,8 +83,8 @@ const addressedSQL = `SELECT u.id FROM unnest($3::uuid[]) AS u (id) WHERE (
 		AND e.to_email <> '' LIMIT 1)
 	FROM contact c WHERE c.org_id = $1 AND c.id = u.id)`
 
-// addressed returns the contacts whose address got the mail before, when it belonged to another contact.
-func (w *writer) addressed(ctx context.Context, tx *postgres.Tx, due []id.ID) (map[id.ID]bool, error) {
+// findAddressedBefore returns the contacts whose address got the mail before, when it belonged to another contact.
+func (w *writer) findAddressedBefore(ctx context.Context, tx *postgres.Tx, due []id.ID) (map[id.ID]bool, error) {
 	rows, err := tx.Query(ctx, addressedSQL, tx.Org(), w.ID, due)
 	if err != nil {
 		return nil, fmt.Errorf("read addresses: %w", err)
@@ -88,15 +93,17 @@ func (w *writer) addressed(ctx context.Context, tx *postgres.Tx, due []id.ID) (m
 	if err != nil {
 		return nil, fmt.Errorf("read addresses: %w", err)
 	}
+
 	out := make(map[id.ID]bool, len(all))
 	for _, i := range all {
 		out[i] = true
 	}
+
 	return out, nil
 }
 
-// one writes the email to a contact, or returns the reason why there is none.
-func (w *writer) one(ctx context.Context, tx *postgres.Tx, contact id.ID, by string) (reason string, err error) {
+// writeEmail writes the email to a contact, or returns the reason why there is none.
+func (w *writer) writeEmail(ctx context.Context, tx *postgres.Tx, contact id.ID, by string) (reason string, err error) {
 	row, err := contacts.Get(ctx, tx, contact, false)
 	if fault.Is(err, fault.NotFound) {
 		return archived, nil
@@ -114,7 +121,7 @@ func (w *writer) one(ctx context.Context, tx *postgres.Tx, contact id.ID, by str
 	}
 	renderer := &templates.Service{Box: w.Templates.Box, PublicURL: w.base}
 	mail, err := renderer.Render(ctx, tx, &templates.Mail{
-		Source: w.mail.source(variant), Contact: contact, Email: n.ID,
+		Source: w.mail.variantSource(variant), Contact: contact, Email: n.ID,
 		Sender: templates.Sender{Name: w.mailbox.FromName, SignatureHTML: w.mailbox.SignatureHTML},
 	})
 	if err != nil {
@@ -123,17 +130,20 @@ func (w *writer) one(ctx context.Context, tx *postgres.Tx, contact id.ID, by str
 		}
 		return "", err
 	}
+
 	n.Subject, n.HTML, n.Text = mail.Subject, mail.HTML, mail.Text
 	n.ListUnsubscribe = []string{mail.UnsubscribeURL}
 	full, err := w.Emails.Create(ctx, tx, n)
 	if fault.Is(err, fault.Suppressed) {
 		return suppressed, nil
 	}
+
 	if fault.Is(err, fault.ValidationFailed) {
 		return noEmail, nil
 	}
 	if err != nil {
 		return "", err
 	}
+
 	return "", w.Send(ctx, tx, full.ID, full.MailboxID)
 }

@@ -33,13 +33,14 @@ type billingSync struct {
 // Run implements the kong command.
 func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return s.withDatabase(ctx, "billing", log, func(p *process) error {
-		if err := p.bill(ctx, nil, nil); err != nil {
+		if err := p.openBilling(ctx, nil, nil); err != nil {
 			return err
 		}
 		if p.billing == nil {
 			return errors.New("billing is not configured: set STRIPE_SECRET_KEY, or FUNNELWORK_SANDBOXES=stripe " +
 				"for the sandbox's prices")
 		}
+
 		published, err := sync.New(p.billing).Publish(ctx, b.DryRun)
 		for _, one := range published {
 			if _, say := fmt.Fprintf(out, "%-8s %-45s %d %s %s\n", one.Done, one.Name, one.Amount, one.Currency,
@@ -47,9 +48,11 @@ func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, ou
 				return say
 			}
 		}
+
 		if err == nil && b.DryRun {
 			_, err = fmt.Fprintln(out, "nothing was made: this was a dry run")
 		}
+
 		return err
 	})
 }
@@ -61,11 +64,11 @@ type grant struct {
 	Reason jobscmd.Reason `help:"Why, for the same."`
 }
 
-// decide runs fn for the org.
-func (g *grant) decide(ctx context.Context, s *settings, log *slog.Logger,
+// decideForOrg runs fn for the org.
+func (g *grant) decideForOrg(ctx context.Context, s *settings, log *slog.Logger,
 	fn func(t *tenants.Service, by tenants.By, which id.ID) error,
 ) error {
-	which, err := g.id()
+	which, err := g.parseID()
 	if err != nil {
 		return err
 	}
@@ -82,6 +85,7 @@ func atOrg(ctx context.Context, s *settings, log *slog.Logger, which string,
 	if err != nil {
 		return fmt.Errorf("org id: %w", err)
 	}
+
 	return s.withDatabase(ctx, "billing", log, func(p *process) error {
 		return p.app.Tx(ctx, at, func(tx *postgres.Tx) error {
 			if _, err := org.Read(ctx, tx); err != nil {
@@ -113,14 +117,16 @@ type billingOverride struct {
 
 // Run implements the kong command.
 func (b *billingOverride) Run(ctx context.Context, s *settings, log *slog.Logger) error {
-	return b.decide(ctx, s, log, func(t *tenants.Service, by tenants.By, which id.ID) error {
+	return b.decideForOrg(ctx, s, log, func(t *tenants.Service, by tenants.By, which id.ID) error {
 		if b.Clear {
 			return t.EndOverride(ctx, by, which, b.Feature)
 		}
+
 		var until *time.Time
 		if !b.Until.IsZero() {
 			until = &b.Until
 		}
+
 		return t.Override(ctx, by, which, b.Feature, json.RawMessage(b.Value), until)
 	})
 }
@@ -135,7 +141,7 @@ type billingAddon struct {
 
 // Run implements the kong command.
 func (b *billingAddon) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return b.decide(ctx, s, log, func(t *tenants.Service, by tenants.By, which id.ID) error {
+	return b.decideForOrg(ctx, s, log, func(t *tenants.Service, by tenants.By, which id.ID) error {
 		if b.End != "" {
 			addon, err := id.Parse(b.End)
 			if err != nil {
@@ -143,10 +149,12 @@ func (b *billingAddon) Run(ctx context.Context, s *settings, log *slog.Logger, o
 			}
 			return t.EndAddOn(ctx, by, which, addon)
 		}
+
 		addon, err := t.Add(ctx, by, which, b.Feature, b.Amount, b.Endless)
 		if err == nil {
 			_, err = fmt.Fprintln(out, "addon:", addon)
 		}
+
 		return err
 	})
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// invalid returns the error of one setting, by its flag and its environment variable ("" if it has none): what is wrong
-// with its value. why must not repeat the value of a setting that may hold a secret.
-func invalid(flag, env string, why error) error {
+// invalidSetting returns the error of one setting, by its flag and its environment variable ("" if it has none): what
+// is wrong with its value. why must not repeat the value of a setting that may hold a secret.
+func invalidSetting(flag, env string, why error) error {
 	if env == "" {
 		return fmt.Errorf("--%s: %w", flag, why)
 	}
@@ -38,51 +38,57 @@ type check struct {
 // Validate is kong's: it refuses a value that no command could use, before anything is started. It connects to no
 // server.
 func (s *settings) Validate() error {
-	for _, c := range s.checks() {
+	for _, c := range s.textChecks() {
 		if c.value == "" {
 			continue
 		}
 		if err := c.holds(c.value); err != nil {
-			return invalid(c.flag, c.env, err)
+			return invalidSetting(c.flag, c.env, err)
 		}
 	}
+
 	if s.Concurrency < 1 || s.Concurrency > worker.MaxConcurrency {
-		return invalid("concurrency", "FUNNELWORK_CONCURRENCY", fmt.Errorf("want 1 to %d", worker.MaxConcurrency))
+		return invalidSetting("concurrency", "FUNNELWORK_CONCURRENCY",
+			fmt.Errorf("want 1 to %d", worker.MaxConcurrency))
 	}
 	if s.TraceShare < 0 || s.TraceShare > 1 {
-		return invalid("trace-share", "OTEL_TRACES_SAMPLER_ARG", errors.New("want 0 to 1"))
+		return invalidSetting("trace-share", "OTEL_TRACES_SAMPLER_ARG", errors.New("want 0 to 1"))
 	}
 	if err := checkSandboxes(s.Sandboxes); err != nil {
 		return err
 	}
 	if s.DrainDelay != nil && (*s.DrainDelay < 0 || *s.DrainDelay > maxDrainDelay) {
-		return invalid("drain-delay", "FUNNELWORK_DRAIN_DELAY", fmt.Errorf("want 0s to %s", maxDrainDelay))
+		return invalidSetting("drain-delay", "FUNNELWORK_DRAIN_DELAY", fmt.Errorf("want 0s to %s", maxDrainDelay))
 	}
 	if _, err := branding.Views(s.DNSResolvers, outbound.Public()); err != nil {
-		return invalid("dns-resolvers", "FUNNELWORK_DNS_RESOLVERS", err)
+		return invalidSetting("dns-resolvers", "FUNNELWORK_DNS_RESOLVERS", err)
 	}
+
 	for _, origin := range s.CORSOrigins {
 		if u, err := url.Parse(origin); checkBase(origin) != nil || err != nil || u.Path != "" {
-			return invalid("cors-origins", "FUNNELWORK_CORS_ORIGINS",
+			return invalidSetting("cors-origins", "FUNNELWORK_CORS_ORIGINS",
 				errors.New("each is http:// or https://, a host, and a port where there is one"))
 		}
 	}
+
 	catalogue, err := plans.Load(s.Plans)
 	if err == nil {
-		err = s.retention.check(catalogue)
+		err = s.retention.checkSettings(catalogue)
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.OAuth.versions(); err != nil {
+	if err := s.OAuth.checkVersions(); err != nil {
 		return err
 	}
-	_, _, err = s.OAuth.apps()
+
+	_, _, err = s.OAuth.splitApps()
+
 	return err
 }
 
-// checks returns the checks of the settings that are one text.
-func (s *settings) checks() []check {
+// textChecks returns the checks of the settings that are one text.
+func (s *settings) textChecks() []check {
 	return []check{
 		{"addr", "FUNNELWORK_ADDR", s.Addr, checkAddress},
 		{"ops-addr", "FUNNELWORK_OPS_ADDR", s.OpsAddr, checkAddress},
@@ -144,6 +150,7 @@ func checkAddress(text string) error {
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return fmt.Errorf("%q is not a port; %s", port, want)
 	}
+
 	return nil
 }
 

@@ -55,6 +55,7 @@ func Run(args []string, stdout, stderr *os.File) int {
 		}
 		return 0
 	}
+
 	forgetEmpty(parser)
 	k, err := parser.Parse(args)
 	if exit >= 0 {
@@ -65,17 +66,19 @@ func Run(args []string, stdout, stderr *os.File) int {
 		context.AfterFunc(ctx, stop) // a second signal ends the process at once
 		k.BindTo(ctx, (*context.Context)(nil))
 		k.BindTo(stdout, (*io.Writer)(nil))
-		log := c.logger(stderr)
-		err = k.Run(&c.settings, log, c.Jobs.opener(&c.settings, log, stdout))
+		log := c.newLogger(stderr)
+		err = k.Run(&c.settings, log, c.Jobs.storeOpener(&c.settings, log, stdout))
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = nil // stopped on request before it was up
 		}
+
 		stop()
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "funnelwork:", strings.Join(strings.Fields(explain(err).Error()), " "))
+		_, _ = fmt.Fprintln(stderr, "funnelwork:", strings.Join(strings.Fields(explainParse(err).Error()), " "))
 		return 1
 	}
+
 	return 0
 }
 
@@ -91,6 +94,7 @@ func forgetEmpty(parser *kong.Kong) {
 		}
 		return next(nil)
 	})
+
 	for _, pair := range os.Environ() {
 		if name, value, _ := strings.Cut(pair, "="); value == "" && declared[name] {
 			_ = os.Unsetenv(name)
@@ -98,7 +102,7 @@ func forgetEmpty(parser *kong.Kong) {
 	}
 }
 
-func (s *settings) logger(to *os.File) *slog.Logger {
+func (s *settings) newLogger(to *os.File) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // kong has checked it
 	info, err := to.Stat()

@@ -37,7 +37,7 @@ func (*demoData) Help() string {
 // Validate is kong's.
 func (d *demoData) Validate() error {
 	if d.Contacts < 1 || d.Contacts > demo.MaxContacts {
-		return invalid("contacts", "", fmt.Errorf("want 1 to %d", demo.MaxContacts))
+		return invalidSetting("contacts", "", fmt.Errorf("want 1 to %d", demo.MaxContacts))
 	}
 	return nil
 }
@@ -45,10 +45,11 @@ func (d *demoData) Validate() error {
 // Run implements the kong command.
 func (d *demoData) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return s.withDatabase(ctx, "demo", log, func(p *process) error {
-		which, err := d.org(ctx, p)
+		which, err := d.findOrg(ctx, p)
 		if err != nil {
 			return err
 		}
+
 		p.inbox = "http://" + orDefault(p.OpsAddr, opsAddr) + inbox.Path
 		p.hooks.Policy.Inbox = p.inbox
 		done, err := demo.Fill(ctx, demo.Options{
@@ -59,7 +60,9 @@ func (d *demoData) Run(ctx context.Context, s *settings, log *slog.Logger, out i
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(out, describe(&done))
+
+		_, err = io.WriteString(out, describeResult(&done))
+
 		return err
 	})
 }
@@ -71,19 +74,21 @@ func orDefault(value, otherwise string) string {
 	return value
 }
 
-// org returns the org to fill.
-func (d *demoData) org(ctx context.Context, p *process) (which id.ID, err error) {
+// findOrg returns the org to fill.
+func (d *demoData) findOrg(ctx context.Context, p *process) (which id.ID, err error) {
 	if d.Org != "" {
 		if which, err = id.Parse(d.Org); err != nil {
 			err = fmt.Errorf("org id: %w", err)
 		}
 		return which, err
 	}
+
 	err = p.system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT id FROM org ORDER BY id LIMIT 2`)
 		if err != nil {
 			return err
 		}
+
 		all, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
 		switch {
 		case err != nil:
@@ -93,14 +98,17 @@ func (d *demoData) org(ctx context.Context, p *process) (which id.ID, err error)
 		case len(all) > 1:
 			return errors.New("there are several orgs: give the id of one with --org")
 		}
+
 		which = all[0]
+
 		return nil
 	})
+
 	return which, err
 }
 
-// describe returns what the command prints.
-func describe(r *demo.Result) string {
+// describeResult returns what the command prints.
+func describeResult(r *demo.Result) string {
 	var b strings.Builder
 	if r.Already {
 		fmt.Fprintf(&b, "%s has its demo data already: seed %d, %d contacts, until %s\n", r.Org, r.Progress.Seed,
@@ -110,10 +118,13 @@ func describe(r *demo.Result) string {
 	if r.Resumed {
 		b.WriteString("continued an earlier call\n")
 	}
+
 	fmt.Fprintf(&b, "%s now has half a year of demo data, until %s:\n", r.Org, r.Progress.Until)
 	for _, c := range r.Counts {
 		fmt.Fprintf(&b, "  %-10s %6d\n", c.Name, c.N)
 	}
+
 	b.WriteString("A worker computes the segments and trains the scoring model; `funnelwork up` has one.\n")
+
 	return b.String()
 }

@@ -23,6 +23,7 @@ type catalogue struct{}
 func (catalogue) Run(out io.Writer) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
+
 	for _, t := range events.Catalogue() {
 		sample, err := t.Example()
 		if err != nil {
@@ -35,6 +36,8 @@ func (catalogue) Run(out io.Writer) error {
 			return err
 		}
 	}
+
 	live, all := events.Count()
+
 	return e.Encode(map[string]any{"types": all, "live": live, "reserved": all - live})
 }

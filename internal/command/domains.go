@@ -24,19 +24,23 @@ func (p *process) customDomains() error {
 	if err != nil {
 		return fmt.Errorf("FUNNELWORK_PUBLIC_URL: %w", err)
 	}
+
 	own := strings.ToLower(at.Hostname())
 	if ip, err := netip.ParseAddr(own); own == "" || err == nil && (ip.IsUnspecified() || ip.IsLoopback()) {
 		own = "localhost"
 	}
+
 	views, err := branding.Views(p.DNSResolvers, outbound.Public())
 	if err != nil {
 		return fmt.Errorf("FUNNELWORK_DNS_RESOLVERS: %w", err)
 	}
+
 	p.domains = jobs.Domains(branding.DomainOptions{
 		System: p.system,
 		Target: strings.ToLower(strings.TrimSuffix(cmp.Or(p.DomainTarget, own), ".")), Own: []string{own},
 		Views: views,
 	})
+
 	return nil
 }
 
@@ -65,24 +69,29 @@ func (p *process) awaitDatabase(ctx context.Context, public, listener net.Listen
 	if err == nil || p.name != "api" || !postgres.Lost(err) {
 		return err
 	}
+
 	known := p.hostsSnapshot()
 	if known.Len() == 0 {
 		return err
 	}
+
 	p.log.WarnContext(ctx, "the database is away: waiting for it, and answering for certificates meanwhile", "hosts",
 		known.Len(), "error", err)
 	unready := ops.Unready(ops.Options{
 		User: p.OpsUser, Password: p.OpsPassword, Hosts: p.OpsHosts,
 		Serves: known.Serves,
 	})
+
 	return ops.ServeUntil(ctx, listener, unready, func(ctx context.Context) error {
 		return ops.ServeUntil(ctx, public, ops.Away(), func(ctx context.Context) error {
 			tick := time.NewTicker(time.Second)
 			defer tick.Stop()
+
 			for err := err; ; _, err = postgres.Check(ctx, p.DatabaseURL) {
 				if err == nil || !postgres.Lost(err) {
 					return err
 				}
+
 				select {
 				case <-ctx.Done():
 					return ctx.Err()

@@ -29,6 +29,7 @@ func versionLine() string {
 	if shown == "" {
 		shown = "devel"
 	}
+
 	return fmt.Sprintf("funnelwork %s (%s, %s/%s)", shown, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
@@ -42,18 +43,20 @@ func writeOverview(to io.Writer, app *kong.Application) error {
 			fmt.Fprintf(out, "  %s\t%s\n", command.Name, command.Help)
 		}
 	}
+
 	fmt.Fprint(out, "\nfunnelwork <command> --help: a command's arguments and flags\n"+
 		"funnelwork --help: every command and setting\nfunnelwork --version: the version\n")
+
 	return out.Flush()
 }
 
 // flagAtBegin matches an error of the parser about a flag's value.
 var flagAtBegin = regexp.MustCompile(`^--([a-z0-9-]+)(:| must be )`)
 
-// explain returns the parser's error with more help. One about a command that is missing or unknown gets the names of
-// the commands that exist, if none is near enough to be suggested; one about the value of a flag gets the environment
-// variable that may have set it. Other errors are returned as they are.
-func explain(err error) error {
+// explainParse returns the parser's error with more help. One about a command that is missing or unknown gets the names
+// of the commands that exist, if none is near enough to be suggested; one about the value of a flag gets the
+// environment variable that may have set it. Other errors are returned as they are.
+func explainParse(err error) error {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok {
 		return err
@@ -66,17 +69,22 @@ func explain(err error) error {
 		}
 		return err
 	}
-	node, prefix := parse.Context.Model.Node, ""
+
+	node := parse.Context.Model.Node
+	prefix := ""
 	if selected := parse.Context.Selected(); selected != nil {
 		node, prefix = selected, selected.Path()+": "
 	}
+
 	var names []string
 	for _, child := range node.Children {
 		names = append(names, child.Name)
 	}
+
 	if len(names) == 0 {
 		return err
 	}
+
 	commands := "want one of " + strings.Join(names, ", ")
 	word, unknown := strings.CutPrefix(err.Error(), "unexpected argument ")
 	switch {

@@ -15,9 +15,11 @@ func setHelp(k *kong.Kong) error {
 			delete(texts, flag.Name)
 		}
 	}
+
 	for name := range texts {
 		return fmt.Errorf("help of --%s: there is no such flag", name)
 	}
+
 	return nil
 }
 
@@ -68,6 +70,9 @@ func helpTexts() map[string]string {
 		"inbound-trusted": "Addresses and networks of the mail servers in front of that listener, separated by " +
 			"commas; others have limits of connections and commands.",
 		"mail-allow-private": "Mailboxes may use servers with private addresses, any port, and no TLS.",
+		"mail-helo": "Name that mailboxes greet their servers with; without one the host of the public URL, or the " +
+			"address " +
+			"of the connection.",
 		"mail-resolve-after": "How long after its transmission a person may settle an email whose fate is unknown.",
 		"smtp-url": "Server for the platform's mails, smtp:// or smtps://; without one none is sent; with the " +
 			"sandbox they go to its mailbox on the ops listener.",

@@ -38,17 +38,18 @@ type jobsGroup struct {
 	Acts     jobscmd.Acts     `cmd:"" help:"Print who did what to jobs."`
 }
 
-// opener connects to the given database, or to the home's, which a running up shares. Redis may be unavailable or
+// storeOpener connects to the given database, or to the home's, which a running up shares. Redis may be unavailable or
 // unknown: a worker's relay picks up changes within a second.
-func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) jobscmd.Opener {
+func (j *jobsGroup) storeOpener(s *settings, log *slog.Logger, out io.Writer) jobscmd.Opener {
 	return func(ctx context.Context, do func(*jobscmd.CLI) error) (err error) {
-		p := s.process("jobs", log)
+		p := s.newProcess("jobs", log)
 		defer func() { err = errors.Join(err, p.close(ctx)) }()
+
 		if p.DatabaseURL == "" {
 			if !local.Inhabited(p.Home) {
 				return fmt.Errorf("nothing has run in %s yet: give DATABASE_URL or --home", p.Home)
 			}
-			if err = p.connect(ctx, false); err != nil {
+			if err = p.findServers(ctx, false); err != nil {
 				return err
 			}
 		}
@@ -62,6 +63,7 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) jobscmd
 			}); err != nil {
 			return err
 		}
+
 		p.atEnd(func(context.Context) error {
 			p.system.Close()
 			return nil
@@ -72,8 +74,10 @@ func (j *jobsGroup) opener(s *settings, log *slog.Logger, out io.Writer) jobscmd
 			}
 			p.atEnd(func(context.Context) error { return p.workers.Close() })
 		}
+
 		ledger := store.New(p.system, p.system)
 		ledger.Hooks, ledger.Aliases = jobs.Hooks(p.PublicURL), jobs.Aliases()
+
 		return do(&jobscmd.CLI{
 			Operator: operator.New(ledger, p.workers), Actor: j.Actor, JSON: j.JSON, Out: out,
 			Redrive: func(ctx context.Context, tx *postgres.Tx, which id.ID) error {

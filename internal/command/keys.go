@@ -50,8 +50,9 @@ func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 		if r.Which == "signing" {
 			return p.auth.Rotate(ctx)
 		}
+
 		key, promoted, err := keyring.Rotation{
-			System: p.system, Keyset: p.keyset(out), Patience: r.Wait,
+			System: p.system, Keyset: p.editableKeyset(out), Patience: r.Wait,
 			Promoted: func(ctx context.Context, tx *postgres.Tx) error {
 				return keysreseal.Kind.Add(ctx, tx, keysreseal.Args{})
 			},
@@ -69,12 +70,13 @@ func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 				"the printed keyset has a new key, which does not seal yet: start every process again with it, "+
 					"then rotate once more", "key", key)
 		}
+
 		return err
 	})
 }
 
-// keyset returns the place of the editable keyset.
-func (s *settings) keyset(out io.Writer) keyring.Keyset {
+// editableKeyset returns the place of the editable keyset.
+func (s *settings) editableKeyset(out io.Writer) keyring.Keyset {
 	if s.Keyset != "" {
 		return keyring.Setting{Text: s.Keyset, Out: out}
 	}
@@ -97,6 +99,7 @@ type keysRetire struct {
 // Run implements the kong command.
 func (r keysRetire) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
 	return s.withDatabase(ctx, "keys", log, func(p *process) error {
-		return keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Retire(ctx, p.keyset(out), r.Key)
+		resealer := keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}
+		return resealer.Retire(ctx, p.editableKeyset(out), r.Key)
 	})
 }

@@ -27,23 +27,25 @@ import (
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
-// start finds the servers, starting private ones where none are given, and migrates the schema. Redis is left out
-// unless redis is set.
-func (p *process) start(ctx context.Context, redis bool) error {
-	if err := p.connect(ctx, redis); err != nil {
+// startServers finds the servers, starting private ones where none are given, and migrates the schema. Redis is left
+// out unless redis is set.
+func (p *process) startServers(ctx context.Context, redis bool) error {
+	if err := p.findServers(ctx, redis); err != nil {
 		return err
 	}
 	return migrations.Up(ctx, p.DatabaseURL, p.log)
 }
 
-// connect finds the servers and leaves the schema alone. Given servers are checked before private ones are started,
+// findServers finds the servers and leaves the schema alone. Given servers are checked before private ones are started,
 // which takes longer.
-func (p *process) connect(ctx context.Context, redis bool) (err error) {
+func (p *process) findServers(ctx context.Context, redis bool) (err error) {
 	checkDatabase := func(ctx context.Context) (err error) {
 		p.versions.postgres, err = postgres.Check(ctx, p.DatabaseURL)
 		return err
 	}
-	givenDatabase, givenRedis := p.DatabaseURL != "", p.RedisURL != ""
+
+	givenDatabase := p.DatabaseURL != ""
+	givenRedis := p.RedisURL != ""
 	if givenDatabase {
 		if err = checkDatabase(ctx); err != nil {
 			return err
@@ -54,6 +56,7 @@ func (p *process) connect(ctx context.Context, redis bool) (err error) {
 			return err
 		}
 	}
+
 	p.servers, err = local.Start(ctx, local.Wanted{
 		Home: p.Home, DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL, NoRedis: !redis, Repository: p.Repository,
 		Log: p.log,
@@ -61,9 +64,11 @@ func (p *process) connect(ctx context.Context, redis bool) (err error) {
 	if err != nil {
 		return err
 	}
+
 	p.atEnd(p.servers.Close)
 	p.tasks = append(p.tasks, p.servers.Watch)
-	p.DatabaseURL, p.RedisURL = p.servers.DatabaseURL, p.servers.RedisURL
+	p.DatabaseURL = p.servers.DatabaseURL
+	p.RedisURL = p.servers.RedisURL
 	if !givenDatabase {
 		if err = checkDatabase(ctx); err != nil {
 			return err
@@ -72,6 +77,7 @@ func (p *process) connect(ctx context.Context, redis bool) (err error) {
 	if p.servers.PrivateRedis && !p.servers.RedisInProcess {
 		return p.checkRedis(ctx)
 	}
+
 	return nil
 }
 
@@ -82,35 +88,41 @@ func (p *process) checkRedis(ctx context.Context) (err error) {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
+
 	at := redisx.Address(p.RedisURL)
 	if errors.Is(err, redisx.ErrUnfit) {
-		return invalid("redis-url", "REDIS_URL", fmt.Errorf("%s: %w", at, err))
+		return invalidSetting("redis-url", "REDIS_URL", fmt.Errorf("%s: %w", at, err))
 	}
+
 	p.log.WarnContext(ctx, "redis cannot be reached yet", "setting", "REDIS_URL", "address", at, "error", err)
+
 	return nil
 }
 
-// furnish opens everything that a long-running role needs. public and ops are this process's listeners, or nil.
-func (p *process) furnish(ctx context.Context, public, ops net.Listener) error {
-	if err := p.open(ctx); err != nil {
+// openForRole opens everything that a long-running role needs. public and ops are this process's listeners, or nil.
+func (p *process) openForRole(ctx context.Context, public, ops net.Listener) error {
+	if err := p.openBase(ctx); err != nil {
 		return err
 	}
-	if err := p.bill(ctx, public, ops); err != nil {
+	if err := p.openBilling(ctx, public, ops); err != nil {
 		return err
 	}
-	if err := p.connectors(public, ops); err != nil {
+	if err := p.openConnectors(public, ops); err != nil {
 		return err
 	}
+
 	p.sayParts(ctx, ops)
 	p.connectAccounts(public)
+
 	return p.customDomains()
 }
 
-// open opens what every long-running role needs. The CommitEnqueuer is closed after the last transaction.
-func (p *process) open(ctx context.Context) (err error) {
-	if err = p.trace(ctx); err != nil {
+// openBase opens what every long-running role needs. The CommitEnqueuer is closed after the last transaction.
+func (p *process) openBase(ctx context.Context) (err error) {
+	if err = p.openTracer(ctx); err != nil {
 		return err
 	}
+
 	for _, c := range []struct {
 		client *redis.UniversalClient
 		use    redisx.Profile
@@ -123,6 +135,7 @@ func (p *process) open(ctx context.Context) (err error) {
 		}
 		p.atEnd(func(context.Context) error { return (*c.client).Close() })
 	}
+
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return redisx.Watch(ctx, p.workers, p.log) })
 	pusher := dispatch.NewCommitEnqueuer(dispatch.CommitEnqueuerOptions{
 		Redis: p.requests, Log: p.log,
@@ -141,15 +154,18 @@ func (p *process) open(ctx context.Context) (err error) {
 	if err = p.openStandby(ctx); err != nil {
 		return err
 	}
+
 	present := &keyring.Presence{System: p.system, Box: p.box, Role: p.name, Log: p.log}
 	if err = present.Enter(ctx); err != nil {
 		return err
 	}
+
 	p.atEnd(func(ctx context.Context) error {
 		present.Leave(ctx)
 		return nil
 	})
 	p.tasks = append(p.tasks, present.Run)
+
 	return nil
 }
 
@@ -161,6 +177,7 @@ func (p *process) openStandby(ctx context.Context) (err error) {
 		p.reads = standby.Primary(p.app)
 		return nil
 	}
+
 	p.reads, err = standby.Open(ctx, standby.Options{
 		Primary: p.app, PrimaryURL: p.DatabaseURL, URL: p.ReadURL, Pooler: p.Pooler, Name: p.name, Log: p.log,
 		Metrics: metrics, Tracer: p.sqlTracer(),
@@ -168,11 +185,13 @@ func (p *process) openStandby(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+
 	p.atEnd(func(context.Context) error {
 		p.reads.Close()
 		return nil
 	})
 	p.last = append(p.last, p.reads.Run) // requests and runs that end with the process still read
+
 	return nil
 }
 
@@ -180,14 +199,16 @@ func (p *process) openStandby(ctx context.Context) (err error) {
 func (s *settings) withDatabase(ctx context.Context, name string, log *slog.Logger,
 	do func(*process) error,
 ) (err error) {
-	p := s.process(name, log)
+	p := s.newProcess(name, log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
-	if err = p.start(ctx, false); err != nil {
+
+	if err = p.startServers(ctx, false); err != nil {
 		return err
 	}
 	if err = p.openDatabase(ctx, nil); err != nil {
 		return err
 	}
+
 	return do(p)
 }
 
@@ -202,19 +223,23 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 			}); err != nil {
 			return err
 		}
+
 		p.atEnd(func(context.Context) error {
 			(*db).Close()
 			return nil
 		})
 	}
+
 	if p.Keyset != "" {
 		p.box, err = secret.Parse(p.Keyset)
 	} else if err = os.MkdirAll(p.Home, 0o700); err == nil {
 		p.box, err = secret.Create(p.keysetFile())
 	}
+
 	if err != nil {
 		return err
 	}
+
 	issuer := p.PublicURL
 	if issuer == "" { // not derived from an address: API processes on several ports accept each other's tokens
 		issuer = "funnelwork"
@@ -222,6 +247,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 	if p.plans, err = plans.Load(p.Plans); err != nil {
 		return err
 	}
+
 	p.plans = p.plans.Enqueuing(entitlementsync.Kind.Add)
 	p.hooks = &webhooks.Service{Box: p.box, Policy: outbound.Policy{AllowPrivate: p.AllowPrivate, Inbox: p.inbox}}
 	p.mailboxes = &mailboxes.Service{Box: p.box, AllowPrivate: p.MailAllowPrivate}
@@ -229,5 +255,6 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 		System: p.system, App: p.app, Box: p.box, Issuer: issuer, Redis: p.requests, Unlimited: p.RateLimit == "off",
 		Log: p.log, Metrics: auth.NewMetrics(p.metrics),
 	})
+
 	return nil
 }

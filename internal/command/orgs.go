@@ -39,7 +39,7 @@ type orgArg struct {
 	Org string `arg:"" help:"Id of the org."`
 }
 
-func (o orgArg) id() (id.ID, error) {
+func (o orgArg) parseID() (id.ID, error) {
 	which, err := id.Parse(o.Org)
 	if err != nil {
 		return which, fmt.Errorf("org id: %w", err)
@@ -80,12 +80,14 @@ func (l *orgsList) Run(ctx context.Context, s *settings, log *slog.Logger, out i
 			}
 			return nil
 		}
+
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "ORG\tSTATUS\tPLAN\tSUBSCRIPTION\tSINCE\tNAME")
 		for _, o := range all {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%q\n", o.ID, o.Status, o.Plan, o.Subscription,
 				o.CreatedAt.Format(time.DateOnly), o.Name)
 		}
+
 		return w.Flush()
 	})
 }
@@ -150,7 +152,7 @@ type orgsPlan struct {
 
 // Run implements the kong command.
 func (c *orgsPlan) Run(ctx context.Context, s *settings, log *slog.Logger) error {
-	return c.decide(ctx, s, log, func(t *tenants.Service, by tenants.By, which id.ID) error {
+	return c.decideForOrg(ctx, s, log, func(t *tenants.Service, by tenants.By, which id.ID) error {
 		return t.SetPlan(ctx, by, which, c.Plan)
 	})
 }
@@ -159,10 +161,11 @@ func (c *orgsPlan) Run(ctx context.Context, s *settings, log *slog.Logger) error
 func aboutOrg(ctx context.Context, s *settings, log *slog.Logger, org orgArg, out io.Writer,
 	fn func(*tenants.Service, id.ID) (any, error),
 ) error {
-	which, err := org.id()
+	which, err := org.parseID()
 	if err != nil {
 		return err
 	}
+
 	return withTenants(ctx, s, log, func(t *tenants.Service) error {
 		v, err := fn(t, which)
 		if err != nil {

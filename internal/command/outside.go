@@ -22,18 +22,18 @@ import (
 	"github.com/funnelwork/funnelwork/jobs"
 )
 
-// bill opens billing: Stripe's, the sandbox's, or none, which leaves p.billing nil. public and ops are this process's
-// listeners, or nil. The process that serves the API also runs the sandbox: it advances the sandbox's clock, sends the
-// sandbox's webhooks to itself, which works wherever it runs, and publishes the sandbox's prices.
-func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error) {
+// openBilling opens billing: Stripe's, the sandbox's, or none, which leaves p.billing nil. public and ops are this
+// process's listeners, or nil. The process that serves the API also runs the sandbox: it advances the sandbox's clock,
+// sends the sandbox's webhooks to itself, which works wherever it runs, and publishes the sandbox's prices.
+func (p *process) openBilling(ctx context.Context, public, ops net.Listener) (err error) {
 	o := billing.Options{
 		App: p.app, System: p.system, Catalogue: p.plans, Secret: p.StripeHook, ConnectSecret: p.StripeOthers,
 		Log: p.log, Metrics: billing.NewMetrics(p.metrics),
 		Account: billing.Account{Key: p.StripeKey, URL: p.StripeURL, Log: p.log},
 	}
 	switch {
-	case p.real(httpx.PartBilling):
-	case !p.sandboxed(httpx.PartBilling):
+	case p.isConfigured(httpx.PartBilling):
+	case !p.usesSandbox(httpx.PartBilling):
 		return nil
 	default:
 		p.stripe = stripe.New(stripe.Options{
@@ -48,9 +48,9 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 			Key: "sk_test_sandbox", URL: "http://stripe.sandbox",
 			HTTP: &http.Client{Transport: p.stripe.Transport()}, Log: p.log,
 		}
-		o.Now = clock(p.stripe) //nolint:contextcheck // a clock is asked by whoever, and has no context
+		o.Now = sandboxClock(p.stripe) //nolint:contextcheck // a clock is asked by whoever, and has no context
 		if public != nil {
-			hook := base(public) + "/billing/stripe/"
+			hook := listenerURL(public) + "/billing/stripe/"
 			if o.Secret, err = p.stripe.Ensure(ctx, hook+"webhook", false); err != nil {
 				return err
 			}
@@ -59,6 +59,7 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 			}
 		}
 	}
+
 	if p.billing = jobs.Billing(o); p.stripe != nil && public != nil {
 		p.published = make(chan struct{})
 		p.tasks = append(p.tasks, p.stripe.Run, func(ctx context.Context) error {
@@ -68,6 +69,7 @@ func (p *process) bill(ctx context.Context, public, ops net.Listener) (err error
 			return nil
 		})
 	}
+
 	return nil
 }
 
@@ -86,6 +88,7 @@ func (p *process) awaitPrices(ctx context.Context) error {
 	if p.published == nil {
 		return nil
 	}
+
 	select {
 	case <-p.published:
 		return nil
@@ -94,16 +97,18 @@ func (p *process) awaitPrices(ctx context.Context) error {
 	}
 }
 
-// clock returns the sandbox's clock, read once a second: its operator may move it.
-func clock(s *stripe.Sandbox) func() time.Time {
+// sandboxClock returns the sandbox's clock, read once a second: its operator may move it.
+func sandboxClock(s *stripe.Sandbox) func() time.Time {
 	var (
 		mu    sync.Mutex
 		ahead time.Duration
 		until time.Time
 	)
+
 	return func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
+
 		now := time.Now()
 		if now.After(until) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -113,6 +118,7 @@ func clock(s *stripe.Sandbox) func() time.Time {
 			}
 			until = now.Add(time.Second)
 		}
+
 		return now.Add(ahead)
 	}
 }
@@ -126,24 +132,26 @@ func (p *process) trialDays() int {
 	return p.plans.Trial().TrialDays
 }
 
-// connectors opens the social networks and ad platforms; those without a client id use the sandbox if it is enabled.
-// public and ops are this process's listeners, or nil.
-func (p *process) connectors(public, ops net.Listener) error {
-	apps, without, err := p.OAuth.apps()
+// openConnectors opens the social networks and ad platforms; those without a client id use the sandbox if it is
+// enabled. public and ops are this process's listeners, or nil.
+func (p *process) openConnectors(public, ops net.Listener) error {
+	apps, without, err := p.OAuth.splitApps()
 	if err != nil {
 		return err
 	}
-	if p.sandboxed(httpx.PartOAuth) {
-		at, o := strings.TrimSuffix(sandboxPage(ops, oauth.Path), "/"),
-			oauth.Options{Store: oauth.Postgres{System: p.system, Box: p.box}, Log: p.log}
+	if p.usesSandbox(httpx.PartOAuth) {
+		at := strings.TrimSuffix(sandboxPage(ops, oauth.Path), "/")
+		o := oauth.Options{Store: oauth.Postgres{System: p.system, Box: p.box}, Log: p.log}
 		if public != nil {
-			o.Callbacks = []string{cmp.Or(strings.TrimSuffix(p.PublicURL, "/"), base(public)) + "/oauth/"}
+			o.Callbacks = []string{cmp.Or(strings.TrimSuffix(p.PublicURL, "/"), listenerURL(public)) + "/oauth/"}
 		}
+
 		p.oauth = oauth.New(o)
 		p.atEnd(func(context.Context) error {
 			p.oauth.Close()
 			return nil
 		})
+
 		for _, family := range without {
 			id, secret := oauth.Client(family)
 			apps[family] = provider.App{
@@ -152,10 +160,13 @@ func (p *process) connectors(public, ops net.Listener) error {
 			}
 		}
 	}
+
 	for family, app := range apps {
-		apps[family] = p.OAuth.tuned(family, app)
+		apps[family] = p.OAuth.withFamily(family, app)
 	}
+
 	p.providers = provider.New(provider.Options{Apps: apps})
+
 	return nil
 }
 
@@ -164,17 +175,17 @@ func (p *process) connectors(public, ops net.Listener) error {
 func (p *process) connectAccounts(public net.Listener) {
 	at := p.PublicURL
 	if at == "" && public != nil {
-		at = base(public)
+		at = listenerURL(public)
 	}
 	p.social = jobs.Social(social.Options{Providers: p.providers, Box: p.box, PublicURL: at})
 }
 
-// models returns the language models of a provider or of the sandbox; nil if there are none.
-func (p *process) models() ai.Provider {
+// openModels returns the language models of a provider or of the sandbox; nil if there are none.
+func (p *process) openModels() ai.Provider {
 	o := ai.Options{Key: p.AIKey, URL: p.AIURL, Model: p.AIModel}
 	switch {
-	case p.real(httpx.PartAI):
-	case !p.sandboxed(httpx.PartAI):
+	case p.isConfigured(httpx.PartAI):
+	case !p.usesSandbox(httpx.PartAI):
 		return nil
 	default:
 		s := &model.Sandbox{}
@@ -184,5 +195,6 @@ func (p *process) models() ai.Provider {
 		})
 		o = ai.Options{Key: "sandbox", URL: model.URL, Model: model.Name, HTTP: &http.Client{Transport: s.Transport()}}
 	}
+
 	return ai.Open(o)
 }

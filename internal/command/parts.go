@@ -22,8 +22,8 @@ type part struct {
 	page    string // its sandbox's page on the ops listener; "" for none
 }
 
-// parts returns all parts, in display order.
-func parts() []part {
+// allParts returns the parts, in display order.
+func allParts() []part {
 	return []part{
 		{httpx.PartBilling, "stripe", "STRIPE_SECRET_KEY", stripe.Path},
 		{httpx.PartOAuth, "oauth", "FUNNELWORK_OAUTH_..._CLIENT_ID", oauth.Path},
@@ -44,22 +44,24 @@ func (n *sandboxName) UnmarshalText(text []byte) error {
 // checkSandboxes rejects an unknown name.
 func checkSandboxes(names []sandboxName) error {
 	var known []string
-	for _, p := range parts() {
+	for _, p := range allParts() {
 		known = append(known, p.sandbox)
 	}
+
 	for _, n := range names {
 		if !slices.Contains(known, string(n)) {
 			return fmt.Errorf("--sandboxes (FUNNELWORK_SANDBOXES): there is no sandbox %q; want some of %s",
 				string(n), strings.Join(known, ", "))
 		}
 	}
+
 	return nil
 }
 
 // mayStandIn reports whether the part's sandbox is used if the part is not configured: in up always, in other commands
 // if it was enabled by name.
 func (p *process) mayStandIn(which httpx.Part) bool {
-	for _, one := range parts() {
+	for _, one := range allParts() {
 		if one.Part == which {
 			return p.name == "up" || slices.Contains(p.Sandboxes, sandboxName(one.sandbox))
 		}
@@ -67,8 +69,8 @@ func (p *process) mayStandIn(which httpx.Part) bool {
 	return false
 }
 
-// real reports whether a part is configured; for oauth, whether at least one platform is.
-func (p *process) real(which httpx.Part) bool {
+// isConfigured reports whether a part is configured; for oauth, whether at least one platform is.
+func (p *process) isConfigured(which httpx.Part) bool {
 	switch which {
 	case httpx.PartBilling:
 		return p.StripeKey != ""
@@ -77,28 +79,28 @@ func (p *process) real(which httpx.Part) bool {
 	case httpx.PartAI:
 		return p.AIKey != "" || p.AIURL != ""
 	default:
-		apps, _, err := p.OAuth.apps()
+		apps, _, err := p.OAuth.splitApps()
 		return err == nil && len(apps) > 0
 	}
 }
 
 // notConfigured lists the parts that are neither configured nor replaced by a sandbox.
 func (p *process) notConfigured() (lacks []httpx.Part) {
-	for _, one := range parts() {
-		if !p.real(one.Part) && !p.mayStandIn(one.Part) {
+	for _, one := range allParts() {
+		if !p.isConfigured(one.Part) && !p.mayStandIn(one.Part) {
 			lacks = append(lacks, one.Part)
 		}
 	}
 	return lacks
 }
 
-// sandboxed reports whether the part's sandbox is in use; for oauth, for at least one platform.
-func (p *process) sandboxed(which httpx.Part) bool {
+// usesSandbox reports whether the part's sandbox is in use; for oauth, for at least one platform.
+func (p *process) usesSandbox(which httpx.Part) bool {
 	if which == httpx.PartOAuth {
-		_, without, err := p.OAuth.apps()
+		_, without, err := p.OAuth.splitApps()
 		return err == nil && len(without) > 0 && p.mayStandIn(which)
 	}
-	return !p.real(which) && p.mayStandIn(which)
+	return !p.isConfigured(which) && p.mayStandIn(which)
 }
 
 // sayParts logs at the start which sandboxes are in use, and which parts are missing. Outside up either is worth a
@@ -108,24 +110,30 @@ func (p *process) sayParts(ctx context.Context, ops net.Listener) {
 	if p.name == "up" {
 		level = slog.LevelDebug
 	}
+
 	var lacks, set []string
-	for _, one := range parts() {
-		if !p.real(one.Part) && !p.mayStandIn(one.Part) {
-			lacks, set = append(lacks, string(one.Part)), append(set, one.set)
+
+	for _, one := range allParts() {
+		if !p.isConfigured(one.Part) && !p.mayStandIn(one.Part) {
+			lacks = append(lacks, string(one.Part))
+			set = append(set, one.set)
 		}
-		if !p.sandboxed(one.Part) {
+		if !p.usesSandbox(one.Part) {
 			continue
 		}
+
 		about := []any{"part", string(one.Part), "sandbox", one.sandbox}
 		if one.page != "" && ops != nil {
-			about = append(about, "page", base(ops)+one.page)
+			about = append(about, "page", listenerURL(ops)+one.page)
 		}
 		if one.Part == httpx.PartOAuth {
-			_, without, _ := p.OAuth.apps()
+			_, without, _ := p.OAuth.splitApps()
 			about = append(about, "platforms", strings.Join(without, " "))
 		}
+
 		p.log.Log(ctx, level, "a sandbox stands in for this part, and nothing that it does is real", about...)
 	}
+
 	if len(lacks) > 0 {
 		p.log.WarnContext(ctx, "not configured: the operations of these parts answer 503 not_configured",
 			"parts", strings.Join(lacks, " "), "settings", strings.Join(set, " "))
@@ -137,5 +145,5 @@ func sandboxPage(ops net.Listener, path string) string {
 	if ops == nil {
 		return path
 	}
-	return base(ops) + path
+	return listenerURL(ops) + path
 }

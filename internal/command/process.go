@@ -69,7 +69,7 @@ type process struct {
 	undo      []func(context.Context) error
 }
 
-func (s *settings) process(name string, log *slog.Logger) *process {
+func (s *settings) newProcess(name string, log *slog.Logger) *process {
 	return &process{settings: s, name: name, log: log.With("role", name), metrics: prometheus.NewRegistry()}
 }
 
@@ -91,10 +91,12 @@ func (p *process) close(ctx context.Context) error {
 func (p *process) run(ctx context.Context) error {
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+
 	g, ctx := errgroup.WithContext(ctx)
 	for _, task := range p.tasks {
 		g.Go(func() error { return task(ctx) })
 	}
+
 	var last errgroup.Group
 	failed := make(chan error, len(p.last))
 	for _, task := range p.last {
@@ -104,6 +106,7 @@ func (p *process) run(ctx context.Context) error {
 			return err
 		})
 	}
+
 	g.Go(func() error {
 		defer p.ending.Store(true)
 		select {
@@ -118,6 +121,7 @@ func (p *process) run(ctx context.Context) error {
 	if end := last.Wait(); err == nil {
 		err = end
 	}
+
 	return err
 }
 
@@ -132,12 +136,14 @@ func (p *process) listen(ctx context.Context, flag, env, addr string) (net.Liste
 		if errors.Is(err, syscall.EADDRINUSE) {
 			err = fmt.Errorf("%w; stop the program that listens there, or give another address", err)
 		}
-		return nil, invalid(flag, env, fmt.Errorf("listen on %s: %w", addr, err))
+		return nil, invalidSetting(flag, env, fmt.Errorf("listen on %s: %w", addr, err))
 	}
+
 	p.atEnd(func(context.Context) error {
 		_ = ln.Close()
 		return nil
 	}) // again, if the command ends before it serves
+
 	return ln, nil
 }
 
@@ -156,8 +162,8 @@ func (p *process) listenOps(ctx context.Context) (net.Listener, error) {
 	return ln, ops.CheckAddress(ln.Addr(), p.OpsUser, p.OpsPassword)
 }
 
-// base returns the URL at which a listener can be called from this machine.
-func base(ln net.Listener) string { return baseOf(ln.Addr().String()) }
+// listenerURL returns the URL at which a listener can be called from this machine.
+func listenerURL(ln net.Listener) string { return baseOf(ln.Addr().String()) }
 
 // baseOf returns the base URL of the API on an address.
 func baseOf(addr string) string {

@@ -11,7 +11,7 @@ import (
 // The ops listener must last until a drain is over, so that the drain can be watched.
 func TestTheLastTasksOutliveTheOthers(t *testing.T) {
 	t.Parallel()
-	p := (&settings{}).process("test", slog.New(slog.DiscardHandler))
+	p := (&settings{}).newProcess("test", slog.New(slog.DiscardHandler))
 	asked, stop := context.WithCancel(t.Context())
 	seen := make(chan context.Context, 1)
 	p.last = append(p.last, func(ctx context.Context) error {
@@ -39,7 +39,7 @@ func TestTheLastTasksOutliveTheOthers(t *testing.T) {
 func TestALastTaskThatFailsEndsTheOthers(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	p := (&settings{}).process("test", slog.New(slog.DiscardHandler))
+	p := (&settings{}).newProcess("test", slog.New(slog.DiscardHandler))
 	p.last = append(p.last, func(context.Context) error { return broken })
 	p.tasks = append(p.tasks, func(ctx context.Context) error {
 		<-ctx.Done()

@@ -33,32 +33,39 @@ var errNotReady = errors.New("not ready")
 func (r ready) Run(ctx context.Context, s *settings, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
+
 	at := baseOf(cmp.Or(s.OpsAddr, opsAddr)) + "/readyz?" + url.Values{"exclude": r.Exclude}.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return err
 	}
+
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotReady, err)
 	}
+
 	defer func() { _ = res.Body.Close() }()
+
 	var answer struct {
 		Checks map[string]struct {
 			OK     bool   `json:"ok"`
 			Reason string `json:"reason"`
 		} `json:"checks"`
 	}
+
 	err = json.NewDecoder(io.LimitReader(res.Body, maxChecks)).Decode(&answer)
 	if res.StatusCode == http.StatusOK && err == nil {
 		_, err = fmt.Fprintln(out, "ready")
 		return err
 	}
+
 	reasons := []string{res.Status}
 	for _, name := range slices.Sorted(maps.Keys(answer.Checks)) {
 		if c := answer.Checks[name]; !c.OK {
 			reasons = append(reasons, name+": "+c.Reason)
 		}
 	}
+
 	return fmt.Errorf("%w: %s", errNotReady, strings.Join(reasons, "; "))
 }

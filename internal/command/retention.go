@@ -22,30 +22,31 @@ type retention struct {
 
 type days = platformretention.Days
 
-// check returns an error if the settings do not fit together, or name a plan that is not in the catalogue.
-func (r *retention) check(catalogue *plans.Catalogue) error {
-	keep := r.keep()
+// checkSettings returns an error if the settings do not fit together, or name a plan that is not in the catalogue.
+func (r *retention) checkSettings(catalogue *plans.Catalogue) error {
+	keep := r.keepTimes()
 	if err := keep.Check(catalogue); err != nil || r.ArchiveURL == "" {
 		return err
 	}
 	if err := archive.CheckURL(r.ArchiveURL); err != nil {
-		return invalid("archive-url", "FUNNELWORK_ARCHIVE_URL", err)
+		return invalidSetting("archive-url", "FUNNELWORK_ARCHIVE_URL", err)
 	}
 	if r.ArchiveKey == "" || r.ArchiveSecret == "" {
-		return invalid("archive-url", "FUNNELWORK_ARCHIVE_URL",
+		return invalidSetting("archive-url", "FUNNELWORK_ARCHIVE_URL",
 			errors.New("needs FUNNELWORK_ARCHIVE_ACCESS_KEY and FUNNELWORK_ARCHIVE_SECRET_KEY"))
 	}
+
 	return nil
 }
 
-func (r *retention) keep() platformretention.Keep {
+func (r *retention) keepTimes() platformretention.Keep {
 	return platformretention.Keep{
 		Events: r.RetainEvents, Deliveries: r.RetainDeliveries, Attempts: r.RetainAttempts, Mail: r.RetainMail,
 	}
 }
 
-// objects returns the archive, or nil if there is none.
-func (r *retention) objects() (archive.Objects, error) {
+// openArchive returns the archive, or nil if there is none.
+func (r *retention) openArchive() (archive.Objects, error) {
 	if r.ArchiveURL == "" {
 		return nil, nil //nolint:nilnil // without an archive, expired days are dropped
 	}

@@ -22,11 +22,13 @@ type role struct{}
 
 // Run implements the kong command.
 func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Logger) (err error) {
-	p := s.process(k.Command(), log)
+	p := s.newProcess(k.Command(), log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
+
 	if p.DatabaseURL == "" || p.RedisURL == "" {
 		return fmt.Errorf("%s needs DATABASE_URL and REDIS_URL; `funnelwork up` does without", p.name)
 	}
+
 	var public, ops net.Listener
 	if p.name == "api" {
 		if public, err = p.listenAPI(ctx); err != nil {
@@ -51,23 +53,26 @@ func (role) Run(ctx context.Context, k *kong.Context, s *settings, log *slog.Log
 	if err = migrations.Await(ctx, p.DatabaseURL, p.log); err != nil {
 		return err
 	}
-	if err = p.furnish(ctx, public, ops); err != nil {
+	if err = p.openForRole(ctx, public, ops); err != nil {
 		return err
 	}
+
 	switch p.name {
 	case "api":
 		p.followHosts(ctx)
-		p.serve(public) //nolint:contextcheck // a request has its own
+		p.addServer(public) //nolint:contextcheck // a request has its own
 		err = p.takeMails(ctx)
 	case "worker":
-		err = p.work(ctx)
+		err = p.addWorker(ctx)
 	default:
-		p.remind()
+		p.addScheduler()
 		p.countBacklog()
 	}
-	if err = errors.Join(err, p.operate(ops)); err != nil {
+
+	if err = errors.Join(err, p.addOpsServer(ops)); err != nil {
 		return err
 	}
+
 	return p.run(ctx)
 }
 
@@ -81,12 +86,14 @@ func (r reminder) Run(ctx context.Context, k *kong.Context, s *settings, log *sl
 	if !r.List {
 		return role{}.Run(ctx, k, s, log)
 	}
-	p := s.process("scheduler", log)
+
+	p := s.newProcess("scheduler", log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
+
 	// Printing creates nothing: if there is neither a database nor a home, nothing has run yet.
 	asked := p.DatabaseURL != "" || local.Inhabited(p.Home)
 	if asked {
-		if err = p.connect(ctx, false); err != nil {
+		if err = p.findServers(ctx, false); err != nil {
 			return err
 		}
 		if p.system, err = postgres.Open(ctx,
@@ -96,11 +103,13 @@ func (r reminder) Run(ctx context.Context, k *kong.Context, s *settings, log *sl
 			}); err != nil {
 			return err
 		}
+
 		p.atEnd(func(context.Context) error {
 			p.system.Close()
 			return nil
 		})
 	}
+
 	lines, err := scheduler.List(ctx, p.system, nil, time.Now())
 	if err != nil {
 		if pending, unknown := migrations.Pending(ctx, p.DatabaseURL); unknown == nil && pending {
@@ -108,5 +117,6 @@ func (r reminder) Run(ctx context.Context, k *kong.Context, s *settings, log *sl
 		}
 		return err
 	}
+
 	return scheduler.Print(out, lines, asked)
 }

@@ -13,10 +13,12 @@ func (p *process) seedMailbox(ctx context.Context, email string) error {
 	if err != nil || home.IsZero() {
 		return err
 	}
+
 	err = p.app.Tx(ctx, home, func(tx *postgres.Tx) error { return p.mailboxes.SeedSandbox(ctx, tx) })
 	if full := p.plans.Refused(err); full != nil {
 		p.log.WarnContext(ctx, "no sandbox mailbox: the plan's limit is reached", "org_id", home.String())
 		err = nil
 	}
+
 	return err
 }

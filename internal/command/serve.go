@@ -26,8 +26,8 @@ import (
 	"github.com/funnelwork/funnelwork/jobs/inboundmail"
 )
 
-// serve adds the API server on ln.
-func (p *process) serve(ln net.Listener) {
+// addServer adds the API server on ln.
+func (p *process) addServer(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Reads: p.reads, Log: p.log, Auth: p.auth, Box: p.box,
 		Metrics: httpx.NewMetrics(p.metrics), Tracer: p.tracer,
@@ -38,18 +38,21 @@ func (p *process) serve(ln net.Listener) {
 			ResolveAfter: p.MailResolveAfter, InboundDomain: p.InboundDomain,
 		},
 		Plans: plans.NewService(p.app, p.plans), Billing: p.billing, TrialDays: p.trialDays(), Social: p.social,
-		Domains: p.domains, Hosts: p.hosts, AI: p.models(), Tokens: limits.NewTokens(p.requests, p.log),
+		Domains: p.domains, Hosts: p.hosts, AI: p.openModels(), Tokens: limits.NewTokens(p.requests, p.log),
 		Streams:       limits.NewLeases(p.requests, p.log),
 		AIPerMinute:   p.AIPerMinute,
 		NotConfigured: p.notConfigured(), DrainDelay: p.drainDelay(p.name),
 	}
 	if d.PublicURL == "" {
-		d.PublicURL = base(ln)
+		d.PublicURL = listenerURL(ln)
 	}
-	d.Emails.PublicURL, p.links = d.PublicURL, d.PublicURL
+
+	d.Emails.PublicURL = d.PublicURL
+	p.links = d.PublicURL
 	for _, n := range p.Proxies {
 		d.TrustedProxies = append(d.TrustedProxies, netip.Prefix(n))
 	}
+
 	if p.RateLimit == "on" {
 		d.Limits = limits.New(limits.Options{Redis: p.requests, Log: p.log, Metrics: limits.NewMetrics(p.metrics)})
 		p.atEnd(func(context.Context) error {
@@ -57,6 +60,7 @@ func (p *process) serve(ln net.Listener) {
 			return nil
 		})
 	}
+
 	a := api.New(d)
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })
 }
@@ -66,25 +70,29 @@ func (p *process) takeMails(ctx context.Context) error {
 	if p.InboundAddr == "" {
 		return nil
 	}
+
 	addr, lmtp := strings.CutPrefix(p.InboundAddr, "lmtp://")
 	ln, err := p.listen(ctx, "inbound-addr", "FUNNELWORK_INBOUND_ADDR", addr)
 	if err != nil {
 		return err
 	}
+
 	s := &listener.Server{
 		Inbound: inboundmail.Intake(p.app, p.box), Log: p.log, LMTP: lmtp, Metrics: listener.NewMetrics(p.metrics),
 	}
 	for _, n := range p.InboundTrusted {
 		s.Trusted = append(s.Trusted, netip.Prefix(n))
 	}
+
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return s.Serve(ctx, ln) })
+
 	return nil
 }
 
-// operate adds the ops server on ln.
-func (p *process) operate(ln net.Listener) error {
+// addOpsServer adds the ops server on ln.
+func (p *process) addOpsServer(ln net.Listener) error {
 	mounts := map[string]http.Handler{outbox.Path: outbox.Handler(p.system, p.box, p.log)}
-	if p.sandboxed(httpx.PartMail) {
+	if p.usesSandbox(httpx.PartMail) {
 		mounts[mailbox.Path] = mailbox.Handler(p.system, p.box, p.log)
 	}
 	if p.stripe != nil {
@@ -96,15 +104,18 @@ func (p *process) operate(ln net.Listener) error {
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
 	}
+
 	mounts[look.Path] = look.Handler()
 	ready := map[string]func(context.Context) error{}
 	if p.published != nil {
 		ready["prices"] = p.onSale
 	}
+
 	var serves func(string) bool
 	if p.hosts != nil {
 		serves = p.hosts.Serves
 	}
+
 	listener, err := ops.New(ops.Options{
 		Serves: serves, Role: p.name, Log: p.log, Metrics: p.metrics, DB: p.app, System: p.system,
 		Hooks: jobs.Hooks(p.PublicURL), Aliases: jobs.Aliases(), DatabaseURL: p.DatabaseURL, RedisURL: p.RedisURL,
@@ -122,5 +133,6 @@ func (p *process) operate(ln net.Listener) error {
 	if err == nil {
 		p.last = append(p.last, func(ctx context.Context) error { return listener.Serve(ctx, ln) })
 	}
+
 	return err
 }

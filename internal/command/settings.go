@@ -60,6 +60,7 @@ type settings struct {
 	InboundDomain    string        `name:"inbound-domain" env:"FUNNELWORK_INBOUND_DOMAIN"`
 	InboundTrusted   []network     `name:"inbound-trusted" env:"FUNNELWORK_INBOUND_TRUSTED"`
 	MailAllowPrivate bool          `name:"mail-allow-private" env:"FUNNELWORK_MAIL_ALLOW_PRIVATE"`
+	MailHelo         string        `name:"mail-helo" env:"FUNNELWORK_MAIL_HELO"`
 	MailResolveAfter time.Duration `name:"mail-resolve-after" env:"FUNNELWORK_MAIL_RESOLVE_AFTER" default:"15m"`
 
 	SMTPURL   string        `name:"smtp-url" env:"FUNNELWORK_SMTP_URL"`
@@ -110,6 +111,7 @@ func (n *network) UnmarshalText(text []byte) error {
 		*n = network(netip.PrefixFrom(a, a.BitLen()))
 		return nil
 	}
+
 	p, err := netip.ParsePrefix(string(text))
 	if err != nil {
 		return errors.New("want an address or a network, such as 10.0.0.1 or 10.0.0.0/8")
@@ -117,7 +119,9 @@ func (n *network) UnmarshalText(text []byte) error {
 	if a := p.Addr(); a.Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(a.Unmap(), p.Bits()-96)
 	}
+
 	*n = network(p.Masked())
+
 	return nil
 }
 
@@ -153,8 +157,8 @@ type oauthApp struct {
 	Secret string `name:"client-secret" env:"CLIENT_SECRET" help:"Its secret."`
 }
 
-// versions checks the versions against each API's format.
-func (o *oauthApps) versions() error {
+// checkVersions checks the versions against each API's format.
+func (o *oauthApps) checkVersions() error {
 	for name, v := range map[string]struct{ is, like string }{
 		"GRAPH_VERSION": {o.Graph, `^v\d+\.\d+$`}, "LINKEDIN_VERSION": {o.LinkedInMonth, `^\d{6}$`},
 		"GOOGLE_ADS_VERSION": {o.GoogleAds, `^v\d+$`},
@@ -164,14 +168,16 @@ func (o *oauthApps) versions() error {
 			return fmt.Errorf("FUNNELWORK_OAUTH_%s: %q is no version", name, v.is)
 		}
 	}
+
 	return nil
 }
 
-// tuned returns app with the further settings of its family.
-func (o *oauthApps) tuned(family string, app provider.App) provider.App {
+// withFamily returns app with the further settings of its family.
+func (o *oauthApps) withFamily(family string, app provider.App) provider.App {
 	switch family {
 	case "facebook":
-		app.Version, app.Configs = o.Graph, map[string]string{"facebook": o.FacebookConfig, "meta_ads": o.MetaAdsConfig}
+		app.Version = o.Graph
+		app.Configs = map[string]string{"facebook": o.FacebookConfig, "meta_ads": o.MetaAdsConfig}
 	case "instagram":
 		app.Version = o.Graph
 	case "linkedin", "linkedin_page", "linkedin_ads":
@@ -184,6 +190,7 @@ func (o *oauthApps) tuned(family string, app provider.App) provider.App {
 			app.DeveloperToken = provider.Secret(o.DeveloperToken)
 		}
 	}
+
 	return app
 }
 
@@ -193,8 +200,8 @@ func halfApp(family string) error {
 	return fmt.Errorf("%s_CLIENT_ID and %s_CLIENT_SECRET: set both or neither", name, name)
 }
 
-// apps answers the applications by family, and the families that have none.
-func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err error) {
+// splitApps returns the applications by family, and the families that have none.
+func (o *oauthApps) splitApps() (apps map[string]provider.App, without []string, err error) {
 	given := map[string]oauthApp{
 		"facebook": o.Facebook, "instagram": o.Instagram, "linkedin": o.LinkedIn, "x": o.X, "tiktok": o.TikTok,
 		"tiktok_ads": o.TikTokAds,
@@ -213,8 +220,10 @@ func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err 
 			without = append(without, family)
 			continue
 		}
+
 		apps[family] = provider.App{ClientID: a.ID, ClientSecret: provider.Secret(a.Secret), Base: o.URL}
 	}
+
 	for family, a := range map[string]oauthApp{"linkedin_page": o.LinkedInPage, "linkedin_ads": o.LinkedInAds} {
 		switch {
 		case (a.ID == "") != (a.Secret == ""):
@@ -223,5 +232,6 @@ func (o *oauthApps) apps() (apps map[string]provider.App, without []string, err 
 			apps[family] = provider.App{ClientID: a.ID, ClientSecret: provider.Secret(a.Secret), Base: o.URL}
 		}
 	}
+
 	return apps, without, nil
 }

@@ -48,21 +48,26 @@ func (a *suppressionsAdd) Run(ctx context.Context, s *settings, log *slog.Logger
 	} else {
 		n.Domain = a.Which
 	}
+
 	f := form.At("")
 	n.Check(f)
 	if err := f.Fault(); err != nil {
 		return api.Plainly(err)
 	}
+
 	return platformSuppressions(ctx, s, log, func(tx *postgres.Tx, all *suppression.Service) error {
 		made, added, err := all.Add(ctx, tx, n)
 		if err != nil {
 			return err
 		}
+
 		said := "in force already"
 		if added {
 			said = "suppressed on the whole platform"
 		}
+
 		_, err = fmt.Fprintln(out, made.ID, said)
+
 		return err
 	})
 }
@@ -83,17 +88,21 @@ func (l *suppressionsLift) Run(ctx context.Context, s *settings, log *slog.Logge
 	if strings.TrimSpace(l.Reason) == "" {
 		return errors.New("--reason: say why it is lifted")
 	}
+
 	return platformSuppressions(ctx, s, log, func(tx *postgres.Tx, all *suppression.Service) error {
 		_, lifted, err := all.Lift(ctx, tx, which, l.Reason, "operator/"+l.Actor,
 			func(suppression.Suppression) error { return nil })
 		if err != nil {
 			return err
 		}
+
 		said := "was lifted before"
 		if lifted {
 			said = "lifted"
 		}
+
 		_, err = fmt.Fprintln(out, which, said)
+
 		return err
 	})
 }
@@ -110,20 +119,24 @@ func (l *suppressionsList) Run(ctx context.Context, s *settings, log *slog.Logge
 		if err != nil {
 			return err
 		}
+
 		w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 		_, _ = fmt.Fprintln(w, "ID\tSUPPRESSED\tPURPOSE\tREASON\tCREATED\tBY\tNOTE\tLIFTED BY\tBECAUSE")
 		for i := range rows {
 			one := &rows[i]
-			shown, why := one.Email, ""
+			shown := one.Email
+			why := ""
 			if one.Domain != nil {
 				shown = one.Domain
 			}
 			if one.LiftReason != nil {
 				why = *one.LiftReason
 			}
+
 			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, *shown, one.Purpose, one.Reason,
 				one.CreatedAt, one.By, one.Note, one.LiftedBy, why)
 		}
+
 		return w.Flush()
 	})
 }

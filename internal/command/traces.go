@@ -13,8 +13,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
 
-// trace opens the tracer, if there is a collector. It is closed after everything that it traces.
-func (p *process) trace(ctx context.Context) error {
+// openTracer opens the tracer, if there is a collector. It is closed after everything that it traces.
+func (p *process) openTracer(ctx context.Context) error {
 	endpoint := p.OTLPTraces
 	if endpoint == "" && p.OTLPEndpoint != "" {
 		endpoint = strings.TrimSuffix(p.OTLPEndpoint, "/") + "/v1/traces"
@@ -22,14 +22,17 @@ func (p *process) trace(ctx context.Context) error {
 	if endpoint == "" {
 		return nil
 	}
+
 	headers, err := traceHeaders(p.OTLPHeaders)
 	if err != nil {
 		return err
 	}
+
 	service := p.OTelService
 	if service == "" {
 		service = "funnelwork-" + p.name
 	}
+
 	p.tracer = spans.New(spans.Options{
 		Exporter: spans.NewOTLP(endpoint, headers), Share: p.TraceShare, Service: service, Version: version, Log: p.log,
 		Metrics: spans.NewMetrics(p.metrics),
@@ -42,7 +45,9 @@ func (p *process) trace(ctx context.Context) error {
 	if u, err := url.Parse(endpoint); err == nil {
 		host = u.Host // the path may have a token
 	}
+
 	p.log.InfoContext(ctx, "traces are exported", "collector", host, "service", service, "share", p.TraceShare)
+
 	return nil
 }
 
@@ -63,13 +68,16 @@ func traceHeaders(text string) (map[string]string, error) {
 		if strings.TrimSpace(pair) == "" {
 			continue
 		}
+
 		name, value, _ := strings.Cut(pair, "=")
 		name = strings.TrimSpace(name)
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if err != nil || value == "" || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
 			return nil, errHeaders
 		}
+
 		headers[http.CanonicalHeaderKey(name)] = value
 	}
+
 	return headers, nil
 }

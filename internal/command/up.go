@@ -27,22 +27,23 @@ type up struct {
 // Validate is kong's: it refuses a user to begin with who could not sign up, before anything is started.
 func (u *up) Validate() error {
 	if err := auth.CheckEmail("", u.SeedEmail); err != nil {
-		return invalid("seed-email", "", plain(err))
+		return invalidSetting("seed-email", "", plainDetail(err))
 	}
 	if err := org.CheckName("", u.SeedOrg); err != nil {
-		return invalid("seed-org", "", plain(err))
+		return invalidSetting("seed-org", "", plainDetail(err))
 	}
 	if u.SeedPassword == "" {
 		return nil
 	}
 	if err := auth.CheckPassword("", u.SeedPassword, u.SeedEmail); err != nil {
-		return invalid("seed-password", "", plain(err))
+		return invalidSetting("seed-password", "", plainDetail(err))
 	}
+
 	return nil
 }
 
-// plain returns the detail of an invalid field, without its place in a request.
-func plain(err error) error {
+// plainDetail returns the detail of an invalid field, without its place in a request.
+func plainDetail(err error) error {
 	if f, ok := errors.AsType[*fault.Fault](err); ok && len(f.Fields) > 0 {
 		return errors.New(f.Fields[0].Detail)
 	}
@@ -51,30 +52,36 @@ func plain(err error) error {
 
 // Run is kong's.
 func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) (err error) {
-	p := s.process("up", log)
+	p := s.newProcess("up", log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
+
 	if p.OpsAddr == "" {
 		p.OpsAddr = opsAddr
 	}
+
 	public, err := p.listenAPI(ctx)
 	if err != nil {
 		return err
 	}
+
 	ops, err := p.listenOps(ctx)
 	if err != nil {
 		return err
 	}
-	p.inbox = base(ops) + inbox.Path
-	if err = p.start(ctx, true); err != nil {
+
+	p.inbox = listenerURL(ops) + inbox.Path
+	if err = p.startServers(ctx, true); err != nil {
 		return err
 	}
-	if err = p.furnish(ctx, public, ops); err != nil {
+	if err = p.openForRole(ctx, public, ops); err != nil {
 		return err
 	}
+
 	p.followHosts(ctx)
 	if u.SeedPassword == "" {
 		u.SeedPassword = rand.Text()[:16]
 	}
+
 	seeded, err := api.Admit(ctx, p.auth, api.SeedUser{
 		Email: u.SeedEmail, Password: u.SeedPassword, FirstName: "Demo", LastName: "User",
 		OrgName: u.SeedOrg, TrialDays: p.trialDays(),
@@ -85,20 +92,26 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	if err = p.seedMailbox(ctx, u.SeedEmail); err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
-	p.serve(public) //nolint:contextcheck // a request has its own
-	p.remind()
-	if err = errors.Join(p.takeMails(ctx), p.work(ctx), p.operate(ops)); err != nil {
+
+	p.addServer(public) //nolint:contextcheck // a request has its own
+	p.addScheduler()
+	if err = errors.Join(p.takeMails(ctx), p.addWorker(ctx), p.addOpsServer(ops)); err != nil {
 		return err
 	}
+
 	p.tasks = append(p.tasks, func(ctx context.Context) error {
-		if err := errors.Join(p.awaitPrices(ctx), api.Answers(ctx, base(public))); err != nil {
+		if err := errors.Join(p.awaitPrices(ctx), api.Answers(ctx, listenerURL(public))); err != nil {
 			return err
 		}
-		block := p.welcome(public, ops)
-		block.seeded, block.email, block.password = seeded, u.SeedEmail, u.SeedPassword
+
+		block := p.newWelcome(public, ops)
+		block.seeded = seeded
+		block.email = u.SeedEmail
+		block.password = u.SeedPassword
 		_, err := fmt.Fprint(out, block)
 		return err
 	})
+
 	return p.run(ctx)
 }
 
@@ -106,7 +119,7 @@ type migrate struct{}
 
 // Run implements the kong command.
 func (migrate) Run(ctx context.Context, s *settings, log *slog.Logger) (err error) {
-	p := s.process("migrate", log)
+	p := s.newProcess("migrate", log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
-	return p.start(ctx, false)
+	return p.startServers(ctx, false)
 }

@@ -40,6 +40,7 @@ func (u *userCreate) Run(ctx context.Context, s *settings, log *slog.Logger, out
 	if n.Password == "" {
 		n.Password = rand.Text()[:16]
 	}
+
 	return s.withDatabase(ctx, "user", log, func(p *process) error {
 		n.TrialDays = p.trialDays()
 		switch admitted, err := api.Admit(ctx, p.auth, n); {

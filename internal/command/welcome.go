@@ -49,8 +49,9 @@ func (w welcome) String() string {
 			row(p.name, "%s", strings.TrimSpace(p.state+"  "+p.page))
 		}
 	} else {
-		row("sandboxes", "%s", w.sandboxes())
+		row("sandboxes", "%s", w.sandboxNames())
 	}
+
 	b.WriteString("\n")
 	row("API docs", "%s/docs", w.api)
 	row("login page", "%s/login", w.api)
@@ -58,6 +59,7 @@ func (w welcome) String() string {
 	if !w.seeded {
 		return b.String()
 	}
+
 	row("inbox", "%sfirst  (a webhook endpoint to subscribe)", w.inbox)
 	fmt.Fprintf(&b, `
 demo login: %[2]s / %[3]s (shown this once)
@@ -67,43 +69,47 @@ create a contact:
 		`sed 's/.*"access_token":"\([^"]*\)".*/\1/')" `+
 		`-d '{"email":"ada@example.com","first_name":"Ada","last_name":"Lovelace"}'
 `, w.api, w.email, w.password)
+
 	return b.String()
 }
 
-func (w welcome) sandboxes() string {
+func (w welcome) sandboxNames() string {
 	var names []string
 	for _, p := range w.parts {
 		if p.sandbox != "" {
 			names = append(names, p.sandbox)
 		}
 	}
+
 	if len(names) == 0 {
 		return "none"
 	}
+
 	return strings.Join(names, ", ")
 }
 
-// welcome returns the block of this process, without the login.
-func (p *process) welcome(public, ops net.Listener) welcome {
+// newWelcome returns the block of this process, without the login.
+func (p *process) newWelcome(public, ops net.Listener) welcome {
 	home, err := filepath.Abs(p.Home)
 	if err != nil {
 		home = p.Home
 	}
+
 	return welcome{
-		api: base(public), ops: base(ops), postgres: p.postgresLine(), redis: p.redisLine(), home: home,
+		api: listenerURL(public), ops: listenerURL(ops), postgres: p.postgresLine(), redis: p.redisLine(), home: home,
 		parts: p.partLines(ops), inbox: p.inbox,
 	}
 }
 
 func (p *process) postgresLine() string {
 	if p.servers.PrivatePostgres {
-		return p.versions.postgres + from(p.servers.PostgresSource) + ", a private server in the home"
+		return p.versions.postgres + fromSource(p.servers.PostgresSource) + ", a private server in the home"
 	}
 	return p.versions.postgres + ", DATABASE_URL: " + postgres.Address(p.DatabaseURL)
 }
 
-// from returns what follows the version of a server whose program is not installed.
-func from(source local.Source) string {
+// fromSource returns what follows the version of a server whose program is not installed.
+func fromSource(source local.Source) string {
 	if source == local.Installed || source == "" {
 		return ""
 	}
@@ -115,7 +121,7 @@ func (p *process) redisLine() string {
 	case p.servers.RedisInProcess:
 		return "in this process, because no redis-server was found: for trying out"
 	case p.servers.PrivateRedis:
-		return p.versions.redis + from(p.servers.RedisSource) + ", a private server in the home"
+		return p.versions.redis + fromSource(p.servers.RedisSource) + ", a private server in the home"
 	case p.versions.redis == "":
 		return "REDIS_URL: " + redisx.Address(p.RedisURL) + ", of unknown version"
 	default:
@@ -128,18 +134,21 @@ func (p *process) partLines(ops net.Listener) (lines []partLine) {
 	names := map[httpx.Part]string{
 		httpx.PartBilling: "Stripe", httpx.PartOAuth: "OAuth", httpx.PartMail: "mail", httpx.PartAI: "AI",
 	}
-	for _, one := range parts() {
+	for _, one := range allParts() {
 		line := partLine{name: names[one.Part], state: "configured"}
-		if p.sandboxed(one.Part) {
-			line.state, line.sandbox = "sandbox", one.sandbox
+		if p.usesSandbox(one.Part) {
+			line.state = "sandbox"
+			line.sandbox = one.sandbox
 			if one.page != "" {
-				line.page = base(ops) + one.page
+				line.page = listenerURL(ops) + one.page
 			}
-			if apps, _, err := p.OAuth.apps(); one.Part == httpx.PartOAuth && err == nil && len(apps) > 0 {
+			if apps, _, err := p.OAuth.splitApps(); one.Part == httpx.PartOAuth && err == nil && len(apps) > 0 {
 				line.state = "sandbox but for " + strings.Join(slices.Sorted(maps.Keys(apps)), ", ")
 			}
 		}
+
 		lines = append(lines, line)
 	}
+
 	return lines
 }

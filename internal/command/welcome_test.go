@@ -14,7 +14,7 @@ func TestTheBlockNamesGivenServersWithoutTheirPasswords(t *testing.T) {
 	t.Parallel()
 	p := (&settings{
 		DatabaseURL: "postgres://app:hunter2@db.example/crm", RedisURL: "redis://:hunter2@cache.example",
-	}).process("up", slog.New(slog.DiscardHandler))
+	}).newProcess("up", slog.New(slog.DiscardHandler))
 	p.servers = &local.Servers{}
 	p.versions.postgres, p.versions.redis = "16.4", "7.2.5"
 	if got, want := p.postgresLine(), "16.4, DATABASE_URL: db.example:5432/crm"; got != want {
@@ -48,20 +48,20 @@ func TestTheBlockTellsRealPartsFromSandboxes(t *testing.T) {
 	defer func() { _ = ops.Close() }()
 	s := &settings{StripeKey: "sk_test_hunter2", AIKey: "hunter2"}
 	s.OAuth.X = oauthApp{ID: "abc", Secret: "hunter2"}
-	got := s.process("up", slog.New(slog.DiscardHandler)).partLines(ops)
+	got := s.newProcess("up", slog.New(slog.DiscardHandler)).partLines(ops)
 	want := []partLine{
 		{name: "Stripe", state: "configured"},
-		{name: "OAuth", state: "sandbox but for x", sandbox: "oauth", page: base(ops) + "/sandbox/oauth/"},
-		{name: "mail", state: "sandbox", sandbox: "mail", page: base(ops) + "/sandbox/mailbox/"},
+		{name: "OAuth", state: "sandbox but for x", sandbox: "oauth", page: listenerURL(ops) + "/sandbox/oauth/"},
+		{name: "mail", state: "sandbox", sandbox: "mail", page: listenerURL(ops) + "/sandbox/mailbox/"},
 		{name: "AI", state: "configured"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(partLine{})); diff != "" {
 		t.Error(diff)
 	}
-	if got, want := (welcome{parts: got}).sandboxes(), "oauth, mail"; got != want {
+	if got, want := (welcome{parts: got}).sandboxNames(), "oauth, mail"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := (welcome{parts: got[:1]}).sandboxes(), "none"; got != want {
+	if got, want := (welcome{parts: got[:1]}).sandboxNames(), "none"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

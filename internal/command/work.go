@@ -24,24 +24,25 @@ import (
 	"github.com/funnelwork/funnelwork/worker"
 )
 
-// work adds the worker.
-func (p *process) work(ctx context.Context) (err error) {
+// addWorker adds the worker.
+func (p *process) addWorker(ctx context.Context) (err error) {
 	dir := p.journalDir(ctx)
 	d := jobs.Deps{
 		App: p.app, System: p.system, Reads: p.reads, Log: p.log, Box: p.box,
 		PublicURL:  strings.TrimSuffix(p.PublicURL, "/"),
 		Hooks:      p.hooks,
-		Calls:      outbound.New(outbound.Options{Policy: p.hooks.Policy}),
+		Calls:      outbound.New(outbound.Options{Policy: p.hooks.Policy, Calls: p.Concurrency}),
 		Deliveries: webhookdeliver.NewMetrics(p.metrics), Plans: p.plans, Billing: p.billing,
-		Social: p.social, Refresher: p.refresher(dir), Domains: p.domains,
-		NoMail:      !p.real(httpx.PartMail) && !p.sandboxed(httpx.PartMail),
-		MailPrivate: p.MailAllowPrivate, InboundDomain: p.InboundDomain, AI: p.models(),
+		Social: p.social, Refresher: p.addRefresher(dir), Domains: p.domains,
+		NoMail:      !p.isConfigured(httpx.PartMail) && !p.usesSandbox(httpx.PartMail),
+		MailPrivate: p.MailAllowPrivate, MailHelo: p.MailHelo, InboundDomain: p.InboundDomain, AI: p.openModels(),
 	}
-	d.Keep = p.keep()
+	d.Keep = p.keepTimes()
 	d.Keep.RaiseEvents(p.log)
-	if d.Archive, err = p.objects(); err != nil {
+	if d.Archive, err = p.openArchive(); err != nil {
 		return err
 	}
+
 	d.Archived = archive.NewMetrics(p.metrics)
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return d.Archived.Watch(ctx, p.system, p.log) })
 	d.LinkURL = cmp.Or(d.PublicURL, p.links, baseOf(p.Addr))
@@ -53,6 +54,7 @@ func (p *process) work(ctx context.Context) (err error) {
 			return err
 		}
 	}
+
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return d.Deliveries.Watch(ctx, p.system, p.log) })
 	w := worker.New(worker.Options{
 		App: p.app, System: p.system, Redis: p.workers, Concurrency: p.Concurrency, Log: p.log,
@@ -61,6 +63,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	})
 	p.slots = w
 	p.tasks = append(p.tasks, w.Run)
+
 	return nil
 }
 
@@ -74,12 +77,13 @@ func (p *process) journalDir(ctx context.Context) *journal.Dir {
 			"error", err)
 		return nil
 	}
+
 	return dir
 }
 
-// refresher returns the Refresher of the accounts' tokens. Tokens that an earlier process wrote to its disk and not to
-// the database are stored when the worker runs.
-func (p *process) refresher(dir *journal.Dir) *social.Refresher {
+// addRefresher adds and returns the Refresher of the accounts' tokens. Tokens that an earlier process wrote to its disk
+// and not to the database are stored when the worker runs.
+func (p *process) addRefresher(dir *journal.Dir) *social.Refresher {
 	o := social.RefreshOptions{
 		Service: p.social, App: p.app, System: p.system, Log: p.log,
 		Metrics: social.NewRefreshMetrics(p.metrics),
@@ -87,10 +91,12 @@ func (p *process) refresher(dir *journal.Dir) *social.Refresher {
 	if dir != nil {
 		o.Spool = social.NewTokenJournal(dir, p.box)
 	}
+
 	r := social.NewRefresher(o)
 	p.tasks = append(p.tasks, func(ctx context.Context) error {
 		return o.Metrics.Watch(ctx, p.system, p.log)
 	}, r.Recover)
+
 	return r
 }
 
@@ -106,8 +112,8 @@ func (p *process) countBacklog() {
 // schedulerCounts is how often a scheduler counts the backlog. An autoscaler that reads its metrics reacts this late.
 const schedulerCounts = 15 * time.Second
 
-// remind adds the scheduler.
-func (p *process) remind() {
+// addScheduler adds the scheduler.
+func (p *process) addScheduler() {
 	s := scheduler.New(scheduler.Options{System: p.system, Log: p.log, Metrics: scheduler.NewMetrics(p.metrics)})
 	p.tasks = append(p.tasks, s.Run)
 }

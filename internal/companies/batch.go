@@ -34,13 +34,13 @@ func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.
 		_, taken := errors.AsType[*TakenError](err)
 		return taken
 	}, func() (err error) {
-		if b, err = load(ctx, tx, in); err != nil {
+		if b, err = lockBatch(ctx, tx, in); err != nil {
 			return err
 		}
 		for i := range in {
-			b.outcomes[i] = b.row(&in[i], "companies/"+strconv.Itoa(i)+"/")
+			b.outcomes[i] = b.applyRow(&in[i], "companies/"+strconv.Itoa(i)+"/")
 		}
-		changed = b.write()
+		changed = b.queueWrites()
 		return nil
 	})
 	if err != nil {
@@ -60,8 +60,8 @@ type batch struct {
 	order    []*entry            // touched or new, in the order of their first row
 }
 
-// key returns the matching key of a row without an id: its normalized domain, or else its folded name.
-func (u *Upsert) key() (domain, name string) {
+// matchKey returns the matching key of a row without an id: its normalized domain, or else its folded name.
+func (u *Upsert) matchKey() (domain, name string) {
 	if u.Domain.Set && !u.Domain.Null && strings.TrimSpace(u.Domain.Value) != "" {
 		domain, _ = Domain(u.Domain.Value)
 		return domain, ""
@@ -71,15 +71,15 @@ func (u *Upsert) key() (domain, name string) {
 
 func (u *Upsert) hasID() bool { return u.ID.Set && !u.ID.Null }
 
-// load reads and locks the companies that the rows may change.
-func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error) {
+// lockBatch reads and locks the companies that the rows may change.
+func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error) {
 	b := &batch{
 		tx: tx, outcomes: make([]record.Outcome, len(in)), byID: map[id.ID]*entry{},
 		byDomain: map[string]*entry{}, byName: map[string][]*entry{},
 	}
 	ids, domains, names := []id.ID{}, []string{}, []string{}
 	for i := range in {
-		domain, name := in[i].key()
+		domain, name := in[i].matchKey()
 		if domain != "" {
 			domains = append(domains, domain)
 		}
@@ -93,20 +93,22 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error) {
 		tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('company', hashtextextended($1::uuid::text, 0)))`,
 			tx.Org())
 	}
-	found, err := table.Select(ctx, tx, true, `archived_at IS NULL AND id IN (SELECT unnest($2::uuid[])
-		UNION SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND domain = ANY ($3::text[])
-		UNION SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND name_folded = ANY ($4::text[]))`,
+	found, err := table.LockAll(ctx, tx, `SELECT unnest($2::uuid[]) AS key
+		UNION ALL SELECT h.id FROM unnest($3::text[]) AS a (domain) CROSS JOIN LATERAL (
+			SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND domain = a.domain LIMIT 1) h
+		UNION ALL SELECT h.id FROM unnest($4::text[]) AS a (name) CROSS JOIN LATERAL (
+			SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND name_folded = a.name OFFSET 0) h`,
 		ids, domains, names)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range found {
-		b.index(&entry{Was: r, Now: r})
+		b.addToIndex(&entry{Was: r, Now: r})
 	}
 	return b, nil
 }
 
-func (b *batch) index(e *entry) {
+func (b *batch) addToIndex(e *entry) {
 	c := &e.Now.Value
 	b.byID[c.ID] = e
 	if c.Domain != nil {
@@ -116,7 +118,7 @@ func (b *batch) index(e *entry) {
 	b.byName[name] = append(b.byName[name], e)
 }
 
-func (b *batch) unindex(e *entry) {
+func (b *batch) removeFromIndex(e *entry) {
 	c := &e.Now.Value
 	if c.Domain != nil {
 		delete(b.byDomain, *c.Domain)
@@ -125,17 +127,17 @@ func (b *batch) unindex(e *entry) {
 	b.byName[name] = slices.DeleteFunc(b.byName[name], func(x *entry) bool { return x == e })
 }
 
-// row applies one row in memory.
-func (b *batch) row(u *Upsert, path string) record.Outcome {
+// applyRow applies one row in memory.
+func (b *batch) applyRow(u *Upsert, path string) record.Outcome {
 	if u.Wrong != nil {
 		return record.Wrong(u.Wrong)
 	}
-	e, err := b.find(u, path)
+	e, err := b.findMatch(u, path)
 	switch {
 	case err != nil:
 		return record.Wrong(err)
 	case e == nil:
-		return b.create(u, path)
+		return b.createRow(u, path)
 	}
 	p := u.Patch
 	if p.CreatedAt.Set { // only new companies take history; it is read-only for existing ones
@@ -143,7 +145,7 @@ func (b *batch) row(u *Upsert, path string) record.Outcome {
 	}
 	if !u.hasID() {
 		p.Domain = wire.Field[string]{} // the domain matched the company, so it cannot change it
-		if domain, _ := u.key(); domain == "" {
+		if domain, _ := u.matchKey(); domain == "" {
 			p.Name = wire.Field[string]{}
 		}
 	}
@@ -156,18 +158,18 @@ func (b *batch) row(u *Upsert, path string) record.Outcome {
 	}
 	if d := ch.Value.Domain; d != nil {
 		if holder := b.byDomain[*d]; holder != nil && holder != e {
-			return record.Wrong(exists(holder.Now.Value.ID))
+			return record.Wrong(existsFault(holder.Now.Value.ID))
 		}
 	}
-	b.unindex(e)
+	b.removeFromIndex(e)
 	e.Take(&table, ch)
-	b.index(e)
-	b.touch(e)
+	b.addToIndex(e)
+	b.markTouched(e)
 	return record.Outcome{Result: record.Updated, ID: e.Now.Value.ID}
 }
 
-// find returns the company that a row matches, or nil for a new company.
-func (b *batch) find(u *Upsert, path string) (*entry, error) {
+// findMatch returns the company that a row matches, or nil for a new company.
+func (b *batch) findMatch(u *Upsert, path string) (*entry, error) {
 	if u.hasID() {
 		given, err := id.Parse(u.ID.Value)
 		if err != nil {
@@ -178,24 +180,24 @@ func (b *batch) find(u *Upsert, path string) (*entry, error) {
 		}
 		return nil, table.NotFound()
 	}
-	domain, name := u.key()
+	domain, name := u.matchKey()
 	if domain != "" {
 		return b.byDomain[domain], nil
 	}
 	switch named := b.byName[name]; {
 	case strings.TrimSpace(name) == "":
-		return nil, nameless(path)
+		return nil, namelessFault(path)
 	case len(named) == 0:
 		return nil, nil //nolint:nilnil // a new one
 	case len(named) == 1:
 		return named[0], nil
 	default:
-		return nil, ambiguous()
+		return nil, ambiguousFault()
 	}
 }
 
-func (b *batch) create(u *Upsert, path string) record.Outcome {
-	c, err := u.Patch.create(path, wire.Now())
+func (b *batch) createRow(u *Upsert, path string) record.Outcome {
+	c, err := u.Patch.newCompany(path, wire.Now())
 	if err != nil {
 		return record.Wrong(err)
 	}
@@ -203,20 +205,20 @@ func (b *batch) create(u *Upsert, path string) record.Outcome {
 		c.ID = u.NewID
 	}
 	e := &entry{Now: Row{Value: c, Edit: 1}, New: true}
-	b.index(e)
-	b.touch(e)
+	b.addToIndex(e)
+	b.markTouched(e)
 	return record.Outcome{Result: record.Created, ID: c.ID}
 }
 
-func (b *batch) touch(e *entry) {
+func (b *batch) markTouched(e *entry) {
 	if !slices.Contains(b.order, e) {
 		b.order = append(b.order, e)
 	}
 }
 
-// write queues the writes of the whole batch. New companies are inserted in the order of their domains, so that
+// queueWrites queues the writes of the whole batch. New companies are inserted in the order of their domains, so that
 // concurrent batches cannot deadlock.
-func (b *batch) write() (changed []Change) {
+func (b *batch) queueWrites() (changed []Change) {
 	var fresh []*entry
 	for _, e := range b.order {
 		ch := e.Change()
@@ -224,22 +226,22 @@ func (b *batch) write() (changed []Change) {
 		case e.New:
 			fresh = append(fresh, e)
 		case ch.Changed():
-			update(b.tx, &ch)
+			queueUpdate(b.tx, &ch)
 		default:
 			continue
 		}
 		changed = append(changed, ch)
 	}
 	slices.SortStableFunc(fresh, func(x, y *entry) int {
-		return strings.Compare(text(x.Now.Value.Domain), text(y.Now.Value.Domain))
+		return strings.Compare(textOf(x.Now.Value.Domain), textOf(y.Now.Value.Domain))
 	})
 	for _, e := range fresh {
-		insert(b.tx, &e.Now.Value)
+		queueInsert(b.tx, &e.Now.Value)
 	}
 	return changed
 }
 
-func text(s *string) string {
+func textOf(s *string) string {
 	if s == nil {
 		return ""
 	}

@@ -17,9 +17,17 @@ func TestDomainsHaveOneForm(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"ACME.example": "acme.example", "acme.example.": "acme.example", "bücher.example": "xn--bcher-kva.example",
-		"a.b.c.example": "a.b.c.example",
-		"acme":          "", "": "", "a..b": "", "-a.example": "", "1.2.3.4": "", "https://acme.example": "",
-		"a_b.example": "", "acme.example/x": "",
+		"a.b.c.example": "a.b.c.example", " acme.example\n": "acme.example",
+		"https://www.acme.example/about": "acme.example", "http://Acme.example": "acme.example",
+		"HTTPS://WWW.Acme.example:8443/a/b?c=d#e": "acme.example", "//acme.example/": "acme.example",
+		"www.acme.example": "acme.example", "acme.example/x": "acme.example", "acme.example?x=1": "acme.example",
+		"acme.example:443": "acme.example", "acme.example./": "acme.example", "shop.acme.co.uk": "shop.acme.co.uk",
+		"https://www.bücher.example/über": "xn--bcher-kva.example", "www.example": "www.example", "www.uk": "www.uk",
+		"www.co.uk": "www.co.uk",
+		"acme":      "", "": "", "a..b": "", "-a.example": "", "1.2.3.4": "", "a_b.example": "", "http://": "",
+		"co.uk": "", "https://www.co.uk/": "www.co.uk", "com": "", "github.io": "", "https://co.uk/x": "",
+		"ftp://acme.example": "", "acme.example:x": "", "https:///x": "", "me@acme.example": "", "acme example.com": "",
+		"mailto:me@acme.example": "", "http://1.2.3.4/": "", "[::1]": "", "https://[::1]/": "",
 	} {
 		if got, ok := companies.Domain(in); ok != (want != "") || ok && got != want {
 			t.Errorf("%q is %q (%v), want %q", in, got, ok, want)

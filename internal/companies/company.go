@@ -48,9 +48,9 @@ func (t *TakenError) Error() string { return fmt.Sprintf("domain is taken: %v", 
 
 func (t *TakenError) Unwrap() error { return t.cause }
 
-// exists returns the 409 fault for a domain that the live company holder has. holder is the zero id if that company no
-// longer exists.
-func exists(holder id.ID) *fault.Fault {
+// existsFault returns the 409 fault for a domain that the live company holder has. holder is the zero id if that
+// company no longer exists.
+func existsFault(holder id.ID) *fault.Fault {
 	f := fault.New(fault.CompanyExists, "A company with this domain exists.")
 	if !holder.IsZero() {
 		f.ExistingID = holder.String()
@@ -76,11 +76,11 @@ func Resolve(ctx context.Context, db *postgres.DB, org id.ID, err error) error {
 	}); look != nil {
 		return fmt.Errorf("look up the company with the domain: %w", look)
 	}
-	return exists(holder).Because(t)
+	return existsFault(holder).Because(t)
 }
 
-// unique converts a violation of company_domain by q to a TakenError.
-func unique(q *pgx.QueuedQuery, c *Company) {
+// refuseTaken converts a violation of company_domain by q to a TakenError.
+func refuseTaken(q *pgx.QueuedQuery, c *Company) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if postgres.Violates(err, "company_domain") && c.Domain != nil {
@@ -99,11 +99,11 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, 
 // Create queues a new company made from p and returns it as it will be stored, without a read. An invalid p is a
 // validation fault at once. A taken domain is a TakenError when the transaction is sent.
 func Create(tx *postgres.Tx, p *Patch) (Row, error) {
-	c, err := p.create("", wire.Now())
+	c, err := p.newCompany("", wire.Now())
 	if err != nil {
 		return Row{}, err
 	}
-	insert(tx, &c)
+	queueInsert(tx, &c)
 	return Row{Value: c, Edit: 1}, nil
 }
 
@@ -115,7 +115,7 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
-	update(tx, &ch)
+	queueUpdate(tx, &ch)
 	return ch, nil
 }
 
@@ -129,7 +129,7 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) 
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	ch, q, err := table.Restore(ctx, tx, i)
 	if q != nil {
-		unique(q, &ch.Before)
+		refuseTaken(q, &ch.Before)
 	}
 	return ch, err
 }
@@ -149,8 +149,8 @@ func Events(ch *Change) []events.Event {
 	return []events.Event{events.CompanyUpdated{Company: ch.Value, Previous: ch.Previous}}
 }
 
-func insert(tx *postgres.Tx, c *Company) {
-	unique(tx.Queue(`INSERT INTO company (org_id, id, name, name_folded, domain, website, industry, size, phone,
+func queueInsert(tx *postgres.Tx, c *Company) {
+	refuseTaken(tx.Queue(`INSERT INTO company (org_id, id, name, name_folded, domain, website, industry, size, phone,
 		owner_id, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		tx.Org(), c.ID, c.Name, filter.Fold(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
@@ -158,16 +158,16 @@ func insert(tx *postgres.Tx, c *Company) {
 	addWords(tx, c.ID, wordsOf(c))
 }
 
-func update(tx *postgres.Tx, ch *Change) {
+func queueUpdate(tx *postgres.Tx, ch *Change) {
 	c := &ch.Value
-	unique(tx.Queue(`UPDATE company SET name = $3, name_folded = $4, domain = $5, website = $6, industry = $7,
+	refuseTaken(tx.Queue(`UPDATE company SET name = $3, name_folded = $4, domain = $5, website = $6, industry = $7,
 		size = $8, phone = $9,
 			owner_id = $10, updated_at = $11, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), c.ID, c.Name, filter.Fold(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
 		c.UpdatedAt), c)
 	before, after := wordsOf(&ch.Before), wordsOf(c)
-	takeWords(tx, c.ID, without(before, after))
-	addWords(tx, c.ID, without(after, before))
+	takeWords(tx, c.ID, withoutAll(before, after))
+	addWords(tx, c.ID, withoutAll(after, before))
 }
 
 // wordsOf returns the words by which the parameter q finds a company.
@@ -192,7 +192,7 @@ func takeWords(tx *postgres.Tx, company id.ID, words []string) {
 	}
 }
 
-// without returns the elements of a that are not in b.
-func without(a, b []string) []string {
+// withoutAll returns the elements of a that are not in b.
+func withoutAll(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }

@@ -7,5 +7,5 @@ import (
 
 // Statement returns the SQL of a list, for EXPLAIN.
 func Statement(org id.ID, f *Filter, order string, after *record.Position, limit int) (string, []any) {
-	return table.Page(f.query(org), orders[order], after, limit)
+	return table.Page(f.buildQuery(org), orders[order], after, limit)
 }

@@ -20,16 +20,16 @@ type Filter struct {
 
 // orders maps the values of the sort parameter to orders.
 var orders = map[string]record.Order[Company]{
-	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: created},
-	"created_at":  {Column: "created_at", Type: "timestamptz", Key: created},
+	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: createdKey},
+	"created_at":  {Column: "created_at", Type: "timestamptz", Key: createdKey},
 	"name":        {Column: "name_folded", Type: "text", Key: func(c *Company) string { return filter.Fold(c.Name) }},
 }
 
-func created(c *Company) string { return c.CreatedAt.UTC().Format(time.RFC3339Nano) }
+func createdKey(c *Company) string { return c.CreatedAt.UTC().Format(time.RFC3339Nano) }
 
-// query converts f to SQL. A word becomes a range condition: in byte order, every word that begins with w lies between
-// w and w followed by the highest character.
-func (f *Filter) query(org id.ID) *record.Query {
+// buildQuery converts f to SQL. A word becomes a range condition: in byte order, every word that begins with w lies
+// between w and w followed by the highest character.
+func (f *Filter) buildQuery(org id.ID) *record.Query {
 	q := record.Where(org, f.Archived)
 	if f.Domain != "" {
 		q.And("domain = " + q.Arg(f.Domain))
@@ -47,7 +47,7 @@ func (f *Filter) query(org id.ID) *record.Query {
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, order string, after *record.Position, limit int) ([]Row,
 	error,
 ) {
-	return table.List(ctx, tx, f.query(tx.Org()), orders[order], after, limit)
+	return table.List(ctx, tx, f.buildQuery(tx.Org()), orders[order], after, limit)
 }
 
 // Position returns the position of a company in an order.
@@ -58,12 +58,12 @@ func Position(order string, r *Row) record.Position {
 
 // Count returns the exact number of companies that f selects.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	return table.Count(ctx, tx, f.query(tx.Org()))
+	return table.Count(ctx, tx, f.buildQuery(tx.Org()))
 }
 
 // Estimate returns the number of companies that f selects: exact up to 1,000, above that the planner's estimate.
 func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	return table.Estimate(ctx, tx, f.query(tx.Org()))
+	return table.Estimate(ctx, tx, f.buildQuery(tx.Org()))
 }
 
 // Search returns at most limit live companies, newest first, that have a word in their name or domain for each of

@@ -3,8 +3,6 @@ package companies
 import (
 	"strings"
 
-	"golang.org/x/net/idna"
-
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -34,11 +32,11 @@ const maxURL = 2000
 func (p *Patch) apply(was, now *Company, path string) error {
 	f := form.At(path)
 	f.ReadOnly(p.Sent, was)
-	p.fill(f, now)
+	p.applyMembers(f, now)
 	return f.Fault()
 }
 
-func (p *Patch) fill(f *form.Form, c *Company) {
+func (p *Patch) applyMembers(f *form.Form, c *Company) {
 	f.Required("name", p.Name, &c.Name, form.Name)
 	if p.Domain.Set {
 		c.Domain = nil
@@ -56,12 +54,12 @@ func (p *Patch) fill(f *form.Form, c *Company) {
 	f.ID("owner_id", p.OwnerID, &c.OwnerID)
 }
 
-// create returns the new company that p describes.
-func (p *Patch) create(path string, now wire.Time) (Company, error) {
+// newCompany returns the new company that p describes.
+func (p *Patch) newCompany(path string, now wire.Time) (Company, error) {
 	f := form.At(path)
 	c := Company{CreatedAt: now, UpdatedAt: now}
 	f.ReadOnly(p.Sent, &c)
-	p.fill(f, &c)
+	p.applyMembers(f, &c)
 	form.Missing(f, "name", p.Name)
 	if p.CreatedAt.Set && !p.CreatedAt.Null {
 		f.Past("created_at", p.CreatedAt, now, &c.CreatedAt)
@@ -70,23 +68,12 @@ func (p *Patch) create(path string, now wire.Time) (Company, error) {
 	return c, f.Fault()
 }
 
-var profile = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true),
-	idna.Transitional(false))
-
-// Domain returns the normalized form of a domain name: lower case, ASCII, without a trailing dot. It returns false if s
-// is not a domain name of at least two labels.
-func Domain(s string) (string, bool) {
-	name, err := profile.ToASCII(strings.TrimSuffix(strings.TrimSpace(s), "."))
-	labels := strings.Split(name, ".")
-	last := labels[len(labels)-1]
-	return name, err == nil && len(labels) >= 2 && strings.Trim(last, "0123456789") != ""
-}
-
-// nameless is the fault for a row that identifies no company; ambiguous is the fault for a row that matches several.
-func nameless(path string) *fault.Fault {
+// namelessFault is the fault for a row that identifies no company; ambiguousFault is the fault for a row that matches
+// several.
+func namelessFault(path string) *fault.Fault {
 	return fault.Invalid(path+"name", "required", "A row needs an id, a domain or a name.")
 }
 
-func ambiguous() *fault.Fault {
+func ambiguousFault() *fault.Fault {
 	return fault.New(fault.Conflict, "Several companies have this name. Give the row an id or a domain.")
 }

@@ -52,12 +52,17 @@ func (c *Change) Events() []events.Event {
 		}
 		return []events.Event{events.ContactRestored{Contact: c.Contact}}
 	}
+
 	announced := []events.Event{events.ContactUpdated{Contact: c.Contact, Previous: c.Previous}}
-	added, removed := without(c.Tag, c.before.Tag), without(c.before.Tag, c.Tag)
+	added := withoutKeys(c.Tag, c.before.Tag)
+	removed := withoutKeys(c.before.Tag, c.Tag)
 	if len(added)+len(removed) > 0 {
 		announced = append(announced,
-			events.ContactTagged{Tagging: events.Tagging{ContactID: c.ID, Added: list(added), Removed: list(removed)}})
+			events.ContactTagged{
+				Tagging: events.Tagging{ContactID: c.ID, Added: copyNonNil(added), Removed: copyNonNil(removed)},
+			})
 	}
+
 	return announced
 }
 

@@ -47,6 +47,7 @@ func RowsOf(values map[string]any) AttributeRows {
 			}
 		}
 	}
+
 	return r
 }
 
@@ -71,8 +72,8 @@ func takeAttributes(tx *postgres.Tx, c *Contact, keys []string) {
 	}
 }
 
-// news returns the values of b that are missing from a or differ from it.
-func news(a, b map[string]any) map[string]any {
+// changedValues returns the values of b that are missing from a or differ from it.
+func changedValues(a, b map[string]any) map[string]any {
 	out := maps.Clone(b)
 	maps.DeleteFunc(out, func(k string, v any) bool {
 		old, ok := a[k]

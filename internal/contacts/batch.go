@@ -35,6 +35,9 @@ type Batch struct {
 	// stored one.
 	Dry bool
 	As  []Row
+	// Repair, if not nil, is called with a row that is refused for invalid fields. It removes them from the row, which
+	// is then tried again, or returns false. It may be called again for the same row when the batch is retried.
+	Repair func(i int, u *Upsert, f *fault.Fault) bool
 }
 
 // Upsert applies the rows in order. It returns one outcome for each row, in the same order, and one Change for every
@@ -49,42 +52,48 @@ func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out 
 	for range 5 {
 		var b *batch
 		err = tx.Savepoint(ctx, func() error {
-			if b, err = load(ctx, tx, in, how); err != nil {
+			if b, err = lockBatch(ctx, tx, in, how); err != nil {
 				return err
 			}
 			for i := range in {
-				b.outcomes[i] = b.row(i, &in[i])
+				b.outcomes[i] = b.applyRepaired(i, &in[i], how.Repair)
 			}
 			if how.Dry {
 				return nil
 			}
-			if err := b.write(); err != nil {
+			if err := b.queueWrites(); err != nil {
 				return err
 			}
 			return tx.Flush(ctx)
 		})
 		if err == nil {
-			made, changed = b.changes()
+			made, changed = b.splitChanges()
 			return b.outcomes, made, changed, nil
 		}
 		if _, taken := asTaken(err); !taken && !errors.Is(err, errRaced) {
 			return nil, nil, nil, fmt.Errorf("batch: %w", err)
 		}
 	}
+
 	return nil, nil, nil,
 		fault.New(fault.Conflict, "Other requests keep changing the same contacts. Send the batch again.").Because(err)
 }
 
-// load reads and locks the contacts that the rows may change. It locks them in the order of their ids, so that
+// lockBatch reads and locks the contacts that the rows may change. It locks them in the order of their ids, so that
 // concurrent batches cannot deadlock.
-func load(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*batch, error) {
+func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*batch, error) {
 	b := newBatch(tx, how.Rate)
-	b.outcomes, b.hints, b.plain = make([]Outcome, len(in)), how.Types, how.Plain
+	b.outcomes = make([]Outcome, len(in))
+	b.hints = how.Types
+	b.plain = how.Plain
 	if how.Room != nil {
 		left := *how.Room
 		b.room = &left
 	}
-	ids, emails, segments, attributes := []id.ID{}, []string{}, map[string]bool{}, false
+	ids := []id.ID{}
+	emails := []string{}
+	segments := map[string]bool{}
+	attributes := false
 	for i := range in {
 		if given, err := id.Parse(in[i].ID.Value); err == nil {
 			ids = append(ids, given)
@@ -97,31 +106,36 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*batch,
 		}
 		attributes = attributes || in[i].Attributes.Set
 	}
+
 	ByKeys(tx)
-	b.read(attributes, len(segments) > 0)
+	b.queueReads(attributes, len(segments) > 0)
 	rows, err := tx.Query(ctx,
 		`SELECT `+rowColumns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
-			SELECT unnest($2::uuid[]) UNION SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL
-			AND email_folded = ANY ($3::text[]))
+			SELECT unnest($2::uuid[]) UNION SELECT h.id FROM unnest($3::text[]) AS a (email) CROSS JOIN LATERAL (
+				SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL AND email_folded = a.email LIMIT 1) h)
 		ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids, emails)
 	if err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, scan)
+
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, err
 	}
-	if err := rejoinAll(ctx, tx, found); err != nil {
+	if err := rereadAllSegments(ctx, tx, found); err != nil {
 		return nil, err
 	}
+
 	for _, r := range found {
-		b.know(r)
+		b.addStored(r)
 	}
+
 	for _, r := range how.As {
 		if old := b.byID[r.ID]; old != nil {
 			delete(b.byEmail, Fold(old.now.Email))
 		}
-		b.know(r)
+		b.addStored(r)
 	}
+
 	return b, nil
 }

@@ -68,13 +68,14 @@ func newBatch(tx *postgres.Tx, rate Scorer) *batch {
 	}
 }
 
-func (b *batch) know(r Row) {
+func (b *batch) addStored(r Row) {
 	e := &entry{was: r, now: r}
-	b.byID[r.ID], b.byEmail[Fold(r.Email)] = e, e
+	b.byID[r.ID] = e
+	b.byEmail[Fold(r.Email)] = e
 }
 
-// row applies the i'th row in memory.
-func (b *batch) row(i int, u *Upsert) Outcome {
+// applyRow applies the i'th row in memory.
+func (b *batch) applyRow(i int, u *Upsert) Outcome {
 	path := ""
 	if !b.plain {
 		path = "contacts/" + strconv.Itoa(i) + "/"
@@ -82,13 +83,15 @@ func (b *batch) row(i int, u *Upsert) Outcome {
 	if u.Wrong != nil {
 		return Outcome{Result: Failed, Fault: u.Wrong}
 	}
-	e, fail := b.find(u, path)
+
+	e, fail := b.findMatch(u, path)
 	if fail != nil {
-		return failed(fail)
+		return failedOutcome(fail)
 	}
 	if e == nil {
-		return b.create(u, path)
+		return b.createContact(u, path)
 	}
+
 	p := u.Patch
 	if !u.ID.Set || u.ID.Null {
 		p.Email = wire.Field[string]{} // the email matched the contact; a different spelling is no change
@@ -97,20 +100,23 @@ func (b *batch) row(i int, u *Upsert) Outcome {
 		p.ReadOnly = maps.Clone(p.ReadOnly)
 		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
 	}
-	ch, err := next(&e.now, &p, path, b.rate)
+	ch, err := patchedChange(&e.now, &p, path, b.rate)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	if !ch.Changed() {
 		return Outcome{Result: Unchanged, ID: e.now.ID, LeadScore: e.now.LeadScore}
 	}
-	if f := b.allowed(&e.now.Contact, &ch.Contact, path); f != nil {
+	if f := b.checkAdditions(&e.now.Contact, &ch.Contact, path); f != nil {
 		return Outcome{Result: Failed, Fault: f}
 	}
-	before, after := Fold(e.now.Email), Fold(ch.Email)
+
+	before := Fold(e.now.Email)
+	after := Fold(ch.Email)
 	if holder := b.byEmail[after]; holder != nil && holder != e {
 		return Outcome{Result: Failed, Fault: Exists(holder.now.ID)}
 	}
+
 	delete(b.byEmail, before)
 	b.byEmail[after] = e
 	ch.Edit = e.was.Edit + 1
@@ -119,12 +125,40 @@ func (b *batch) row(i int, u *Upsert) Outcome {
 		ch.Contact.UpdatedAt = e.now.UpdatedAt
 	}
 	e.now = ch.Row
-	b.touch(e)
+	b.appendOnce(e)
 	return Outcome{Result: Updated, ID: e.now.ID, LeadScore: e.now.LeadScore}
 }
 
-// find returns the contact that a row matches, or nil for a new contact.
-func (b *batch) find(u *Upsert, path string) (*entry, *fault.Fault) {
+// maxRepairs is how often a row is repaired: once for errors in its values, once for conflicts with the org's
+// definitions, and once for what an earlier repair has caused.
+const maxRepairs = 3
+
+// applyRepaired applies the i'th row, and again after each repair. A row that fails all the same has the fault of the
+// first try.
+func (b *batch) applyRepaired(i int, u *Upsert, repair func(int, *Upsert, *fault.Fault) bool) Outcome {
+	out := b.applyRow(i, u)
+	if repair == nil || out.Result != Failed || out.Fault == nil || len(out.Fault.Fields) == 0 {
+		return out
+	}
+
+	first, repaired := out, *u
+	for range maxRepairs {
+		if !repair(i, &repaired, out.Fault) {
+			break
+		}
+		if out = b.applyRow(i, &repaired); out.Result != Failed {
+			return out
+		}
+		if out.Fault == nil || len(out.Fault.Fields) == 0 {
+			break
+		}
+	}
+
+	return first
+}
+
+// findMatch returns the contact that a row matches, or nil for a new contact.
+func (b *batch) findMatch(u *Upsert, path string) (*entry, *fault.Fault) {
 	if u.ID.Set && !u.ID.Null {
 		given, err := id.Parse(u.ID.Value)
 		if err != nil {
@@ -133,7 +167,7 @@ func (b *batch) find(u *Upsert, path string) (*entry, *fault.Fault) {
 		if e := b.byID[given]; e != nil {
 			return e, nil
 		}
-		return nil, missing()
+		return nil, notFound()
 	}
 	if !u.Email.Set || u.Email.Null {
 		return nil, fault.Invalid(path+"email", "required", "A row needs an id or an email.")
@@ -141,7 +175,7 @@ func (b *batch) find(u *Upsert, path string) (*entry, *fault.Fault) {
 	return b.byEmail[Fold(u.Email.Value)], nil
 }
 
-func (b *batch) create(u *Upsert, path string) Outcome {
+func (b *batch) createContact(u *Upsert, path string) Outcome {
 	now := wire.Now()
 	c := Contact{
 		ID: u.NewID, Stage: DefaultStage, Tag: []string{}, Segment: []string{},
@@ -150,7 +184,7 @@ func (b *batch) create(u *Upsert, path string) Outcome {
 	if c.ID.IsZero() {
 		c.ID = id.New()
 	}
-	wrong := u.create(&c, path)
+	wrong := u.applyToNew(&c, path)
 	if u.CreatedAt.Set && !u.CreatedAt.Null {
 		var at wire.Time
 		switch err := at.UnmarshalText([]byte(u.CreatedAt.Value)); {
@@ -170,13 +204,13 @@ func (b *batch) create(u *Upsert, path string) Outcome {
 			c.CreatedAt = at
 		}
 	}
-	if err := invalid(wrong); err != nil {
-		return failed(err)
+	if err := invalidFields(wrong); err != nil {
+		return failedOutcome(err)
 	}
 	if b.room != nil && b.room.Left <= 0 {
 		return Outcome{Result: Failed, Fault: b.room.Full}
 	}
-	if f := b.allowed(&Contact{Stage: DefaultStage}, &c, path); f != nil {
+	if f := b.checkAdditions(&Contact{Stage: DefaultStage}, &c, path); f != nil {
 		return Outcome{Result: Failed, Fault: f}
 	}
 	if b.room != nil {
@@ -184,19 +218,20 @@ func (b *batch) create(u *Upsert, path string) Outcome {
 	}
 	c.LeadScore, c.Score = b.rate(&c)
 	e := &entry{now: Row{Contact: c, Edit: 1}, isNew: true}
-	b.byID[c.ID], b.byEmail[Fold(c.Email)] = e, e
-	b.touch(e)
+	b.byID[c.ID] = e
+	b.byEmail[Fold(c.Email)] = e
+	b.appendOnce(e)
 	return Outcome{Result: Created, ID: c.ID, LeadScore: c.LeadScore}
 }
 
-func (b *batch) touch(e *entry) {
+func (b *batch) appendOnce(e *entry) {
 	if !e.seen {
 		e.seen = true
 		b.order = append(b.order, e)
 	}
 }
 
-func failed(err error) Outcome {
+func failedOutcome(err error) Outcome {
 	f := fault.Of(err)
 	if f != nil && f.Code == fault.ValidationFailed {
 		f.Detail = "The row has invalid fields."

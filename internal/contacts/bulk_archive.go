@@ -17,7 +17,7 @@ func ArchiveAll(ctx context.Context, tx *postgres.Tx, ids []id.ID) ([]Change, er
 	if err != nil {
 		return nil, err
 	}
-	return archivedChanges(tx, rows, true, nows(len(rows))), tx.Flush(ctx)
+	return archivedChanges(tx, rows, true, repeatNow(len(rows))), tx.Flush(ctx)
 }
 
 // ArchiveRows queues the archiving of rows, which the transaction must have locked, and returns the changes.
@@ -31,7 +31,7 @@ func ArchiveRows(tx *postgres.Tx, rows []Row, at wire.Time) []Change {
 
 // ArchiveLocked is ArchiveAll for rows that the caller has locked. It queues its writes.
 func ArchiveLocked(tx *postgres.Tx, rows []Row) []Change {
-	return archivedChanges(tx, rows, true, nows(len(rows)))
+	return archivedChanges(tx, rows, true, repeatNow(len(rows)))
 }
 
 // RestoreAll restores the archived ones among the contacts, as long as room allows; a nil room means no limit. A
@@ -44,10 +44,12 @@ func RestoreAll(ctx context.Context, tx *postgres.Tx, ids []id.ID, room *Room) (
 	if err != nil {
 		return nil, nil, err
 	}
-	holders, err := holders(ctx, tx, rows)
+
+	holders, err := findAddressHolders(ctx, tx, rows)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	fit := rows[:0]
 	for i := range rows {
 		address := Fold(rows[i].Email)
@@ -61,7 +63,8 @@ func RestoreAll(ctx context.Context, tx *postgres.Tx, ids []id.ID, room *Room) (
 			fit = append(fit, rows[i])
 		}
 	}
-	return archivedChanges(tx, fit, false, nows(len(fit))), refused, tx.Flush(ctx)
+
+	return archivedChanges(tx, fit, false, repeatNow(len(fit))), refused, tx.Flush(ctx)
 }
 
 // RestoreRows is RestoreAll for rows that the transaction has locked. moments are the new values of updated_at.
@@ -71,34 +74,41 @@ func RestoreRows(ctx context.Context, tx *postgres.Tx, rows []Row, moments []wir
 	if len(rows) == 0 {
 		return nil, nil, nil
 	}
-	holders, err := holders(ctx, tx, rows)
+
+	holders, err := findAddressHolders(ctx, tx, rows)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for i := range rows {
 		if holder, taken := holders[Fold(rows[i].Email)]; taken {
 			refused = append(refused, Refused{rows[i].ID, Exists(holder)})
 		}
 		holders[Fold(rows[i].Email)] = rows[i].ID
 	}
+
 	if len(refused) > 0 {
 		return nil, refused, nil
 	}
+
 	return archivedChanges(tx, rows, false, moments), nil, nil
 }
 
-// holders returns the live contacts that have the rows' addresses, by address.
-func holders(ctx context.Context, tx *postgres.Tx, of []Row) (map[string]id.ID, error) {
+// findAddressHolders returns the live contacts that have the rows' addresses, by address.
+func findAddressHolders(ctx context.Context, tx *postgres.Tx, of []Row) (map[string]id.ID, error) {
 	addresses := make([]string, len(of))
 	for i := range of {
 		addresses[i] = Fold(of[i].Email)
 	}
+
 	rows, err := tx.Query(ctx,
-		`SELECT email_folded, id FROM contact WHERE org_id = $1 AND archived_at IS NULL
-			AND email_folded = ANY ($2::text[])`, tx.Org(), addresses)
+		`SELECT a.email, h.id FROM unnest($2::text[]) AS a (email) CROSS JOIN LATERAL (
+			SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL AND email_folded = a.email LIMIT 1) h`,
+		tx.Org(), addresses)
 	if err != nil {
 		return nil, fmt.Errorf("look up contacts by address: %w", err)
 	}
+
 	found := map[string]id.ID{}
 	var (
 		address string
@@ -110,6 +120,7 @@ func holders(ctx context.Context, tx *postgres.Tx, of []Row) (map[string]id.ID, 
 	}); err != nil {
 		return nil, fmt.Errorf("look up contacts by address: %w", err)
 	}
+
 	return found, nil
 }
 
@@ -129,8 +140,9 @@ func archivedChanges(tx *postgres.Tx, rows []Row, archived bool, moments []wire.
 	return all
 }
 
-func nows(n int) []wire.Time {
-	all, now := make([]wire.Time, n), wire.Now()
+func repeatNow(n int) []wire.Time {
+	all := make([]wire.Time, n)
+	now := wire.Now()
 	for i := range all {
 		all[i] = now
 	}
@@ -142,13 +154,17 @@ func setArchivedAll(tx *postgres.Tx, all []Change) {
 	if len(all) == 0 {
 		return
 	}
-	ids, moments, archived := make([]id.ID, len(all)), make([]wire.Time, len(all)), all[0].ArchivedAt != nil
+
+	ids := make([]id.ID, len(all))
+	moments := make([]wire.Time, len(all))
+	archived := all[0].ArchivedAt != nil
 	var tags sideRows
 	for i := range all {
 		ids[i], moments[i] = all[i].ID, all[i].UpdatedAt
 		tags.add(&all[i].before, all[i].Tag...)
 	}
-	unique(tx.Queue(`WITH moved AS (UPDATE contact c SET archived_at = CASE
+
+	convertTaken(tx.Queue(`WITH moved AS (UPDATE contact c SET archived_at = CASE
 		WHEN $4 THEN x.at END, updated_at = x.at, edit = c.edit + 1
 			FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE c.org_id = $1 AND c.id = x.id
 			AND (c.archived_at IS NULL) = $4 RETURNING 1)

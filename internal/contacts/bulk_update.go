@@ -25,11 +25,11 @@ func BulkUpdate(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patc
 	rate Scorer,
 ) (changed []Change, refused []Refused, err error) {
 	d := newDefinitions(tx)
-	if changed, refused, err = d.plan(ctx, tx, ids, s, patch, rate); err != nil {
+	if changed, refused, err = d.planChanges(ctx, tx, ids, s, patch, rate); err != nil {
 		return nil, nil, err
 	}
 	makeSegments(tx, d.newKeys)
-	d.define()
+	d.queueDefinitions()
 	if err := updateAll(tx, changed); err != nil {
 		return nil, nil, err
 	}
@@ -40,24 +40,25 @@ func BulkUpdate(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patc
 func PlanBulkUpdate(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patch func(c *Contact) Patch,
 	rate Scorer,
 ) (changed []Change, refused []Refused, err error) {
-	return newDefinitions(tx).plan(ctx, tx, ids, s, patch, rate)
+	return newDefinitions(tx).planChanges(ctx, tx, ids, s, patch, rate)
 }
 
-// plan locks the contacts and computes their changes.
-func (d *definitions) plan(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patch func(c *Contact) Patch,
-	rate Scorer,
+// planChanges locks the contacts and computes their changes.
+func (d *definitions) planChanges(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope,
+	patch func(c *Contact) Patch, rate Scorer,
 ) (changed []Change, refused []Refused, err error) {
-	d.read(true, true)
+	d.queueReads(true, true)
 	rows, err := LockAll(ctx, tx, ids, s)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for i := range rows {
 		p := patch(&rows[i].Contact)
 		p.Email = wire.Field[string]{}
-		ch, err := next(&rows[i], &p, "", rate)
+		ch, err := patchedChange(&rows[i], &p, "", rate)
 		if err == nil {
-			if f := d.allowed(&rows[i].Contact, &ch.Contact, ""); f != nil {
+			if f := d.checkAdditions(&rows[i].Contact, &ch.Contact, ""); f != nil {
 				err = f
 			}
 		}
@@ -70,6 +71,7 @@ func (d *definitions) plan(ctx context.Context, tx *postgres.Tx, ids []id.ID, s 
 			changed = append(changed, ch)
 		}
 	}
+
 	return changed, refused, nil
 }
 
@@ -78,7 +80,7 @@ func (d *definitions) plan(ctx context.Context, tx *postgres.Tx, ids []id.ID, s 
 func ValidatePatch(ctx context.Context, tx *postgres.Tx, p *Patch, path string) error {
 	blank := Contact{Stage: DefaultStage, Attributes: map[string]any{}}
 	c := blank
-	wrong := p.apply(&c, path)
+	wrong := p.applyTo(&c, path)
 	if p.Email.Set {
 		wrong = append(wrong,
 			fault.FieldError{
@@ -86,16 +88,18 @@ func ValidatePatch(ctx context.Context, tx *postgres.Tx, p *Patch, path string) 
 				Detail: "An address belongs to one contact.",
 			})
 	}
-	if err := invalid(wrong); err != nil {
+	if err := invalidFields(wrong); err != nil {
 		return err
 	}
+
 	d := newDefinitions(tx)
-	d.read(true, true)
+	d.queueReads(true, true)
 	if err := tx.Flush(ctx); err != nil {
 		return err
 	}
-	if f := d.allowed(&blank, &c, path); f != nil {
-		return invalid(f.Fields)
+	if f := d.checkAdditions(&blank, &c, path); f != nil {
+		return invalidFields(f.Fields)
 	}
+
 	return nil
 }

@@ -23,6 +23,7 @@ func stagesOf(part *filter.Filter) []string {
 	if !ok || field != "stage" {
 		return nil
 	}
+
 	switch value := value.(type) {
 	case string:
 		if op == filter.Eq {
@@ -33,6 +34,7 @@ func stagesOf(part *filter.Filter) []string {
 			return value
 		}
 	}
+
 	return nil
 }
 
@@ -42,6 +44,7 @@ func (p *page) holdStages(ctx context.Context, tx *postgres.Tx) ([]string, error
 	if p.sort != Highest && p.sort != Lowest {
 		return nil, nil
 	}
+
 	for i, part := range p.rest {
 		stages := stagesOf(part)
 		if len(stages) == 0 || len(stages) > 1 && (len(p.rest) > 1 || len(stages) > maxStagesByIndex) {
@@ -57,6 +60,7 @@ func (p *page) holdStages(ctx context.Context, tx *postgres.Tx) ([]string, error
 		p.rest = slices.Concat(p.rest[:i], p.rest[i+1:])
 		return nil, nil
 	}
+
 	return nil, nil
 }
 
@@ -73,24 +77,25 @@ func scoresHaveStages(ctx context.Context, tx *postgres.Tx) (all bool, err error
 
 // byStages returns the page of contacts in one of the stages: the page of each stage from the index, merged.
 func (p *page) byStages(stages []string) (*query, string, error) {
-	q := start(p.org, p.f)
+	q := newQuery(p.org, p.f)
 	var pages []string
 	for _, stage := range slices.Compact(slices.Sorted(slices.Values(stages))) {
 		p.source.where = func(q *query) string { return "o.stage = " + q.arg(stage) }
-		keys, err := p.keys(q, nil, p.limit)
+		keys, err := p.sourceKeys(q, nil, p.limit)
 		if err != nil {
 			return nil, "", err
 		}
 		pages = append(pages, "("+keys+")")
 	}
-	q.sortKey, q.sortID = "u.at", "u.id"
+	q.sortKey = "u.at"
+	q.sortID = "u.id"
 	return q, q.rowsOf(p.sort, "SELECT u.at, u.id FROM ("+strings.Join(pages, "\nUNION ALL\n")+") AS u"+
-		q.ordered(p.sort, p.limit)), nil
+		q.orderLimit(p.sort, p.limit)), nil
 }
 
 // fillStages fills at most n score rows of tx's org that have no stage, and returns how many it filled.
 func fillStages(ctx context.Context, tx *postgres.Tx, n int) (int64, error) {
-	tx.Queue(byKeys)
+	ByKeys(tx)
 	return tx.Exec(ctx, `
 		WITH unfilled AS (
 			SELECT contact_id FROM contact_score WHERE org_id = $1 AND stage IS NULL LIMIT $2
@@ -108,7 +113,7 @@ func FillStages(ctx context.Context, system, app *postgres.DB) error {
 	for ctx.Err() == nil {
 		var org id.ID
 		err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-			tx.Queue(byKeys)
+			ByKeys(tx)
 			return tx.QueryRow(ctx, `SELECT org_id FROM contact_score WHERE stage IS NULL LIMIT 1`, nil, &org)
 		})
 		if postgres.None(err) {
@@ -128,5 +133,6 @@ func FillStages(ctx context.Context, system, app *postgres.DB) error {
 			return nil
 		}
 	}
+
 	return nil
 }

@@ -33,18 +33,20 @@ func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 		ID: id.New(), Stage: DefaultStage, Tag: []string{}, Segment: []string{}, Attributes: map[string]any{},
 		CreatedAt: now, UpdatedAt: now,
 	}
-	if err := invalid(p.create(&c, "")); err != nil {
+	if err := invalidFields(p.applyToNew(&c, "")); err != nil {
 		return Row{}, err
 	}
+
 	c.LeadScore, c.Score = rate(&c)
 	if p.Stage.Set {
-		askStage(tx, c.Stage)
+		queueStageCheck(tx, c.Stage)
 	}
 	makeSegments(tx, c.Segment)
 	defineFields(tx, c.Attributes)
-	if err := insert(tx, &c); err != nil {
+	if err := queueInsert(tx, &c); err != nil {
 		return Row{}, err
 	}
+
 	return Row{Contact: c, Edit: 1}, nil
 }
 
@@ -54,64 +56,72 @@ func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 // Update may be called concurrently for one contact: the row is locked, so of several calls that require the same edit
 // exactly one succeeds.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match, p *Patch, rate Scorer) (Change, error) {
-	was, err := lock(ctx, tx, i, false)
+	was, err := lockContact(ctx, tx, i, false)
 	if err != nil {
 		return Change{}, err
 	}
-	if err := match.check(was.Edit); err != nil {
+	if err := match.checkEdit(was.Edit); err != nil {
 		return Change{}, err
 	}
-	ch, err := next(&was, p, "", rate)
+
+	ch, err := patchedChange(&was, p, "", rate)
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
 	if _, moved := ch.Previous["stage"]; moved {
-		askStage(tx, ch.Stage)
+		queueStageCheck(tx, ch.Stage)
 	}
-	makeSegments(tx, without(ch.Segment, was.Segment))
-	defineFields(tx, news(was.Attributes, ch.Attributes))
-	if err := update(tx, &was, &ch.Contact); err != nil {
+	makeSegments(tx, withoutKeys(ch.Segment, was.Segment))
+	defineFields(tx, changedValues(was.Attributes, ch.Attributes))
+	if err := queueUpdate(tx, &was, &ch.Contact); err != nil {
 		return Change{}, err
 	}
+
 	return ch, nil
 }
 
-// next returns the row that p makes of was, re-scored, without writing it.
-func next(was *Row, p *Patch, path string, rate Scorer) (Change, error) {
+// patchedChange returns the row that p makes of was, re-scored, without writing it.
+func patchedChange(was *Row, p *Patch, path string, rate Scorer) (Change, error) {
 	c := was.Contact
-	if err := invalid(p.apply(&c, path)); err != nil {
+	if err := invalidFields(p.applyTo(&c, path)); err != nil {
 		return Change{}, err
 	}
 	if p.Segment.Set {
 		c.Segment = was.mergeSegments(c.Segment)
 	}
-	ch := Change{Row: *was, before: was.Contact, Previous: changes(&was.Contact, &c)}
+	ch := Change{Row: *was, before: was.Contact, Previous: previousValues(&was.Contact, &c)}
 	if !ch.Changed() {
 		return ch, nil
 	}
+
 	c.LeadScore, c.Score = rate(&c)
-	ch.Previous = changes(&was.Contact, &c)
+	ch.Previous = previousValues(&was.Contact, &c)
 	c.UpdatedAt = wire.Now()
-	ch.Contact, ch.Edit = c, was.Edit+1
+	ch.Contact = c
+	ch.Edit = was.Edit + 1
 	return ch, nil
 }
 
 // Archive hides the contact from lists and look-ups. It does nothing if the contact is already archived, and then does
 // not call match, so that a repeated call has the same result.
 func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match Match) (Change, error) {
-	was, err := lock(ctx, tx, i, true)
+	was, err := lockContact(ctx, tx, i, true)
 	if err != nil {
 		return Change{}, err
 	}
+
 	ch := Change{Row: was, before: was.Contact}
 	if was.ArchivedAt != nil {
 		return ch, nil
 	}
-	if err := match.check(was.Edit); err != nil {
+	if err := match.checkEdit(was.Edit); err != nil {
 		return Change{}, err
 	}
+
 	now := wire.Now()
-	ch.ArchivedAt, ch.UpdatedAt, ch.Edit = &now, now, was.Edit+1
+	ch.ArchivedAt = &now
+	ch.UpdatedAt = now
+	ch.Edit = was.Edit + 1
 	ch.Previous = map[string]any{"archived_at": nil}
 	tx.Queue(`UPDATE contact SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), i, now)
@@ -122,17 +132,21 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match Match) (Change
 // Restore undoes Archive. It does nothing if the contact is live. If another contact has taken the address, the error
 // is a TakenError.
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
-	was, err := lock(ctx, tx, i, true)
+	was, err := lockContact(ctx, tx, i, true)
 	if err != nil {
 		return Change{}, err
 	}
+
 	ch := Change{Row: was, before: was.Contact}
 	if was.ArchivedAt == nil {
 		return ch, nil
 	}
-	ch.ArchivedAt, ch.UpdatedAt, ch.Edit = nil, wire.Now(), was.Edit+1
+
+	ch.ArchivedAt = nil
+	ch.UpdatedAt = wire.Now()
+	ch.Edit = was.Edit + 1
 	ch.Previous = map[string]any{"archived_at": was.ArchivedAt}
-	unique(
+	convertTaken(
 		tx.Queue(
 			`UPDATE contact SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
 			tx.Org(), i, ch.UpdatedAt), Fold(was.Email))

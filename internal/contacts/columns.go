@@ -19,26 +19,27 @@ import (
 type Text struct {
 	Name    string                  // of the column, the JSON member and the field of a filter or file
 	Of      func(*Contact) **string // returns the address of the value
-	In      func(*Patch) *member    // returns the address of the patch's member
+	In      func(*Patch) *part      // returns the address of the patch's member
 	longest int                     // maximum number of characters
 }
 
-// member is a text member of a patch.
-type member = wire.Field[string]
+// part is a text member of a patch.
+type part = wire.Field[string]
 
 var optionalTexts = []Text{
-	text("phone", func(c *Contact) **string { return &c.Phone }, func(p *Patch) *member { return &p.Phone }).
+	newText("phone", func(c *Contact) **string { return &c.Phone }, func(p *Patch) *part { return &p.Phone }).
 		upTo(maxPhone),
-	text("job_title", func(c *Contact) **string { return &c.JobTitle }, func(p *Patch) *member { return &p.JobTitle }),
-	text("source", func(c *Contact) **string { return &c.Source }, func(p *Patch) *member { return &p.Source }),
-	text("time_zone", func(c *Contact) **string { return &c.TimeZone }, func(p *Patch) *member { return &p.TimeZone }).
+	newText("job_title", func(c *Contact) **string { return &c.JobTitle }, func(p *Patch) *part { return &p.JobTitle }),
+	newText("source", func(c *Contact) **string { return &c.Source }, func(p *Patch) *part { return &p.Source }),
+	newText("time_zone", func(c *Contact) **string { return &c.TimeZone },
+		func(p *Patch) *part { return &p.TimeZone }).
 		upTo(maxKey),
-	text("country", func(c *Contact) **string { return &c.Country }, func(p *Patch) *member { return &p.Country }).
+	newText("country", func(c *Contact) **string { return &c.Country }, func(p *Patch) *part { return &p.Country }).
 		upTo(maxKey),
 }
 
-// text returns a Text of at most maxName characters.
-func text(name string, of func(*Contact) **string, in func(*Patch) *member) Text {
+// textField returns a Text of at most maxName characters.
+func newText(name string, of func(*Contact) **string, in func(*Patch) *part) Text {
 	return Text{Name: name, Of: of, In: in, longest: maxName}
 }
 
@@ -85,7 +86,7 @@ var contactColumns = slices.Concat(
 		fieldColumn("company_id", "uuid", func(c *Contact) **id.ID { return &c.CompanyID }),
 		fieldColumn("stage", "text", func(c *Contact) *string { return &c.Stage }),
 		fieldColumn("tags", "text", func(c *Contact) *[]string { return &c.Tag }).
-			cast("text[]", arrayOf(func(w *writtenContact) string { return arrayLiteral(w.Tag) })),
+			withCast("text[]", arrayOf(func(w *writtenContact) string { return arrayLiteral(w.Tag) })),
 		{
 			name: "attributes", element: "text", conversion: "::jsonb",
 			value:  func(w *writtenContact) any { return w.attributes },
@@ -146,7 +147,7 @@ func writtenOf(c *Contact, words []string) (writtenContact, error) {
 	if err != nil {
 		return writtenContact{}, fmt.Errorf("encode attributes: %w", err)
 	}
-	w := writtenContact{Contact: c, address: Fold(c.Email), attributes: string(attributes), words: line(words)}
+	w := writtenContact{Contact: c, address: Fold(c.Email), attributes: string(attributes), words: wordLine(words)}
 	if c.Consent != nil {
 		consent, err := json.Marshal(c.Consent)
 		if err != nil {
@@ -185,9 +186,10 @@ func (c contactColumn) insertOnly() contactColumn {
 	return c
 }
 
-// cast returns c with elements that a statement for many contacts converts to the type to.
-func (c contactColumn) cast(to string, array func([]writtenContact) any) contactColumn {
-	c.conversion, c.array = "::"+to, array
+// withCast returns c with elements that a statement for many contacts converts to the type to.
+func (c contactColumn) withCast(to string, array func([]writtenContact) any) contactColumn {
+	c.conversion = "::" + to
+	c.array = array
 	return c
 }
 

@@ -52,18 +52,18 @@ var optionalUses = map[string]struct {
 	lines  int
 	reason string
 }{
-	"api/ai_context.go":                    {1, "the record that a model reads"},
-	"internal/contacts/imports/mapping.go": {1, "other names of the column in files"},
-	"internal/events/samples.go":           {1, "a sample value"},
-	"internal/sandbox/model/model.go":      {1, "the record that a model reads"},
-	"internal/scoring/contact.go":          {3, "a feature of the score"},
-	"internal/scoring/model.go":            {2, "a feature of the score"},
-	"internal/scoring/models/examples.go":  {2, "a feature of the score"},
-	"internal/scoring/of.go":               {2, "a feature of the score"},
-	"internal/scoring/prior.go":            {1, "a feature of the score"},
-	"migrations/0046_contact_find.sql":     {1, "folds the values of existing contacts"},
-	"migrations/0070_score_models.sql":     {2, "a feature of the score"},
-	"migrations/0111_engagement.sql":       {1, "a feature of the score"},
+	"api/ai_context.go":                   {1, "the record that a model reads"},
+	"internal/contacts/imports/names.go":  {1, "other names of the column in files"},
+	"internal/events/samples.go":          {1, "a sample value"},
+	"internal/sandbox/model/model.go":     {1, "the record that a model reads"},
+	"internal/scoring/contact.go":         {3, "a feature of the score"},
+	"internal/scoring/model.go":           {2, "a feature of the score"},
+	"internal/scoring/models/examples.go": {2, "a feature of the score"},
+	"internal/scoring/of.go":              {2, "a feature of the score"},
+	"internal/scoring/prior.go":           {1, "a feature of the score"},
+	"migrations/0046_contact_find.sql":    {1, "folds the values of existing contacts"},
+	"migrations/0070_score_models.sql":    {2, "a feature of the score"},
+	"migrations/0111_engagement.sql":      {1, "a feature of the score"},
 }
 
 // The job title stands for any optional text: a place is a line of Go or SQL that names it and that a new column needs.

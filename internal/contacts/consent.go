@@ -15,39 +15,39 @@ type Consent = events.Consent
 
 // ConsentPatch is a merge patch of a consent.
 type ConsentPatch struct {
-	Basis       member
-	Source      member
-	At          member
-	Text        member
-	ConfirmedAt member
+	Basis       part
+	Source      part
+	At          part
+	Text        part
+	ConfirmedAt part
 }
 
 var basis = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
 
-// A ConsentPart is a member of a consent, as a field of a filter or a column of a file.
+// A ConsentPart is a part of a consent, as a field of a filter or a column of a file.
 type ConsentPart struct {
 	Name string
 	Of   func(*Consent) string // "" if it has no value
-	In   func(*ConsentPatch) *member
+	In   func(*ConsentPatch) *part
 }
 
 var consentParts = []ConsentPart{
-	{"consent_basis", func(c *Consent) string { return c.Basis }, func(p *ConsentPatch) *member { return &p.Basis }},
+	{"consent_basis", func(c *Consent) string { return c.Basis }, func(p *ConsentPatch) *part { return &p.Basis }},
 	{
 		"consent_source", func(c *Consent) string { return textOr(c.Source) },
-		func(p *ConsentPatch) *member { return &p.Source },
+		func(p *ConsentPatch) *part { return &p.Source },
 	},
-	{"consent_at", func(c *Consent) string { return c.At.String() }, func(p *ConsentPatch) *member { return &p.At }},
+	{"consent_at", func(c *Consent) string { return c.At.String() }, func(p *ConsentPatch) *part { return &p.At }},
 	{
 		"consent_text", func(c *Consent) string { return textOr(c.Text) },
-		func(p *ConsentPatch) *member { return &p.Text },
+		func(p *ConsentPatch) *part { return &p.Text },
 	},
 	{"consent_confirmed_at", func(c *Consent) string {
 		if c.ConfirmedAt == nil {
 			return ""
 		}
 		return c.ConfirmedAt.String()
-	}, func(p *ConsentPatch) *member { return &p.ConfirmedAt }},
+	}, func(p *ConsentPatch) *part { return &p.ConfirmedAt }},
 }
 
 // ConsentNames returns the names of the parts of a consent.
@@ -76,11 +76,12 @@ func textOr(s *string) string {
 	return *s
 }
 
-// consent merges in into a copy of before. null removes the consent.
-func (v *checker) consent(in wire.Field[ConsentPatch], before *Consent) *Consent {
+// mergeConsent merges in into a copy of before. null removes the consent.
+func (c *checker) mergeConsent(in wire.Field[ConsentPatch], before *Consent) *Consent {
 	if in.Null {
 		return nil
 	}
+
 	out := Consent{At: wire.Now()}
 	if before != nil {
 		out = *before
@@ -89,43 +90,45 @@ func (v *checker) consent(in wire.Field[ConsentPatch], before *Consent) *Consent
 	switch {
 	case p.Basis.Set && !p.Basis.Null:
 		if out.Basis = strings.TrimSpace(p.Basis.Value); !basis.MatchString(out.Basis) {
-			v.wrong("consent/basis", "invalid_format",
+			c.addError("consent/basis", "invalid_format",
 				"A basis has 1 to 64 lower-case letters, digits, hyphens and underscores, such as consent.")
 		}
 	case p.Basis.Null || out.Basis == "":
-		v.wrong("consent/basis", "required", "A consent has a basis, such as consent or legitimate_interest.")
+		c.addError("consent/basis", "required", "A consent has a basis, such as consent or legitimate_interest.")
 	}
-	v.optional("consent/source", p.Source, &out.Source, maxName)
+
+	c.applyOptional("consent/source", p.Source, &out.Source, maxName)
 	if p.Text.Set {
 		out.Text = nil
 		if s := strings.TrimSpace(p.Text.Value); s != "" && !p.Text.Null {
 			out.Text = &s
 		}
 		if utf8.RuneCountInString(p.Text.Value) > maxText {
-			v.wrong("consent/text", "too_long", "At most 2000 characters are allowed.")
+			c.addError("consent/text", "too_long", "At most 2000 characters are allowed.")
 		}
 	}
-	if at := v.moment("consent/at", p.At); at != nil {
+	if at := c.parseMoment("consent/at", p.At); at != nil {
 		out.At = *at
 	}
 	if p.ConfirmedAt.Set {
-		out.ConfirmedAt = v.moment("consent/confirmed_at", p.ConfirmedAt)
+		out.ConfirmedAt = c.parseMoment("consent/confirmed_at", p.ConfirmedAt)
 	}
+
 	return &out
 }
 
-// moment returns a time between 1970 and now, or nil if there is none.
-func (v *checker) moment(field string, in member) *wire.Time {
+// parseMoment returns a time between 1970 and now, or nil if there is none.
+func (c *checker) parseMoment(field string, in part) *wire.Time {
 	if !in.Set || in.Null || strings.TrimSpace(in.Value) == "" {
 		return nil
 	}
 	var t wire.Time
 	if err := t.UnmarshalText([]byte(strings.TrimSpace(in.Value))); err != nil {
-		v.wrong(field, "invalid_time", "This is not an RFC 3339 time.")
+		c.addError(field, "invalid_time", "This is not an RFC 3339 time.")
 		return nil
 	}
 	if t.Before(time.Unix(0, 0)) || t.After(time.Now().Add(time.Minute)) {
-		v.wrong(field, "out_of_range", "The time lies between 1970 and now.")
+		c.addError(field, "out_of_range", "The time lies between 1970 and now.")
 	}
 	return &t
 }

@@ -19,21 +19,21 @@ import (
 // Statements of the same batch check a change against the org's data. The commit is sent before the first result is
 // read, so a violation must be an error of the server: the function refuse() of the migration raises it.
 
-// ask queues a statement that calls refuse on a violation. fields builds the field errors from the detail that refuse
-// reports.
-func ask(tx *postgres.Tx, fields func(about string) []fault.FieldError, sql string, args ...any) {
+// queueCheck queues a statement that calls refuse on a violation. fields builds the field errors from the detail that
+// refuse reports.
+func queueCheck(tx *postgres.Tx, fields func(about string) []fault.FieldError, sql string, args ...any) {
 	tx.Queue(sql, args...).Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "FW001" {
-			return invalid(fields(pg.Detail))
+			return invalidFields(fields(pg.Detail))
 		}
 		return err
 	}
 }
 
-// askStage queues a check that the org has the stage.
-func askStage(tx *postgres.Tx, stage string) {
-	ask(tx, func(about string) []fault.FieldError {
+// queueStageCheck queues a check that the org has the stage.
+func queueStageCheck(tx *postgres.Tx, stage string) {
+	queueCheck(tx, func(about string) []fault.FieldError {
 		var stages []string
 		_ = json.Unmarshal([]byte(about), &stages) // the fault is valid without the list, too
 		return []fault.FieldError{unknownStage("", stage, stages)}
@@ -54,17 +54,18 @@ func makeSegments(tx *postgres.Tx, keys []string) {
 	if len(keys) == 0 {
 		return
 	}
+
 	ids := make([]id.ID, len(keys))
 	for i := range ids {
 		ids[i] = id.New()
 	}
 	// segment_room of the migration enforces the limit
-	ask(tx, func(string) []fault.FieldError { return []fault.FieldError{tooManySegments("")} },
+	queueCheck(tx, func(string) []fault.FieldError { return []fault.FieldError{tooManySegments("")} },
 		`INSERT INTO segment (org_id, id, key, name, kind, created_at, updated_at)
 		SELECT $1, i, k, k, 'static', $4, $4 FROM unnest($2::uuid[], $3::text[]) AS new (i, k)
 		ON CONFLICT (org_id, key) DO NOTHING`,
 		tx.Org(), ids, keys, wire.Now())
-	ask(tx, func(about string) []fault.FieldError {
+	queueCheck(tx, func(about string) []fault.FieldError {
 		if key, archived := strings.CutPrefix(about, "-"); archived {
 			return []fault.FieldError{archivedSegment("", key)}
 		}
@@ -108,6 +109,7 @@ func defineFields(tx *postgres.Tx, values map[string]any) {
 	if len(values) == 0 {
 		return
 	}
+
 	keys := slices.Sorted(maps.Keys(values))
 	types := make([]string, len(keys))
 	for i, k := range keys {
@@ -124,7 +126,7 @@ func defineFields(tx *postgres.Tx, values map[string]any) {
 		WHERE NOT EXISTS (SELECT FROM contact_field f WHERE f.org_id = $1 AND f.key = k AND f.archived_at IS NULL) `+
 		defineAgain,
 		tx.Org(), keys, types, wire.Now())
-	ask(tx, func(about string) (wrong []fault.FieldError) {
+	queueCheck(tx, func(about string) (wrong []fault.FieldError) {
 		var defined map[string]Type
 		if err := json.Unmarshal([]byte(about), &defined); err != nil {
 			return []fault.FieldError{wrongType("", "", String)}
@@ -138,14 +140,14 @@ func defineFields(tx *postgres.Tx, values map[string]any) {
 			JOIN unnest($2::text[], $3::text[]) AS sent (k, t) ON sent.k = f.key
 		WHERE f.org_id = $1 AND f.type <> sent.t AND NOT (f.type = 'string' AND sent.t = 'date') HAVING count(*) > 0`,
 		tx.Org(), keys, types)
-	ask(tx, func(string) []fault.FieldError { return []fault.FieldError{tooManyFields("")} },
+	queueCheck(tx, func(string) []fault.FieldError { return []fault.FieldError{tooManyFields("")} },
 		`SELECT refuse('fields', '') FROM contact_field WHERE org_id = $1 AND archived_at IS NULL
 			HAVING count(*) > $2`, tx.Org(), maxFields)
 }
 
 func wrongType(path, key string, t Type) fault.FieldError {
 	return fault.FieldError{
-		Pointer: "#/" + path + "attributes/" + escape(key), Code: "wrong_type",
+		Pointer: "#/" + path + "attributes/" + escapePointer(key), Code: "wrong_type",
 		Detail: "This custom field is defined as " + string(t) + ".",
 	}
 }

@@ -33,7 +33,7 @@ type Scorer func(c *Contact) (lead float64, from events.ContactScore)
 // accepts every edit.
 type Match func(edit int64) error
 
-func (m Match) check(edit int) error {
+func (m Match) checkEdit(edit int) error {
 	if m == nil {
 		return nil
 	}
@@ -60,4 +60,4 @@ func Exists(holder id.ID) *fault.Fault {
 	return f
 }
 
-func missing() *fault.Fault { return fault.New(fault.NotFound, "There is no such contact.") }
+func notFound() *fault.Fault { return fault.New(fault.NotFound, "There is no such contact.") }

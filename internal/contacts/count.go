@@ -14,7 +14,7 @@ const counted = 1000
 
 // Count returns the exact number of contacts that f selects. Its cost is proportional to that number.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	q := build(tx.Org(), f, Newest)
+	q := buildQuery(tx.Org(), f, Newest)
 	var n int64
 	tx.Queue(planning)
 	err := tx.QueryRow(ctx, "SELECT count(*) "+q.from.String()+" WHERE "+q.where.String(), q.args, &n)
@@ -27,18 +27,21 @@ func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 	if len(f.Words) > 0 {
 		return estimateWords(ctx, tx, f)
 	}
-	set, err := findSelectiveSet(ctx, tx, f, Newest, usual().few)
+
+	set, err := findSelectiveSet(ctx, tx, f, Newest, usualEffort().few)
 	if err != nil {
 		return 0, err
 	}
 	if set != nil && set.rows <= counted {
-		return countIn(ctx, tx, build(tx.Org(), f, Newest), set.once)
+		return countIn(ctx, tx, buildQuery(tx.Org(), f, Newest), set.once)
 	}
-	n, err := build(tx.Org(), f, Newest).estimate(ctx, tx, f.Where != nil && f.Where.Asks(filter.Contains),
+
+	n, err := buildQuery(tx.Org(), f, Newest).estimateCount(ctx, tx, f.Where != nil && f.Where.Asks(filter.Contains),
 		false)
 	if set != nil {
 		n = min(n, int64(set.rows))
 	}
+
 	return n, err
 }
 
@@ -52,36 +55,36 @@ func countIn(ctx context.Context, tx *postgres.Tx, q *query, set func(q *query) 
 
 // estimateWords counts exactly if one of the words is selective; the cost is the number of contacts with that word.
 func estimateWords(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	e := usual()
+	e := usualEffort()
 	e.few = counted
-	all, _, err := terms(ctx, tx, f, e)
+	all, _, err := countTerms(ctx, tx, f, e)
 	if err != nil {
 		return 0, err
 	}
-	r := rarest(all, e.few)
+	r := rarestTerm(all, e.few)
 	if r < 0 {
-		return build(tx.Org(), f, Newest).estimate(ctx, tx, false, true)
+		return buildQuery(tx.Org(), f, Newest).estimateCount(ctx, tx, false, true)
 	}
-	return countIn(ctx, tx, build(tx.Org(), f.wordless(), Newest), func(q *query) string {
-		return q.only(all, r)
+	return countIn(ctx, tx, buildQuery(tx.Org(), f.withoutWords(), Newest), func(q *query) string {
+		return q.onlyTerm(all, r)
 	})
 }
 
 // quick is the maximum planner cost of a count that is executed: a few milliseconds.
 const quick = 1000
 
-// estimate counts up to the bound if that is cheap, and otherwise uses the planner alone; beyond means that the number
-// is known to exceed the bound. blind means that the planner has no statistics for a condition, so the cost of the scan
-// without a limit decides.
-func (q *query) estimate(ctx context.Context, tx *postgres.Tx, blind, beyond bool) (int64, error) {
+// estimateCount counts up to the bound if that is cheap, and otherwise uses the planner alone; beyond means that the
+// number is known to exceed the bound. blind means that the planner has no statistics for a condition, so the cost of
+// the scan without a limit decides.
+func (q *query) estimateCount(ctx context.Context, tx *postgres.Tx, blind, beyond bool) (int64, error) {
 	sql, args := "SELECT 1 "+q.from.String()+" WHERE "+q.where.String(), q.args
 	first := sql + " LIMIT " + q.arg(counted+1)
-	cost, rows, err := expected(ctx, tx, first, q.args)
+	cost, rows, err := explainCost(ctx, tx, first, q.args)
 	if err != nil {
 		return 0, err
 	}
 	if blind {
-		if cost, rows, err = expected(ctx, tx, sql, args); err != nil {
+		if cost, rows, err = explainCost(ctx, tx, sql, args); err != nil {
 			return 0, err
 		}
 	}
@@ -98,21 +101,23 @@ func (q *query) estimate(ctx context.Context, tx *postgres.Tx, blind, beyond boo
 		least = n
 	}
 	if rows < 0 { // the plan does not show the rows without the limit
-		if _, rows, err = expected(ctx, tx, sql, args); err != nil {
+		if _, rows, err = explainCost(ctx, tx, sql, args); err != nil {
 			return 0, err
 		}
 	}
+
 	return max(least, rows), nil
 }
 
-// expected returns the planner's cost of a statement, and its row estimate without the limit, or -1 if the plan does
+// explainCost returns the planner's cost of a statement, and its row estimate without the limit, or -1 if the plan does
 // not show it.
-func expected(ctx context.Context, tx *postgres.Tx, sql string, args []any) (cost float64, rows int64, err error) {
+func explainCost(ctx context.Context, tx *postgres.Tx, sql string, args []any) (cost float64, rows int64, err error) {
 	var raw []byte
 	tx.Queue(planning)
 	if err := tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+sql, args, &raw); err != nil {
 		return 0, 0, fmt.Errorf("estimate: %w", err)
 	}
+
 	type node struct {
 		Type  string  `json:"Node Type"`
 		Cost  float64 `json:"Total Cost"`
@@ -123,6 +128,7 @@ func expected(ctx context.Context, tx *postgres.Tx, sql string, args []any) (cos
 	if err := json.Unmarshal(raw, &plan); err != nil || len(plan) == 0 {
 		return 0, 0, fmt.Errorf("read plan: %w", err)
 	}
+
 	top := plan[0].Plan
 	switch {
 	case top.Type != "Limit":

@@ -36,8 +36,8 @@ func newDefinitions(tx *postgres.Tx) *definitions {
 	}
 }
 
-// read queues the reads of the definitions that allowed needs.
-func (d *definitions) read(attributes, segments bool) {
+// queueReads queues the reads of the definitions that checkAdditions needs.
+func (d *definitions) queueReads(attributes, segments bool) {
 	d.tx.Queue(`SELECT stages FROM org WHERE id = $1`, d.tx.Org()).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&d.stages)
 	})
@@ -57,7 +57,8 @@ func (d *definitions) read(attributes, segments bool) {
 				dynamic, archived bool
 			)
 			_, err := pgx.ForEachRow(rows, []any{&key, &dynamic, &archived}, func() error {
-				d.dynamic[key], d.shelved[key] = dynamic, archived
+				d.dynamic[key] = dynamic
+				d.shelved[key] = archived
 				return nil
 			})
 			return err
@@ -65,14 +66,14 @@ func (d *definitions) read(attributes, segments bool) {
 	}
 }
 
-// allowed checks what the change from was to c adds against the org's definitions, and records the definitions that
-// must be created.
-func (d *definitions) allowed(was, c *Contact, path string) *fault.Fault {
+// checkAdditions checks what the change from was to c adds against the org's definitions, and records the definitions
+// that must be created.
+func (d *definitions) checkAdditions(was, c *Contact, path string) *fault.Fault {
 	var wrong []fault.FieldError
-	if c.Stage != was.Stage && !has(d.stages, c.Stage) {
+	if c.Stage != was.Stage && !containsKey(d.stages, c.Stage) {
 		wrong = append(wrong, unknownStage(path, c.Stage, d.stages))
 	}
-	segments := without(c.Segment, was.Segment)
+	segments := withoutKeys(c.Segment, was.Segment)
 	for _, s := range segments {
 		switch {
 		case d.shelved[s]:
@@ -81,7 +82,9 @@ func (d *definitions) allowed(was, c *Contact, path string) *fault.Fault {
 			wrong = append(wrong, dynamicSegment(path, s))
 		}
 	}
-	values, define := news(was.Attributes, c.Attributes), map[string]Type{}
+
+	values := changedValues(was.Attributes, c.Attributes)
+	define := map[string]Type{}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		t, ok := d.types[key]
 		if !ok {
@@ -94,34 +97,42 @@ func (d *definitions) allowed(was, c *Contact, path string) *fault.Fault {
 			wrong = append(wrong, wrongType(path, key, t))
 		}
 	}
+
 	if len(d.types)+len(define) > maxFields {
 		wrong = append(wrong, tooManyFields(path))
 	}
 	if len(wrong) > 0 {
 		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The row has invalid fields.", Fields: wrong}
 	}
+
 	for key, t := range define {
-		d.types[key], d.newTypes[key] = t, t
+		d.types[key] = t
+		d.newTypes[key] = t
 	}
+
 	for _, s := range segments {
 		if !d.isNewKey[s] {
 			d.isNewKey[s] = true
 			d.newKeys = append(d.newKeys, s)
 		}
 	}
+
 	return nil
 }
 
-// define queues the new definitions and checks that no concurrent transaction created a different one for the same key.
-func (d *definitions) define() {
+// queueDefinitions queues the new definitions and checks that no concurrent transaction created a different one for the
+// same key.
+func (d *definitions) queueDefinitions() {
 	if len(d.newTypes) == 0 {
 		return
 	}
+
 	keys := slices.Sorted(maps.Keys(d.newTypes))
 	types := make([]string, len(keys))
 	for i, k := range keys {
 		types[i] = string(d.newTypes[k])
 	}
+
 	d.tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`,
 		d.tx.Org())
 	d.tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at)

@@ -21,6 +21,7 @@ func validLocal(s string) bool {
 	if s == "" || len(s) > 64 || s[0] == '.' || s[len(s)-1] == '.' || strings.Contains(s, "..") {
 		return false
 	}
+
 	for _, r := range s {
 		switch {
 		case r >= utf8.RuneSelf:
@@ -33,6 +34,7 @@ func validLocal(s string) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -41,6 +43,7 @@ func validDomain(s string) bool {
 	if len(labels) < 2 {
 		return false
 	}
+
 	for _, l := range labels {
 		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' {
 			return false
@@ -51,5 +54,6 @@ func validDomain(s string) bool {
 			}
 		}
 	}
+
 	return strings.IndexFunc(labels[len(labels)-1], func(r rune) bool { return !unicode.IsDigit(r) }) >= 0
 }

@@ -7,7 +7,7 @@ import "github.com/funnelwork/funnelwork/internal/postgres"
 // InsertEach queues the rows of new contacts one by one; InsertAll queues them all at once.
 func InsertEach(tx *postgres.Tx, all []*Contact) error {
 	for _, c := range all {
-		if err := insert(tx, c); err != nil {
+		if err := queueInsert(tx, c); err != nil {
 			return err
 		}
 	}

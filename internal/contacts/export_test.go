@@ -10,7 +10,7 @@ import (
 
 // Statement returns the SQL of a list in which the planner chooses the way.
 func Statement(org id.ID, f *Filter, s Sort, after *Position, limit int) (string, []any, error) {
-	q, sql, err := newPage(org, f.onward(s, after), s, after, limit).whole()
+	q, sql, err := newPage(org, f.afterPosition(s, after), s, after, limit).plannedQuery()
 	if err != nil {
 		return "", nil, err
 	}
@@ -20,14 +20,14 @@ func Statement(org id.ID, f *Filter, s Sort, after *Position, limit int) (string
 // PageWays returns the statements of a page: with sets, with a stretch of n contacts, and gathered by each condition
 // that an index serves.
 func PageWays(org id.ID, f *Filter, s Sort, after *Position, limit, n int) (sql []string, args [][]any, err error) {
-	p := newPage(org, f.onward(s, after), s, after, limit)
-	ways := []func() (*query, string, error){p.members}
+	p := newPage(org, f.afterPosition(s, after), s, after, limit)
+	ways := []func() (*query, string, error){p.lookUpInSets}
 	if len(p.rest) > 0 {
-		ways = append(ways, func() (*query, string, error) { return p.stretch(n) })
+		ways = append(ways, func() (*query, string, error) { return p.stretchQuery(n) })
 	}
 	for _, part := range p.rest {
 		if hasIndex(part) {
-			ways = append(ways, func() (*query, string, error) { return p.gather(part, 1_000_000) })
+			ways = append(ways, func() (*query, string, error) { return p.gatherSet(part, 1_000_000) })
 		}
 	}
 	for _, way := range ways {
@@ -40,13 +40,35 @@ func PageWays(org id.ID, f *Filter, s Sort, after *Position, limit, n int) (sql 
 	return sql, args, nil
 }
 
+// OfText returns the pages by way of the contacts that contain a text: gathered, and looked up in list order. It
+// returns none if f has no such condition.
+func OfText(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) (pages [][]Row,
+	err error,
+) {
+	p := newPage(tx.Org(), f.afterPosition(s, after), s, after, limit)
+	text := p.textSearch()
+	if text == nil {
+		return nil, nil
+	}
+	for _, few := range []int{-1, 1_000_000} {
+		rows, err := p.ofText(ctx, tx, text, few, 1_000_000)
+		if err != nil {
+			return nil, err
+		}
+		if rows != nil {
+			pages = append(pages, rows)
+		}
+	}
+	return pages, nil
+}
+
 // Planning holds the planner settings of lists.
 const Planning = planning
 
 // Condition returns the condition of f on the rows c and s of live contacts. args starts with the org.
 func Condition(f *filter.Filter, args *[]any) string {
 	q := &query{args: *args, shelf: "false", live: "IS NULL"}
-	sql := f.SQL(q.column, q.arg)
+	sql := f.SQL(q.fieldColumn, q.arg)
 	*args = q.args
 	return sql
 }
@@ -59,8 +81,10 @@ const Both = both + " WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS
 func Search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position,
 	limit, few, companies, stretch int,
 ) ([]Row, error) {
-	return search(ctx, tx, f, s, after, limit, effort{
-		few: few, companies: companies, stretch: stretch, first: 1, marks: usual().marks, most: usual().most,
+	usual := usualEffort()
+
+	return searchWords(ctx, tx, f, s, after, limit, effort{
+		few: few, companies: companies, stretch: stretch, first: 1, marks: usual.marks, most: usual.most,
 	})
 }
 
@@ -72,15 +96,15 @@ func Ways(org id.ID, f *Filter, s Sort, companies []id.ID, limit int) (sql []str
 	}
 	for _, way := range []func() (*query, string, error){
 		func() (*query, string, error) {
-			return gather(org, f, s, nil, limit, func(q *query) string { return q.only(all, 0) })
+			return gatherQuery(org, f, s, nil, limit, func(q *query) string { return q.onlyTerm(all, 0) })
 		},
 		func() (*query, string, error) {
-			return gather(org, f, s, nil, limit, func(q *query) string { return q.together(all) })
+			return gatherQuery(org, f, s, nil, limit, func(q *query) string { return q.selectEveryTerm(all) })
 		},
 		func() (*query, string, error) {
-			return verify(org, f, all, s, nil, limit, companies)
+			return verifyQuery(org, f, all, s, nil, limit, companies)
 		},
-		func() (*query, string, error) { return walk(org, f, all, s, nil, limit, usual().stretch) },
+		func() (*query, string, error) { return walkQuery(org, f, all, s, nil, limit, usualEffort().stretch) },
 	} {
 		q, text, err := way()
 		if err != nil {

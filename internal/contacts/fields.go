@@ -74,16 +74,17 @@ func noField() *fault.Fault { return fault.New(fault.NotFound, "There is no such
 func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (CustomField, error) {
 	v := checker{}
 	if !ValidKey(key) {
-		v.wrong("key", "invalid_key",
+		v.addError("key", "invalid_key",
 			"A key has 1 to 64 printable characters, no slash, no blank at its ends, and is not dots alone.")
 	}
 	if strings.TrimSpace(label) == "" {
 		label = key
 	}
-	v.text("label", label, maxName)
-	if err := invalid(v.fields); err != nil {
+	v.checkText("label", label, maxName)
+	if err := invalidFields(v.fields); err != nil {
 		return CustomField{}, err
 	}
+
 	f := CustomField{Key: key, Label: label, Type: t, CreatedAt: wire.Now(), Edit: 1}
 	f.UpdatedAt = f.CreatedAt
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`,
@@ -98,7 +99,8 @@ func Define(ctx context.Context, tx *postgres.Tx, key, label string, t Type) (Cu
 	if n == 0 {
 		return CustomField{}, fault.New(fault.FieldExists, "A custom field with this key exists.")
 	}
-	ask(tx, func(string) []fault.FieldError {
+
+	queueCheck(tx, func(string) []fault.FieldError {
 		return []fault.FieldError{{Pointer: "#/key", Code: tooManyFields("").Code, Detail: tooManyFields("").Detail}}
 	},
 		`SELECT refuse('fields', '') FROM contact_field WHERE org_id = $1 AND archived_at IS NULL
@@ -117,6 +119,7 @@ func Relabel(ctx context.Context, tx *postgres.Tx, key string, allow func(*Custo
 	if err != nil {
 		return CustomField{}, fmt.Errorf("read field: %w", err)
 	}
+
 	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[CustomField])
 	switch {
 	case postgres.None(err):
@@ -124,14 +127,18 @@ func Relabel(ctx context.Context, tx *postgres.Tx, key string, allow func(*Custo
 	case err != nil:
 		return CustomField{}, err
 	}
+
 	if err := allow(&f); err != nil {
 		return CustomField{}, err
 	}
-	v, was := checker{}, f.Label
-	v.required("label", label, &f.Label, maxName)
-	if err := invalid(v.fields); err != nil || f.Label == was {
+
+	v := checker{}
+	was := f.Label
+	v.applyRequired("label", label, &f.Label, maxName)
+	if err := invalidFields(v.fields); err != nil || f.Label == was {
 		return f, err
 	}
+
 	f.UpdatedAt, f.Edit = wire.Now(), f.Edit+1
 	tx.Queue(`UPDATE contact_field SET label = $3, updated_at = $4, edit = $5 WHERE org_id = $1 AND key = $2`,
 		tx.Org(), key, f.Label, f.UpdatedAt, f.Edit)
@@ -157,9 +164,11 @@ func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) err
 	case archived:
 		return nil
 	}
-	if err := match.check(edit); err != nil {
+
+	if err := match.checkEdit(edit); err != nil {
 		return err
 	}
+
 	var reader string
 	err = tx.QueryRow(ctx,
 		`SELECT key FROM segment WHERE org_id = $1 AND archived_at IS NULL
@@ -170,6 +179,7 @@ func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) err
 	case !postgres.None(err):
 		return fmt.Errorf("look up segments that read the field: %w", err)
 	}
+
 	now := wire.Now()
 	tx.Queue(`UPDATE contact_field SET archived_at = $3, edit = edit + 1 WHERE org_id = $1 AND key = $2`, tx.Org(),
 		key, now)
@@ -179,5 +189,6 @@ func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) err
 		tx.Queue(`DELETE FROM contact_attribute WHERE org_id = $1 AND key = $2 AND `+column+` IS NOT NULL`, tx.Org(),
 			key)
 	}
+
 	return nil
 }

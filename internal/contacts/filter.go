@@ -48,10 +48,10 @@ type Position struct {
 }
 
 // Position returns the position of r in the order.
-func (s Sort) Position(r *Row) Position { return Position{Key: s.key(r), ID: r.ID} }
+func (s Sort) Position(r *Row) Position { return Position{Key: s.rowKey(r), ID: r.ID} }
 
-// key returns the sort key of r as text.
-func (s Sort) key(r *Row) string {
+// rowKey returns the sort key of r as text.
+func (s Sort) rowKey(r *Row) string {
 	switch s {
 	case Highest, Lowest:
 		return strconv.FormatFloat(r.LeadScore, 'g', -1, 64)
@@ -64,7 +64,7 @@ func (s Sort) key(r *Row) string {
 	return strconv.FormatInt(r.CreatedAt.UnixMicro(), 10)
 }
 
-func (s Sort) parse(key string) (any, error) {
+func (s Sort) parseKey(key string) (any, error) {
 	switch s {
 	case Highest, Lowest:
 		return strconv.ParseFloat(key, 64)
@@ -83,8 +83,8 @@ func (s Sort) direction() string {
 	return ""
 }
 
-// parts returns the conjuncts of the filter, without those that the position makes redundant.
-func (f *Filter) parts() []*filter.Filter {
+// neededConjuncts returns the conjuncts of the filter, without those that the position makes redundant.
+func (f *Filter) neededConjuncts() []*filter.Filter {
 	if f.Where == nil {
 		return nil
 	}
@@ -96,9 +96,9 @@ func (f *Filter) parts() []*filter.Filter {
 	})
 }
 
-// onward returns f for a page after a position, without the bounds on created_at that every later contact satisfies.
-// Otherwise the index scan would start at that bound instead of the position.
-func (f *Filter) onward(s Sort, after *Position) *Filter {
+// afterPosition returns f for a page after a position, without the bounds on created_at that every later contact
+// satisfies. Otherwise the index scan would start at that bound instead of the position.
+func (f *Filter) afterPosition(s Sort, after *Position) *Filter {
 	if after == nil || s != Newest && s != Oldest {
 		return f
 	}
@@ -112,14 +112,14 @@ func (f *Filter) onward(s Sort, after *Position) *Filter {
 	return &on
 }
 
-func (f *Filter) wordless() *Filter {
+func (f *Filter) withoutWords() *Filter {
 	rest := *f
 	rest.Words = nil
 	return &rest
 }
 
-// scored reports whether the list needs contact_score rows for its conditions or its order.
-func (f *Filter) scored(s Sort) bool {
+// needsScores reports whether the list needs contact_score rows for its conditions or its order.
+func (f *Filter) needsScores(s Sort) bool {
 	return s == Highest || s == Lowest || f.MinScore != nil ||
 		f.Where != nil && slices.Contains(f.Where.Fields(), "lead_score")
 }

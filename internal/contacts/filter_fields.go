@@ -47,10 +47,11 @@ var filterValues = map[string]string{
 // FilterFields returns every field that ParseFilter accepts in the org of tx: first those of each contact, then custom
 // fields, both by name. It reads the tables that ParseFilter reads.
 func FilterFields(ctx context.Context, tx *postgres.Tx) ([]FilterField, error) {
-	custom, err := types(ctx, tx)
+	custom, err := fieldTypes(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
+
 	out := make([]FilterField, 0, len(filterFields)+len(custom))
 	for _, name := range slices.Sorted(maps.Keys(filterFields)) {
 		f := describeField(name, filterFields[name].Type)
@@ -61,9 +62,11 @@ func FilterFields(ctx context.Context, tx *postgres.Tx) ([]FilterField, error) {
 		}
 		out = append(out, f)
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(custom)) {
 		out = append(out, describeField(attributePrefix+key, attributeTypes[custom[key]]))
 	}
+
 	return out, nil
 }
 

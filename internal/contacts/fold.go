@@ -23,8 +23,8 @@ func foldOf(s *string) *string {
 	return &folded
 }
 
-// line formats words for contact.words: each word is preceded by a space.
-func line(words []string) string {
+// wordLine formats words for contact.words: each word is preceded by a space.
+func wordLine(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}

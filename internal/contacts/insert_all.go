@@ -8,8 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Bulk versions of insert: one statement per table, because a statement costs more than a row. A test checks that both
-// write identical rows.
+// Bulk versions of queueInsert: one statement per table, because a statement costs more than a row. A test checks that
+// both write identical rows.
 
 // wide selects the arrays of contacts as rows u. Its arguments are those of wideOf.
 var wide = `unnest(` + joinColumns(contactColumns, func(i int, c *contactColumn) string {
@@ -34,13 +34,16 @@ INSERT INTO contact_score (org_id, contact_id, score, probability, version, conf
 SELECT $1, u.id, u.score, u.probability, u.version, u.confidence, u.score, u.segments::text[], u.scored_at, u.stage
 FROM ` + rated
 
-// insertAll is insert for many contacts, in the given order. If an address is taken, the TakenError does not name it.
+// insertAll is queueInsert for many contacts, in the given order. If an address is taken, the TakenError does not name
+// it.
 func insertAll(tx *postgres.Tx, all []*Contact) error {
 	if len(all) == 0 {
 		return nil
 	}
+
 	var words, tagged, members many
-	segments, found := make([][]string, len(all)), make([][]string, len(all))
+	segments := make([][]string, len(all))
+	found := make([][]string, len(all))
 	for i, c := range all {
 		found[i] = wordsOf(c)
 		words.add(c, found[i])
@@ -48,16 +51,18 @@ func insertAll(tx *postgres.Tx, all []*Contact) error {
 		members.add(c, c.Segment)
 		segments[i] = c.Segment
 	}
+
 	args, err := wideOf(tx.Org(), all, found)
 	if err != nil {
 		return err
 	}
-	unique(tx.Queue(insertAllSQL, args...), "")
+
+	convertTaken(tx.Queue(insertAllSQL, args...), "")
 	tx.Queue(insertScoresSQL, scoresOf(tx.Org(), all, segments)...)
-	words.insert(tx, `INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, value, contact FROM u`)
-	tagged.insert(tx,
+	words.queueInsert(tx, `INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, value, contact FROM u`)
+	tagged.queueInsert(tx,
 		`INSERT INTO contact_tag (org_id, tag, created_at, contact_id) SELECT $1, value, created, contact FROM u`)
-	members.insert(tx, `INSERT INTO segment_member (org_id, segment_id, created_at, contact_id)
+	members.queueInsert(tx, `INSERT INTO segment_member (org_id, segment_id, created_at, contact_id)
 		SELECT $1, s.id, u.created, u.contact FROM u JOIN segment s ON s.org_id = $1 AND s.key = u.value
 		ON CONFLICT DO NOTHING`)
 	insertAttributes(tx, all)
@@ -101,6 +106,7 @@ func insertAttributes(tx *postgres.Tx, all []*Contact) {
 			append(of.Rests, r.Rests...)
 		of.Numbers, of.Flags = append(of.Numbers, r.Numbers...), append(of.Flags, r.Flags...)
 	}
+
 	if len(ids) > 0 {
 		tx.Queue(`INSERT INTO contact_attribute (org_id, contact_id, key, text, rest, number, flag, created_at)
 			SELECT $1, a.* FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::float8[],
@@ -112,15 +118,24 @@ func insertAttributes(tx *postgres.Tx, all []*Contact) {
 // scoresOf returns the arguments of a statement over rated. segments[i] is the stored form of all[i]'s segments.
 func scoresOf(org id.ID, all []*Contact, segments [][]string) []any {
 	n := len(all)
-	ids, score, probability := make([]id.ID, n), make([]float64, n), make([]float64, n)
-	version, confidence, stored, stages := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	ids := make([]id.ID, n)
+	score := make([]float64, n)
+	probability := make([]float64, n)
+	version := make([]string, n)
+	confidence := make([]string, n)
+	stored := make([]string, n)
+	stages := make([]string, n)
 	at := make([]time.Time, n)
 	for i, c := range all {
-		ids[i], score[i], probability[i] = c.ID, c.LeadScore, c.Score.Probability
-		version[i], confidence[i] = c.Score.ModelVersion, c.Score.Confidence
+		ids[i] = c.ID
+		score[i] = c.LeadScore
+		probability[i] = c.Score.Probability
+		version[i] = c.Score.ModelVersion
+		confidence[i] = c.Score.Confidence
 		stored[i], stages[i] = arrayLiteral(segments[i]), c.Stage
 		at[i] = c.UpdatedAt.Time
 	}
+
 	return []any{org, ids, score, probability, version, confidence, stored, at, stages}
 }
 
@@ -138,9 +153,9 @@ func (m *many) add(c *Contact, values []string) {
 	}
 }
 
-// insert queues sql over the rows as u (contact, value, created), or nothing if there are no rows. The rows are sorted
-// by value, so that adjacent index entries are writtenContact together.
-func (m *many) insert(tx *postgres.Tx, sql string) {
+// queueInsert queues sql over the rows as u (contact, value, created), or nothing if there are no rows. The rows are
+// sorted by value, so that adjacent index entries are written together.
+func (m *many) queueInsert(tx *postgres.Tx, sql string) {
 	if len(m.values) > 0 {
 		tx.Queue(`WITH u AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[]) AS u
 			(contact, value, created) ORDER BY value, created, contact) `+sql,

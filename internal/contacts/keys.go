@@ -7,7 +7,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
-func has(all []string, s string) bool {
+func containsKey(all []string, s string) bool {
 	for _, x := range all {
 		if x == s {
 			return true
@@ -16,22 +16,22 @@ func has(all []string, s string) bool {
 	return false
 }
 
-// list returns a copy of l that is never nil.
-func list(l []string) []string { return append([]string{}, l...) }
+// copyNonNil returns a copy of l that is never nil.
+func copyNonNil(l []string) []string { return append([]string{}, l...) }
 
-// without returns the elements of a that are not in b.
-func without(a, b []string) []string {
+// withoutKeys returns the elements of a that are not in b.
+func withoutKeys(a, b []string) []string {
 	var out []string
 	for _, s := range a {
-		if !has(b, s) {
+		if !containsKey(b, s) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// gone returns the keys of a that b lacks.
-func gone(a, b map[string]any) (keys []string) {
+// missingKeys returns the keys of a that b lacks.
+func missingKeys(a, b map[string]any) (keys []string) {
 	for k := range a {
 		if _, ok := b[k]; !ok {
 			keys = append(keys, k)
@@ -54,6 +54,7 @@ func arrayLiteral(a []string) string {
 	if len(a) == 0 {
 		return "{}"
 	}
+
 	var b strings.Builder
 	for i, s := range a {
 		if i == 0 {
@@ -66,6 +67,7 @@ func arrayLiteral(a []string) string {
 		}
 		b.WriteString(s)
 	}
+
 	b.WriteString(`"}`)
 	return b.String()
 }

@@ -11,9 +11,7 @@ import (
 // TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditions lists by each filter. An index page has
 // a hundred contacts; a page of contacts with all that is shown of them takes 20 buffers each.
 func TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	const limit = 51
@@ -35,11 +33,7 @@ func TestAListByScoreOrCreationOfAnAgedOrgReadsItsPageAndTheIndexesOfItsConditio
 				}); err != nil {
 					t.Fatalf("%s: %s by %s: %v", class, name, sort, err)
 				}
-				read, worst := 0, ""
-				for _, p := range r.Take() {
-					read += p.Root.Buffers()
-					worst += "\n" + p.Root.Worst()
-				}
+				read, worst := aged.Buffers(r.Take())
 				// The rest is a visit of each contact in the table, which is not vacuumed, at most.
 				if most := aged.Page(rows) + 3*min(org.Contacts, 1400); read > most {
 					t.Errorf("%s: %s by %s: %d buffers for %d rows, at most %d%s", class, name, sort, read, rows, most,

@@ -21,12 +21,15 @@ const memberships = `CASE WHEN EXISTS (SELECT FROM segment_watch w WHERE w.org_i
 // thousands of contacts enter or leave a segment.
 const computed = `s.computed + coalesce((SELECT w.epoch FROM segment_watch w WHERE w.org_id = $1), 0)`
 
-// join sets the segments of r from the stored static segments and the result of memberships.
-func (r *Row) join(stored, says []string) {
-	r.Segment, r.Dynamic, r.Shelved = stored, nil, nil
+// setSegments sets the segments of r from the stored static segments and the result of memberships.
+func (r *Row) setSegments(stored, says []string) {
+	r.Segment = stored
+	r.Dynamic = nil
+	r.Shelved = nil
 	if says == nil {
 		return
 	}
+
 	r.Dynamic = []string{}
 	for _, s := range says {
 		if s[0] == '+' {
@@ -35,24 +38,25 @@ func (r *Row) join(stored, says []string) {
 			r.Shelved = append(r.Shelved, s[1:])
 		}
 	}
-	r.Segment = r.mergeSegments(without(stored, r.Shelved))
+
+	r.Segment = r.mergeSegments(withoutKeys(stored, r.Shelved))
 }
 
 // mergeSegments returns the value of Segment for requested keys: requests neither add nor remove dynamic segments.
 func (r *Row) mergeSegments(named []string) []string {
-	return append(list(without(named, r.Dynamic)), r.Dynamic...)
+	return append(copyNonNil(withoutKeys(named, r.Dynamic)), r.Dynamic...)
 }
 
-// stored returns the value of contact_score.segments for the shown segments.
-func (r *Row) stored(shown []string) []string {
-	return append(list(without(shown, r.Dynamic)), r.Shelved...)
+// storedSegments returns the value of contact_score.segments for the shown segments.
+func (r *Row) storedSegments(shown []string) []string {
+	return append(copyNonNil(withoutKeys(shown, r.Dynamic)), r.Shelved...)
 }
 
 // Static returns the keys of the static segments that contain the contact.
 func (r *Row) Static() []string { return r.StaticOf(r.Segment) }
 
 // StaticOf returns keys without the keys of the contact's dynamic segments.
-func (r *Row) StaticOf(keys []string) []string { return list(without(keys, r.Dynamic)) }
+func (r *Row) StaticOf(keys []string) []string { return copyNonNil(withoutKeys(keys, r.Dynamic)) }
 
 // WithDynamic returns the value of Segment if keys become the contact's static segments.
 func (r *Row) WithDynamic(keys []string) []string { return r.mergeSegments(keys) }

@@ -50,7 +50,7 @@ var creationIndexes = func() []string {
 
 // newPage plans the page of f in the order s.
 func newPage(org id.ID, f *Filter, s Sort, after *Position, limit int) *page {
-	p := &page{org: org, f: f, sort: s, after: after, limit: limit, rest: f.conditions()}
+	p := &page{org: org, f: f, sort: s, after: after, limit: limit, rest: f.allConditions()}
 	switch s {
 	case Highest, Lowest:
 		p.source = source{table: "contact_score o", key: "o.score", id: "o.contact_id", shelf: "o.archived = "}
@@ -60,9 +60,9 @@ func newPage(org id.ID, f *Filter, s Sort, after *Position, limit int) *page {
 		p.source = source{table: "contact o", key: "o.email_folded", id: "o.id", shelf: "o.archived_at "}
 	case Newest, Oldest:
 		p.source = source{table: "contact o", key: "o.created_at", id: "o.id", shelf: "o.archived_at "}
-		p.drive()
+		p.chooseSource()
 	}
-	p.hold()
+	p.moveToSource()
 	return p
 }
 
@@ -72,9 +72,9 @@ var sortFields = map[Sort]string{
 	Email: "email",
 }
 
-// drive makes the rows of one tag, segment or custom field value the source, if f requires a single one: these rows are
-// stored in the order of creation.
-func (p *page) drive() {
+// chooseSource makes the rows of one tag, segment or custom field value the source, if f requires a single one: these
+// rows are stored in the order of creation.
+func (p *page) chooseSource() {
 	for i, part := range p.rest {
 		field, op, value, ok := part.Term()
 		if !ok || op != filter.Eq {
@@ -107,9 +107,9 @@ func (p *page) drive() {
 	}
 }
 
-// hold moves the conditions that the source's index holds from rest to the source: bounds of the sort key, and in the
-// order of creation one value of a field that has an index with it.
-func (p *page) hold() {
+// moveToSource moves the conditions that the source's index holds from rest to the source: bounds of the sort key, and
+// in the order of creation one value of a field that has an index with it.
+func (p *page) moveToSource() {
 	one := p.source.table != "contact o" || p.sort != Newest && p.sort != Oldest || p.f.Archived
 	p.rest = slices.DeleteFunc(slices.Clone(p.rest), func(part *filter.Filter) bool {
 		field, op, _, ok := part.Term()
@@ -119,7 +119,8 @@ func (p *page) hold() {
 		case field == sortFields[p.sort]:
 			held = true
 		case !one && op == filter.Eq && slices.Contains(creationIndexes, field):
-			held, one = true, true
+			held = true
+			one = true
 		}
 		if held {
 			p.source.held = append(p.source.held, part)
@@ -128,10 +129,11 @@ func (p *page) hold() {
 	})
 }
 
-// keys selects the first n keys at and ids of the source after the position, that satisfy the conditions.
-func (p *page) keys(q *query, conditions []*filter.Filter, n int) (string, error) {
+// sourceKeys selects the first n keys at and ids of the source after the position, that satisfy the conditions.
+func (p *page) sourceKeys(q *query, conditions []*filter.Filter, n int) (string, error) {
 	src := &p.source
-	q.sortKey, q.sortID = src.key, src.id
+	q.sortKey = src.key
+	q.sortID = src.id
 	q.where.Reset()
 	q.where.WriteString("o.org_id = $1 AND " + src.shelf)
 	if strings.HasSuffix(src.shelf, "= ") {
@@ -150,78 +152,95 @@ func (p *page) keys(q *query, conditions []*filter.Filter, n int) (string, error
 			return filter.Column{Value: "o." + strings.TrimPrefix(filterFields[field].sql, "c.")}
 		}, q.arg))
 	}
+
 	for _, part := range conditions {
 		q.and(part.SQL(q.memberOf(src.id), q.arg))
 	}
-	if err := q.begin(p.sort, p.after); err != nil {
+
+	if err := q.beginAfter(p.sort, p.after); err != nil {
 		return "", err
 	}
+
 	return "SELECT " + src.key + " AS at, " + src.id + " AS id\nFROM " + src.table + "\nWHERE " + q.where.String() +
-		q.ordered(p.sort, n), nil
+		q.orderLimit(p.sort, n), nil
 }
 
-// members returns the statement that looks ids up in the sets of the conditions.
-func (p *page) members() (*query, string, error) {
-	q := start(p.org, p.f)
-	keys, err := p.keys(q, p.rest, p.limit)
+// lookUpInSets returns the statement that looks ids up in the sets of the conditions.
+func (p *page) lookUpInSets() (*query, string, error) {
+	q := newQuery(p.org, p.f)
+	keys, err := p.sourceKeys(q, p.rest, p.limit)
 	return q, q.rowsOf(p.sort, keys), err
 }
 
-// stretch returns the statement that looks up each of the first n contacts of the order.
-func (p *page) stretch(n int) (*query, string, error) {
-	q := start(p.org, p.f)
-	keys, err := p.keys(q, nil, n)
+// stretchQuery returns the statement that looks up each of the first n contacts of the order.
+func (p *page) stretchQuery(n int) (*query, string, error) {
+	q := newQuery(p.org, p.f)
+	keys, err := p.sourceKeys(q, nil, n)
 	if err != nil {
 		return nil, "", err
 	}
-	contact, score := needs(p.rest)
+	contact, score := rowsNeeded(p.rest)
 	conditions := make([]string, len(p.rest))
 	for i, part := range p.rest {
 		conditions[i] = part.SQL(q.columnOf("k.id"), q.arg)
 	}
-	q.sortKey, q.sortID = "k.at", "k.id"
-	return q, q.rowsOf(p.sort, "SELECT k.at, k.id FROM ("+keys+") AS k"+joined("k.id", contact, score)+
-		"\nWHERE "+strings.Join(conditions, "\n AND ")+q.ordered(p.sort, p.limit)), nil
+	q.sortKey = "k.at"
+	q.sortID = "k.id"
+	return q, q.rowsOf(p.sort, "SELECT k.at, k.id FROM ("+keys+") AS k"+joinRows("k.id", contact, score)+
+		"\nWHERE "+strings.Join(conditions, "\n AND ")+q.orderLimit(p.sort, p.limit)), nil
 }
 
-// gather returns the statement that looks up the contacts of a set, and sorts them. Most is a limit for the planner.
-func (p *page) gather(set *filter.Filter, most int) (*query, string, error) {
-	q := start(p.org, p.f)
-	found := "SELECT DISTINCT f.id FROM (" + q.set(set) + " LIMIT " + q.arg(most) + ") AS f (id)"
-	all := p.f.conditions()
-	contact, score := needs(all)
+// gatherSet returns the statement that looks up the contacts of a set, and sorts them. Most is a limit for the planner.
+func (p *page) gatherSet(set *filter.Filter, most int) (*query, string, error) {
+	q := newQuery(p.org, p.f)
+	return p.sortFound(q, "SELECT DISTINCT f.id FROM ("+q.selectSet(set)+" LIMIT "+q.arg(most)+") AS f (id)")
+}
+
+// gatherIDs is gather for the contacts with ids.
+func (p *page) gatherIDs(ids []id.ID) (*query, string, error) {
+	q := newQuery(p.org, p.f)
+	return p.sortFound(q, "SELECT f.id FROM unnest("+q.arg(SortIDs(ids))+"::uuid[]) AS f (id)")
+}
+
+// sortFound returns the statement that looks up the contacts with the ids that found selects, and sorts them.
+func (p *page) sortFound(q *query, found string) (*query, string, error) {
+	all := p.f.allConditions()
+	contact, score := rowsNeeded(all)
 	byScore := p.sort == Highest || p.sort == Lowest
-	from := joined("k.id", contact || !byScore, score || byScore)
-	q.sortKey, q.sortID = filterFields[sortFields[p.sort]].sql, "k.id"
+	from := joinRows("k.id", contact || !byScore, score || byScore)
+	q.sortKey = filterFields[sortFields[p.sort]].sql
+	q.sortID = "k.id"
 	q.where.WriteString("TRUE")
 	for _, part := range all {
 		q.and(part.SQL(q.columnOf("k.id"), q.arg))
 	}
-	if err := q.begin(p.sort, p.after); err != nil {
+
+	if err := q.beginAfter(p.sort, p.after); err != nil {
 		return nil, "", err
 	}
+
 	return q, q.rowsOf(p.sort, "SELECT "+q.sortKey+" AS at, k.id FROM ("+found+") AS k"+from+"\nWHERE "+
-		q.where.String()+q.ordered(p.sort, p.limit)), nil
+		q.where.String()+q.orderLimit(p.sort, p.limit)), nil
 }
 
-// whole returns the statement in which the planner chooses the way.
-func (p *page) whole() (*query, string, error) {
-	q := build(p.org, p.f, p.sort)
-	if err := q.begin(p.sort, p.after); err != nil {
+// plannedQuery returns the statement in which the planner chooses the way.
+func (p *page) plannedQuery() (*query, string, error) {
+	q := buildQuery(p.org, p.f, p.sort)
+	if err := q.beginAfter(p.sort, p.after); err != nil {
 		return nil, "", err
 	}
 	return q, q.rowsOf(p.sort, "SELECT "+q.sortKey+" AS at, c.id\n"+q.from.String()+"\nWHERE "+q.where.String()+
-		q.ordered(p.sort, p.limit)), nil
+		q.orderLimit(p.sort, p.limit)), nil
 }
 
-// ordered returns the order of s and the limit.
-func (q *query) ordered(s Sort, limit int) string {
+// orderLimit returns the order of s and the limit.
+func (q *query) orderLimit(s Sort, limit int) string {
 	d := s.direction()
 	return "\nORDER BY " + q.sortKey + d + ", " + q.sortID + d + "\nLIMIT " + q.arg(limit)
 }
 
-// needs reports which rows of a contact the conditions read.
-func needs(conditions []*filter.Filter) (contact, score bool) {
+// rowsNeeded reports which rows of a contact the conditions read.
+func rowsNeeded(conditions []*filter.Filter) (contact, score bool) {
 	for _, part := range conditions {
 		for _, field := range part.Fields() {
 			_, own := filterFields[field]
@@ -232,8 +251,8 @@ func needs(conditions []*filter.Filter) (contact, score bool) {
 	return contact, score
 }
 
-// joined joins rows of the contact with an id.
-func joined(id string, contact, score bool) (from string) {
+// joinRows joins rows of the contact with an id.
+func joinRows(id string, contact, score bool) (from string) {
 	if contact {
 		from += contactRow(id)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/filter"
 )
 
-// conditions returns the conjuncts of f without its words, those of the list's own parameters first.
-func (f *Filter) conditions() []*filter.Filter {
+// allConditions returns the conjuncts of f without its words, those of the list's own parameters first.
+func (f *Filter) allConditions() []*filter.Filter {
 	var all []*filter.Filter
 	texts := func(field string, t filter.Type, values []string) {
 		switch len(values) {
@@ -36,16 +36,18 @@ func (f *Filter) conditions() []*filter.Filter {
 	if f.CreatedBefore != nil {
 		all = append(all, filter.Leaf("created_at", filter.Time, filter.Lt, *f.CreatedBefore))
 	}
-	return append(all, f.parts()...)
+
+	return append(all, f.neededConjuncts()...)
 }
 
-// holders selects the ids of the contacts that have a value of the field, whose column it returns, too. Conditions on
-// the column can be appended.
-func (q *query) holders(field string, t filter.Type) (rows string, column filter.Column) {
+// selectHolders selects the ids of the contacts that have a value of the field, whose column it returns, too.
+// Conditions on the column can be appended.
+func (q *query) selectHolders(field string, t filter.Type) (rows string, column filter.Column) {
 	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
 		return "SELECT a.contact_id FROM contact_attribute a WHERE a.org_id = $1 AND a.archived = " + q.shelf +
 			" AND a.key = " + q.arg(key), attributeColumn(t)
 	}
+
 	column = filter.Column{Value: filterFields[field].sql}
 	switch field {
 	case "tag":
@@ -58,6 +60,7 @@ func (q *query) holders(field string, t filter.Type) (rows string, column filter
 	case "lead_score":
 		return "SELECT s.contact_id FROM contact_score s WHERE s.org_id = $1 AND s.archived = " + q.shelf, column
 	}
+
 	return "SELECT c.id FROM contact c WHERE c.org_id = $1 AND c.archived_at " + q.live + " AND " + column.Value +
 		" IS NOT NULL", column
 }
@@ -66,19 +69,20 @@ func (q *query) holders(field string, t filter.Type) (rows string, column filter
 // the id in a set, which a statement reads once. IS TRUE keeps the planner from a join.
 func (q *query) memberOf(id string) func(field string, t filter.Type) filter.Column {
 	return func(field string, t filter.Type) filter.Column {
-		rows, column := q.holders(field, t)
+		rows, column := q.selectHolders(field, t)
 		column.Rows = rows
 		column.Has = func(rows string) string { return "((" + id + " IN (" + rows + ")) IS TRUE)" }
 		return column
 	}
 }
 
-// set selects the ids of the contacts that satisfy a condition on the values of one field, which is not ne, not_in or
-// "exists": false. An id may occur several times.
-func (q *query) set(part *filter.Filter) string {
+// selectSet selects the ids of the contacts that satisfy a condition on the values of one field, which is not ne,
+// not_in or "exists": false. An id may occur several times.
+func (q *query) selectSet(part *filter.Filter) string {
 	return part.SQL(func(field string, t filter.Type) filter.Column {
-		rows, column := q.holders(field, t)
-		column.Rows, column.Has = rows, func(rows string) string { return rows }
+		rows, column := q.selectHolders(field, t)
+		column.Rows = rows
+		column.Has = func(rows string) string { return rows }
 		return column
 	}, q.arg)
 }

@@ -25,10 +25,10 @@ func inPiece(at, contact string) string {
 // by its key. OFFSET and LIMIT keep the planner from other ways, which look cheap where it expects few rows: then each
 // piece would read the rows of the whole org.
 func SelectingPiece(org id.ID, f *Filter, args ...any) (sql string, allArgs []any) {
-	q := start(org, f)
+	q := newQuery(org, f)
 	q.args = append(q.args, args...)
 	q.byContact = true
-	parts := f.parts()
+	parts := f.neededConjuncts()
 	side, rest := q.pieceOfSide(parts)
 	if side == "" {
 		q.from.WriteString("FROM contact c")
@@ -40,14 +40,15 @@ func SelectingPiece(org id.ID, f *Filter, args ...any) (sql string, allArgs []an
 		q.where.WriteString("true")
 	}
 	q.and("c.archived_at " + q.live)
-	if f.scored(Newest) {
+	if f.needsScores(Newest) {
 		q.from.WriteString("\nCROSS JOIN LATERAL (SELECT * FROM contact_score " +
 			"WHERE org_id = $1 AND contact_id = c.id LIMIT 1) AS s")
 		q.and("s.archived = " + q.shelf)
 	}
 	for _, part := range parts {
-		q.and(part.SQL(q.column, q.arg))
+		q.and(part.SQL(q.fieldColumn, q.arg))
 	}
+
 	return "SELECT c.id, c.created_at\n" + q.from.String() + "\nWHERE " + q.where.String(), q.args
 }
 
@@ -73,11 +74,12 @@ func (q *query) pieceOfSide(parts []*filter.Filter) (sql string, rest []*filter.
 		}
 		rest = nil
 	}
+
 	return "", nil
 }
 
-// keyed is a FROM clause with the rows of contact c in a side table, found by the key of the contact.
-func keyed(table, alias, condition string) string {
+// keyedRows is a FROM clause with the rows of contact c in a side table, found by the key of the contact.
+func keyedRows(table, alias, condition string) string {
 	return "FROM (SELECT * FROM " + table + " WHERE org_id = $1 AND contact_id = c.id" + condition +
 		" OFFSET 0) AS " + alias
 }
@@ -96,8 +98,8 @@ func atFirst(after *CreatedPlace) CreatedPlace {
 	return *after
 }
 
-// forever is a place after those of all contacts created at a time.
-func forever(at time.Time) CreatedPlace {
+// afterAllAt is a place after those of all contacts created at a time.
+func afterAllAt(at time.Time) CreatedPlace {
 	c := CreatedPlace{At: at}
 	for i := range c.ID {
 		c.ID[i] = 0xff
@@ -115,13 +117,13 @@ func NextSelected(ctx context.Context, tx *postgres.Tx, f *Filter, after *Create
 	Planned(tx)
 	var to CreatedPlace
 	err = tx.QueryRow(ctx, `SELECT created_at, id FROM contact
-		WHERE org_id = $1 AND archived_at `+start(tx.Org(), f).live+`
+		WHERE org_id = $1 AND archived_at `+newQuery(tx.Org(), f).live+`
 			AND (created_at, id) > ($2, $3) AND created_at <= $4 ORDER BY created_at, id OFFSET $5 LIMIT 1`,
 		[]any{tx.Org(), from.At, from.ID, until, stretch - 1}, &to.At, &to.ID)
 	last := postgres.None(err)
 	switch {
 	case last:
-		to = forever(until)
+		to = afterAllAt(until)
 	case err != nil:
 		return nil, nil, fmt.Errorf("find the next contacts: %w", err)
 	}
@@ -131,6 +133,7 @@ func NextSelected(ctx context.Context, tx *postgres.Tx, f *Filter, after *Create
 	if err != nil {
 		return nil, nil, fmt.Errorf("select contacts: %w", err)
 	}
+
 	found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c CreatedPlace, err error) {
 		return c, row.Scan(&c.ID, &c.At)
 	})
@@ -142,6 +145,7 @@ func NextSelected(ctx context.Context, tx *postgres.Tx, f *Filter, after *Create
 	case last:
 		return found, nil, nil
 	}
+
 	return found, &to, nil
 }
 
@@ -149,7 +153,8 @@ func NextSelected(ctx context.Context, tx *postgres.Tx, f *Filter, after *Create
 func NextMembers(ctx context.Context, tx *postgres.Tx, segment id.ID, after *CreatedPlace, until time.Time, limit int) (
 	found []CreatedPlace, next *CreatedPlace, err error,
 ) {
-	from, to := atFirst(after), forever(until)
+	from := atFirst(after)
+	to := afterAllAt(until)
 	Planned(tx)
 	rows, err := tx.Query(ctx, `SELECT created_at, contact_id FROM segment_member
 		WHERE org_id = $1 AND segment_id = $2 AND NOT archived AND (created_at, contact_id) > ($3, $4)
@@ -164,5 +169,6 @@ func NextMembers(ctx context.Context, tx *postgres.Tx, segment id.ID, after *Cre
 	if len(found) == limit {
 		next = &found[limit-1]
 	}
+
 	return found, next, nil
 }

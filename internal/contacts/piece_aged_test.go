@@ -16,9 +16,7 @@ import (
 // TestAStepThroughTheSelectedContactsOfAnAgedOrgReadsItsStretchAlone walks through what filters of each kind select, as
 // sequences and broadcasts do: it meets each contact once, in order, and no step reads more than its stretch.
 func TestAStepThroughTheSelectedContactsOfAnAgedOrgReadsItsStretchAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	const stretch, limit = 700, 150
@@ -63,11 +61,7 @@ func TestAStepThroughTheSelectedContactsOfAnAgedOrgReadsItsStretchAlone(t *testi
 						return err
 					}
 					got = append(got, found...)
-					read, worst := 0, ""
-					for _, p := range r.Take() {
-						read += p.Root.Buffers()
-						worst += "\n" + p.Root.Worst()
-					}
+					read, worst := aged.Buffers(r.Take())
 					if most := aged.Page(stretch); read > most || len(found) > limit {
 						t.Errorf("%s, %s: a step to %d contacts reads %d buffers, at most %d%s", class, filter,
 							len(found), read, most, worst)

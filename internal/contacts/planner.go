@@ -7,20 +7,15 @@ import "github.com/funnelwork/funnelwork/internal/postgres"
 // a tag that every contact has nor one that no contact has. Starting parallel workers takes longer than a page may.
 const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
 	set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true),
-	set_config('max_parallel_workers_per_gather', '0', true)`
+	set_config('max_parallel_workers_per_gather', '0', true),
+	set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true)`
 
 // hashing lets a statement keep sets of ids in memory. An id takes 40 bytes there. A set that the planner expects not
 // to fit would be read again for each look-up.
 const hashing = `SELECT set_config('work_mem', '256MB', true)`
 
-// byKeys holds the planner settings for statements that address rows by key. They use one generic plan, whatever the
-// org and the number of rows: if an org has just begun to grow, the statistics say that it has almost no rows, and a
-// custom plan would read the whole org in each statement instead of looking up a thousand keys.
-const byKeys = `SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true),
-	set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
-
 // ByKeys makes the following statements in tx look up rows by key, until Planned is called.
-func ByKeys(tx *postgres.Tx) { tx.Queue(byKeys) }
+func ByKeys(tx *postgres.Tx) { tx.Queue(postgres.PlanByKeys) }
 
 // Planned applies the planner settings of lists to the following statements in tx. Call it before a statement made by
 // Selecting.

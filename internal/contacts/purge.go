@@ -13,47 +13,24 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// about matches events of the org $1 about the contact $2 or one of its records: events on its timeline, and events
-// with an object that is the contact or refers to it.
-const about = `(data -> 'object' ->> 'id' = $2::uuid::text OR data -> 'object' ->> 'contact_id' = $2::uuid::text
-	OR id IN (SELECT t.id FROM timeline t WHERE t.org_id = $1 AND t.contact_id = $2))`
-
 // Purge permanently deletes a contact, live or archived: its rows, its events with their deliveries and attempts, and
-// stored responses that contain it. Other packages delete their data about it afterwards. Purge reads the org's events
-// of the last month, so it is slow. An unknown contact is a not_found fault.
+// stored responses that contain it. Other packages delete their data about it afterwards, its timeline last. An unknown
+// contact is a not_found fault.
 func Purge(ctx context.Context, tx *postgres.Tx, i id.ID) error {
-	was, err := lock(ctx, tx, i, true)
+	was, err := lockContact(ctx, tx, i, true)
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `SELECT id FROM event WHERE org_id = $1 AND type <> 'contact.purged' AND `+about,
-		tx.Org(), i)
-	if err != nil {
-		return fmt.Errorf("find events: %w", err)
+	if err := eraseEvents(ctx, tx, i); err != nil {
+		return err
 	}
-	told, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
-	if err != nil {
-		return fmt.Errorf("find events: %w", err)
-	}
-	if len(told) > 0 {
-		rows, err := tx.Query(ctx,
-			`DELETE FROM webhook_delivery WHERE org_id = $1 AND event_id = ANY ($2::uuid[]) RETURNING id`, tx.Org(),
-			told)
-		if err != nil {
-			return fmt.Errorf("erase deliveries: %w", err)
-		}
-		sent, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
-		if err != nil {
-			return fmt.Errorf("erase deliveries: %w", err)
-		}
-		tx.Queue(`DELETE FROM webhook_attempt WHERE org_id = $1 AND delivery_id = ANY ($2::uuid[])`, tx.Org(), sent)
-		tx.Queue(`DELETE FROM event WHERE org_id = $1 AND id = ANY ($2::uuid[])`, tx.Org(), told)
-	}
+
 	tx.Queue(`DELETE FROM idempotency_key WHERE org_id = $1 AND position(convert_to($2, 'UTF8') IN answer) > 0`,
 		tx.Org(), i.String())
 	if err := wordindex.Erase(ctx, tx, i); err != nil {
 		return err
 	}
+
 	takeWords(tx, i, wordsOf(&was.Contact))
 	takeTags(tx, &was.Contact, was.Tag)
 	tx.Queue(`DELETE FROM segment_member WHERE org_id = $1 AND contact_id = $2`, tx.Org(), i)
@@ -95,6 +72,7 @@ func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 	if err != nil {
 		return Held{}, err
 	}
+
 	h := Held{Contact: r.Contact}
 	rows, err := tx.Query(ctx,
 		`SELECT recorded_at, score, probability, version FROM score_history WHERE org_id = $1 AND contact_id = $2
@@ -112,15 +90,9 @@ func Export(ctx context.Context, tx *postgres.Tx, i id.ID) (Held, error) {
 	if h.ScoreHistory, err = pgx.CollectRows(rows, pgx.RowToStructByPos[RecordedScore]); err != nil {
 		return Held{}, fmt.Errorf("read score history: %w", err)
 	}
-	rows, err = tx.Query(ctx, `SELECT id, type, created_at, data FROM event
-		WHERE org_id = $1 AND `+about+` ORDER BY seq`, tx.Org(), i)
-	if err != nil {
-		return Held{}, fmt.Errorf("read events: %w", err)
-	}
-	if h.Events, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ExportedEvent]); err != nil {
-		return Held{}, fmt.Errorf("read events: %w", err)
-	}
-	return h, nil
+
+	h.Events, err = readEvents(ctx, tx, i)
+	return h, err
 }
 
 // eraseFromFiles queues the deletion of a contact's data in imports and exports: its undo images, failed rows with its

@@ -16,13 +16,14 @@ func PutAt(tx *postgres.Tx, was []Row, now []Contact, rate Scorer, at wire.Time)
 	all := make([]Change, 0, len(was))
 	for i := range was {
 		c := now[i]
-		if len(changes(&was[i].Contact, &c)) == 0 {
+		if len(previousValues(&was[i].Contact, &c)) == 0 {
 			continue
 		}
 		c.LeadScore, c.Score = rate(&c)
 		c.UpdatedAt = at
-		ch := Change{Row: was[i], before: was[i].Contact, Previous: changes(&was[i].Contact, &c)}
-		ch.Contact, ch.Edit = c, was[i].Edit+1
+		ch := Change{Row: was[i], before: was[i].Contact, Previous: previousValues(&was[i].Contact, &c)}
+		ch.Contact = c
+		ch.Edit = was[i].Edit + 1
 		all = append(all, ch)
 	}
 	return all, updateAll(tx, all)
@@ -31,19 +32,22 @@ func PutAt(tx *postgres.Tx, was []Row, now []Contact, rate Scorer, at wire.Time)
 // PutBack resets rows that the caller has locked to earlier states, including score and updated_at; the edit is
 // incremented. was[i] becomes to[i]. Dynamic segments are not changed. It queues its writes and returns the changes.
 func PutBack(tx *postgres.Tx, was []Row, to []Contact) ([]Change, error) {
-	all, same := make([]Change, 0, len(was)), make([]Change, 0, len(was))
+	all := make([]Change, 0, len(was))
+	same := make([]Change, 0, len(was))
 	for i := range was {
 		to[i].Segment = was[i].mergeSegments(to[i].Segment)
-		ch := Change{Row: was[i], before: was[i].Contact, Previous: changes(&was[i].Contact, &to[i])}
+		ch := Change{Row: was[i], before: was[i].Contact, Previous: previousValues(&was[i].Contact, &to[i])}
 		if !ch.Changed() && was[i].UpdatedAt == to[i].UpdatedAt {
 			continue
 		}
-		ch.Contact, ch.Edit = to[i], was[i].Edit+1
+		ch.Contact = to[i]
+		ch.Edit = was[i].Edit + 1
 		if all = append(all, ch); Fold(was[i].Email) == Fold(to[i].Email) {
 			same = append(same, ch)
-		} else if err := update(tx, &was[i], &to[i]); err != nil {
+		} else if err := queueUpdate(tx, &was[i], &to[i]); err != nil {
 			return nil, err
 		}
 	}
+
 	return all, updateAll(tx, same)
 }

@@ -24,12 +24,13 @@ type query struct {
 	byContact   bool   // side tables are read by the key of each contact
 }
 
-// start returns a query with the org and the archived side, and no other conditions.
-func start(org id.ID, f *Filter) *query {
+// newQuery returns a query with the org and the archived side, and no other conditions.
+func newQuery(org id.ID, f *Filter) *query {
 	q := &query{sortKey: "c.created_at", sortID: "c.id", shelf: "false", live: "IS NULL"}
 	q.arg(org)
 	if f.Archived {
-		q.shelf, q.live = "true", "IS NOT NULL"
+		q.shelf = "true"
+		q.live = "IS NOT NULL"
 	}
 	return q
 }
@@ -42,12 +43,12 @@ func (q *query) arg(v any) string {
 
 func (q *query) and(cond string) { q.where.WriteString("\n AND " + cond) }
 
-// begin adds the condition for the start position.
-func (q *query) begin(s Sort, after *Position) error {
+// beginAfter adds the condition for the start position.
+func (q *query) beginAfter(s Sort, after *Position) error {
 	if after == nil {
 		return nil
 	}
-	key, err := s.parse(after.Key)
+	key, err := s.parseKey(after.Key)
 	if err != nil {
 		return err
 	}
@@ -59,23 +60,23 @@ func (q *query) begin(s Sort, after *Position) error {
 	return nil
 }
 
-// between returns the range condition for words that start with word. In byte order each of them is below word followed
-// by the highest character, which occurs in no word.
-func (q *query) between(word string) string {
+// wordRange returns the range condition for words that start with word. In byte order each of them is below word
+// followed by the highest character, which occurs in no word.
+func (q *query) wordRange(word string) string {
 	return " >= " + q.arg(word) + " AND w.word < " + q.arg(word+"\U0010FFFF")
 }
 
-// called selects the companies with a word that starts with word, including archived ones.
-func (q *query) called(word string) string {
-	return "SELECT w.company_id FROM company_word w WHERE w.org_id = $1 AND w.word" + q.between(word)
+// companiesNamed selects the companies with a word that starts with word, including archived ones.
+func (q *query) companiesNamed(word string) string {
+	return "SELECT w.company_id FROM company_word w WHERE w.org_id = $1 AND w.word" + q.wordRange(word)
 }
 
-// found selects the contact_id of contacts that match the word themselves or through their company. It may return
-// duplicates and archived contacts.
-func (q *query) found(word string) string {
-	return "SELECT w.contact_id FROM contact_word w WHERE w.org_id = $1 AND w.word" + q.between(word) +
+// contactsMatching selects the contact_id of contacts that match the word themselves or through their company. It may
+// return duplicates and archived contacts.
+func (q *query) contactsMatching(word string) string {
+	return "SELECT w.contact_id FROM contact_word w WHERE w.org_id = $1 AND w.word" + q.wordRange(word) +
 		" UNION ALL SELECT o.id FROM contact o WHERE o.org_id = $1 AND o.archived_at " + q.live +
-		" AND o.company_id IN (" + q.called(word) + ")"
+		" AND o.company_id IN (" + q.companiesNamed(word) + ")"
 }
 
 // attributeColumn returns the column of contact_attribute for values of a type.
@@ -92,25 +93,25 @@ func attributeColumn(t filter.Type) filter.Column {
 	}
 }
 
-// rows selects the rows of a tag or segment field that belong to contact c, see drive.
-func (q *query) rows(field string) string {
+// fieldRows selects the rows of a tag or segment field that belong to contact c, see driveBySideTable.
+func (q *query) fieldRows(field string) string {
 	switch {
 	case q.byContact && field == "tag":
-		return "SELECT " + keyed("contact_tag", "t", "") + " WHERE t.archived = " + q.shelf
+		return "SELECT " + keyedRows("contact_tag", "t", "") + " WHERE t.archived = " + q.shelf
 	case q.byContact:
-		return "SELECT " + keyed("segment_member", "m", "") + " WHERE m.archived = " + q.shelf
+		return "SELECT " + keyedRows("segment_member", "m", "") + " WHERE m.archived = " + q.shelf
 	case field == "tag":
 		return "SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.archived = " + q.shelf + " AND t.contact_id = c.id"
 	}
 	return "SELECT FROM segment_member m WHERE m.org_id = $1 AND m.archived = " + q.shelf + " AND m.contact_id = c.id"
 }
 
-// column returns the SQL of a field over the rows c and s of a query in which $1 is the org.
-func (q *query) column(field string, t filter.Type) filter.Column {
+// fieldColumn returns the SQL of a field over the rows c and s of a query in which $1 is the org.
+func (q *query) fieldColumn(field string, t filter.Type) filter.Column {
 	if key, ok := strings.CutPrefix(field, attributePrefix); ok {
 		c := attributeColumn(t)
 		if q.byContact {
-			c.Rows = "SELECT " + keyed("contact_attribute", "a", " AND key = "+q.arg(key)) +
+			c.Rows = "SELECT " + keyedRows("contact_attribute", "a", " AND key = "+q.arg(key)) +
 				" WHERE a.archived = " + q.shelf
 			return c
 		}
@@ -120,25 +121,26 @@ func (q *query) column(field string, t filter.Type) filter.Column {
 	}
 	switch field {
 	case "tag":
-		return filter.Column{Rows: q.rows(field), Value: "t.tag"}
+		return filter.Column{Rows: q.fieldRows(field), Value: "t.tag"}
 	case "segment":
 		return filter.Column{
-			Rows: strings.Replace(q.rows(field), " WHERE m.",
+			Rows: strings.Replace(q.fieldRows(field), " WHERE m.",
 				" JOIN segment g ON g.org_id = $1 AND g.id = m.segment_id AND g.archived_at IS NULL WHERE m.", 1),
 			Value: "g.key",
 		}
 	}
+
 	return filter.Column{Value: filterFields[field].sql}
 }
 
-// list returns the contacts that sql selects with the arguments of q.
-func (q *query) list(ctx context.Context, tx *postgres.Tx, sql string) ([]Row, error) {
+// listRows returns the contacts that sql selects with the arguments of q.
+func (q *query) listRows(ctx context.Context, tx *postgres.Tx, sql string) ([]Row, error) {
 	tx.Queue(planning)
 	rows, err := tx.Query(ctx, sql, q.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list contacts: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, scan)
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("list contacts: %w", err)
 	}

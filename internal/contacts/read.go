@@ -15,45 +15,45 @@ var getSQL = `SELECT ` + rowColumns + ` ` + both + ` WHERE c.org_id = $1 AND s.o
 // Get returns one contact of the org. An archived contact is returned only with archivedToo. If there is no such
 // contact, the error is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	return one(ctx, tx, getSQL, i, archivedToo)
+	return readOne(ctx, tx, getSQL, i, archivedToo)
 }
 
 // Show is Get for a request without other reads; see postgres.DB.BatchedGet.
 func Show(ctx context.Context, db *postgres.DB, org, i id.ID, archivedToo bool) (r Row, err error) {
 	err = db.BatchedGet(ctx, org, getSQL, []any{org, i}, func(row pgx.CollectableRow) (err error) {
-		r, err = scan(row)
+		r, err = scanRow(row)
 		return err
 	})
-	return visible(r, err, archivedToo)
+	return hideArchived(r, err, archivedToo)
 }
 
-// lock is Get with both rows locked until the transaction ends. It always locks the contact's row first.
-func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	r, err := one(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)
+// lockContact is Get with both rows locked until the transaction ends. It always locks the contact's row first.
+func lockContact(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
+	r, err := readOne(ctx, tx, getSQL+` FOR UPDATE`, i, archivedToo)
 	if err != nil || r.Dynamic == nil {
 		return r, err
 	}
-	return r, rejoin(ctx, tx, []*Row{&r})
+	return r, rereadSegments(ctx, tx, []*Row{&r})
 }
 
-func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
+func readOne(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
 	rows, err := tx.Query(ctx, sql, tx.Org(), i)
 	if err != nil {
 		return Row{}, fmt.Errorf("read contact: %w", err)
 	}
-	r, err := pgx.CollectExactlyOneRow(rows, scan)
-	return visible(r, err, archivedToo)
+	r, err := pgx.CollectExactlyOneRow(rows, scanRow)
+	return hideArchived(r, err, archivedToo)
 }
 
-// visible hides an archived row from callers without archivedToo.
-func visible(r Row, err error, archivedToo bool) (Row, error) {
+// hideArchived hides an archived row from callers without archivedToo.
+func hideArchived(r Row, err error, archivedToo bool) (Row, error) {
 	switch {
 	case postgres.None(err):
-		return Row{}, missing()
+		return Row{}, notFound()
 	case err != nil:
 		return Row{}, fmt.Errorf("read contact: %w", err)
 	case r.ArchivedAt != nil && !archivedToo:
-		return Row{}, missing()
+		return Row{}, notFound()
 	}
 	return r, nil
 }
@@ -101,9 +101,9 @@ func LockAll(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope) ([]Row,
 	if err != nil {
 		return nil, fmt.Errorf("lock contacts: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, scan)
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("lock contacts: %w", err)
 	}
-	return found, rejoinAll(ctx, tx, found)
+	return found, rereadAllSegments(ctx, tx, found)
 }

@@ -18,14 +18,22 @@ func RecordScores(tx *postgres.Tx, made []Change) {
 	if len(made) == 0 {
 		return
 	}
+
 	n := len(made)
-	ids, at, score, probability, version := make([]id.ID, n), make([]time.Time, n), make([]float64, n),
-		make([]float64, n), make([]string, n)
+	ids := make([]id.ID, n)
+	at := make([]time.Time, n)
+	score := make([]float64, n)
+	probability := make([]float64, n)
+	version := make([]string, n)
 	for i := range made {
 		c := &made[i]
-		ids[i], at[i], score[i], probability[i], version[i] = c.ID, c.UpdatedAt.Time, c.LeadScore,
-			c.Contact.Score.Probability, c.Contact.Score.ModelVersion
+		ids[i] = c.ID
+		at[i] = c.UpdatedAt.Time
+		score[i] = c.LeadScore
+		probability[i] = c.Contact.Score.Probability
+		version[i] = c.Contact.Score.ModelVersion
 	}
+
 	tx.Queue(`INSERT INTO score_history (org_id, contact_id, recorded_at, score, probability, version)
 		SELECT $1, u.* FROM unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::float8[], $6::text[]) AS u`,
 		tx.Org(), ids, at, score, probability, version)
@@ -48,11 +56,15 @@ func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change,
 			continue
 		}
 		past.add(ch, 0, 0)
-		byID[ch.ID], version, at = ch, ch.Contact.Score.ModelVersion, ch.UpdatedAt
+		byID[ch.ID] = ch
+		version = ch.Contact.Score.ModelVersion
+		at = ch.UpdatedAt
 	}
+
 	if len(byID) == 0 {
 		return nil, nil
 	}
+
 	ByKeys(tx)
 	rows, err := tx.Query(ctx,
 		`SELECT contact_id, announced FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])
@@ -60,6 +72,7 @@ func RecordChanged(ctx context.Context, tx *postgres.Tx, changed []Change,
 	if err != nil {
 		return nil, fmt.Errorf("read announced scores: %w", err)
 	}
+
 	var (
 		i         id.ID
 		announced float64

@@ -64,6 +64,7 @@ func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Scorer,
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range found {
 		h := &found[i]
 		if h.sums == nil && h.Engagement == nil {
@@ -77,7 +78,8 @@ func Rescore(ctx context.Context, tx *postgres.Tx, ids []id.ID, rate Scorer,
 		tx.Queue(`UPDATE contact_score SET engagement = $3, fades_at = $4 WHERE org_id = $1 AND contact_id = $2`,
 			tx.Org(), h.ID, h.sums, at)
 	}
-	return rescore(ctx, tx, found, rate, moved, true)
+
+	return rescoreLocked(ctx, tx, found, rate, moved, true)
 }
 
 // Faded returns at most limit live contacts of all orgs, by org, with engagement that has fallen to a lower level since
@@ -99,6 +101,7 @@ func Faded(ctx context.Context, system *postgres.DB, limit int) (map[id.ID][]id.
 	if err != nil {
 		return nil, fmt.Errorf("find faded engagement: %w", err)
 	}
+
 	return found, nil
 }
 
@@ -114,7 +117,7 @@ func RescoreAfter(ctx context.Context, tx *postgres.Tx, after id.ID, limit int, 
 		return nil, id.ID{}, err
 	}
 	ByKeys(tx)
-	if tell, err = rescore(ctx, tx, found, rate, moved, false); err != nil {
+	if tell, err = rescoreLocked(ctx, tx, found, rate, moved, false); err != nil {
 		return nil, id.ID{}, err
 	}
 	if len(found) == limit {
@@ -145,9 +148,9 @@ func heldScores(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (
 	return found, nil
 }
 
-// rescore scores locked contacts. It writes their scores with one statement and their history with another. The history
-// gets all scores if all is set, else those that are to be announced.
-func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Scorer,
+// rescoreLocked scores locked contacts. It writes their scores with one statement and their history with another. The
+// history gets all scores if all is set, else those that are to be announced.
+func rescoreLocked(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Scorer,
 	moved func(announced, now float64) bool, all bool,
 ) (tell []Change, err error) {
 	var (
@@ -159,9 +162,10 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Score
 		h := &found[i]
 		ch := Change{Row: h.Row, before: h.Contact}
 		ch.LeadScore, ch.Contact.Score = rate(&h.Contact)
-		version, confidence = ch.Contact.Score.ModelVersion, ch.Contact.Score.Confidence
-		changed, tells := ch.Contact.Score != h.Contact.Score || ch.LeadScore != h.LeadScore,
-			moved(h.announced, ch.LeadScore)
+		version = ch.Contact.Score.ModelVersion
+		confidence = ch.Contact.Score.Confidence
+		changed := ch.Contact.Score != h.Contact.Score || ch.LeadScore != h.LeadScore
+		tells := moved(h.announced, ch.LeadScore)
 		announced, step := h.announced, 0
 		if tells {
 			announced, ch.Previous = ch.LeadScore, map[string]any{"lead_score": h.announced}
@@ -177,12 +181,13 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Score
 			past.add(&ch, announced, step)
 		}
 	}
+
 	if len(tell) > 0 {
 		rows := make([]*Row, len(tell))
 		for i := range tell {
 			rows[i] = &tell[i].Row
 		}
-		if err := rejoin(ctx, tx, rows); err != nil {
+		if err := rereadSegments(ctx, tx, rows); err != nil {
 			return nil, err
 		}
 	}
@@ -193,6 +198,7 @@ func rescore(ctx context.Context, tx *postgres.Tx, found []heldScore, rate Score
 	if len(past.ids) > 0 {
 		tx.Queue(recordSQL, tx.Org(), version, now, past.ids, past.scores, past.probabilities)
 	}
+
 	return tell, nil
 }
 

@@ -21,20 +21,21 @@ import (
 type effort struct {
 	few       int // maximum number of contacts to collect
 	companies int // maximum number of companies included in that count
+	near      int // contacts that a scan before collecting reads, for each contact of the page
 	stretch   int // maximum number of contacts that a scan reads
 	first     int // the same for the scan before the word index is read
 	marks     int // maximum number of contacts missing in the word index; with more it is not read
 	most      int // maximum number of candidates from the word index
 }
 
-// usual returns thresholds that bound each strategy to tens of milliseconds, at a few microseconds per contact.
-func usual() effort {
-	return effort{few: 5000, companies: 200, stretch: 10_000, first: 2000, marks: 20_000, most: 100_000}
+// usualEffort returns thresholds that bound each strategy to tens of milliseconds, at a few microseconds per contact.
+func usualEffort() effort {
+	return effort{few: 5000, companies: 200, near: 2, stretch: 10_000, first: 2000, marks: 20_000, most: 100_000}
 }
 
-// terms returns the matches of each word in the org, counted to just above few, and reports whether the org has a word
-// index. It sends one statement.
-func terms(ctx context.Context, tx *postgres.Tx, f *Filter, e effort) (all []term, indexed bool, err error) {
+// countTerms returns the matches of each word in the org, counted to just above few, and reports whether the org has a
+// word index. It sends one statement.
+func countTerms(ctx context.Context, tx *postgres.Tx, f *Filter, e effort) (all []term, indexed bool, err error) {
 	q := &query{live: "IS NULL"}
 	if f.Archived {
 		q.live = "IS NOT NULL"
@@ -46,15 +47,17 @@ func terms(ctx context.Context, tx *postgres.Tx, f *Filter, e effort) (all []ter
 			WHERE w.org_id = $1 AND w.word%s LIMIT %d) AS own)
 			+ (SELECT count(*) FROM (SELECT FROM contact o WHERE o.org_id = $1 AND o.archived_at %s
 			AND o.company_id = ANY (companies) LIMIT %d) AS theirs)
-			FROM (SELECT ARRAY(%s LIMIT %d) AS companies OFFSET 0) AS called`, i, q.between(word), e.few+1, q.live,
-			e.few+1, q.called(word), e.companies+1)
+			FROM (SELECT ARRAY(%s LIMIT %d) AS companies OFFSET 0) AS called`, i, q.wordRange(word), e.few+1, q.live,
+			e.few+1, q.companiesNamed(word), e.companies+1)
 	}
+
 	asked = append(asked, "SELECT -1, '{}'::uuid[], 0 FROM word_index WHERE org_id = $1 AND ready")
 	tx.Queue(planning)
 	rows, err := tx.Query(ctx, strings.Join(asked, "\nUNION ALL "), q.args...)
 	if err != nil {
 		return nil, false, fmt.Errorf("count words: %w", err)
 	}
+
 	all = make([]term, len(f.Words))
 	var (
 		i int
@@ -65,7 +68,8 @@ func terms(ctx context.Context, tx *postgres.Tx, f *Filter, e effort) (all []ter
 			indexed = true
 			return nil
 		}
-		t.word, t.many = f.Words[i], len(t.companies) > e.companies
+		t.word = f.Words[i]
+		t.many = len(t.companies) > e.companies
 		all[i] = t
 		t = term{}
 		return nil
@@ -73,29 +77,37 @@ func terms(ctx context.Context, tx *postgres.Tx, f *Filter, e effort) (all []ter
 	if err != nil {
 		return nil, false, fmt.Errorf("count words: %w", err)
 	}
+
 	return all, indexed, nil
 }
 
-// search implements List for filters with words.
-func search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int, e effort) ([]Row,
+// searchWords implements List for filters with words.
+func searchWords(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int, e effort) ([]Row,
 	error,
 ) {
-	all, indexed, err := terms(ctx, tx, f, e)
+	all, indexed, err := countTerms(ctx, tx, f, e)
 	if err != nil {
 		return nil, err
 	}
+
 	list := func(q *query, sql string, err error) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		return q.list(ctx, tx, sql)
+		return q.listRows(ctx, tx, sql)
 	}
-	if r := rarest(all, e.few); r >= 0 {
-		return list(gather(tx.Org(), f, s, after, limit, func(q *query) string { return q.only(all, r) }))
+	if r := rarestTerm(all, e.few); r >= 0 {
+		if found, err := nearPage(all[r].contacts, e, limit, func(n int) ([]Row, error) {
+			return list(walkQuery(tx.Org(), f, all, s, after, limit, n))
+		}); found != nil || err != nil {
+			return found, err
+		}
+		return list(gatherQuery(tx.Org(), f, s, after, limit, func(q *query) string { return q.onlyTerm(all, r) }))
 	}
+
 	var candidates *wordindex.Candidates
 	if indexed && len(all) > 1 && len(all) <= wordindex.MaxTerms {
-		found, err := list(walk(tx.Org(), f, all, s, after, limit, e.first))
+		found, err := list(walkQuery(tx.Org(), f, all, s, after, limit, e.first))
 		if err != nil || len(found) == limit {
 			return found, err
 		}
@@ -107,7 +119,7 @@ func search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Posi
 		}
 	}
 	if candidates == nil || candidates.Len() > e.few {
-		found, err := list(walk(tx.Org(), f, all, s, after, limit, e.stretch))
+		found, err := list(walkQuery(tx.Org(), f, all, s, after, limit, e.stretch))
 		if err != nil || len(found) == limit {
 			return found, err
 		}
@@ -121,14 +133,37 @@ func search(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Posi
 			return []Row{}, nil
 		}
 		if ok {
-			return list(verify(tx.Org(), f, all, s, after, limit, ids))
+			return list(verifyQuery(tx.Org(), f, all, s, after, limit, ids))
 		}
 	}
-	return list(gather(tx.Org(), f, s, after, limit, func(q *query) string { return q.together(all) }))
+
+	return list(gatherQuery(tx.Org(), f, s, after, limit, func(q *query) string { return q.selectEveryTerm(all) }))
 }
 
-// rarest returns the index of the term with the fewest contacts, or -1 if every term exceeds the bound.
-func rarest(all []term, bound int) int {
+// nearPage returns the page if the first contacts of the order fill it, or nil. It is for a word with so many contacts
+// that a walk over a few pages costs little beside collecting them. The next walk is twice as long as the one before
+// says that the page needs, unless that costs half as much as collecting.
+func nearPage(contacts int, e effort, limit int, walk func(n int) ([]Row, error)) ([]Row, error) {
+	n := e.near * limit
+	for range 3 {
+		if n > contacts/2 {
+			break
+		}
+		found, err := walk(n)
+		if err != nil || len(found) == limit {
+			return found, err
+		}
+		if len(found) == 0 {
+			break
+		}
+		n = 2 * n * limit / len(found)
+	}
+
+	return nil, nil //nolint:nilnil // the page is elsewhere
+}
+
+// rarestTerm returns the index of the term with the fewest contacts, or -1 if every term exceeds the bound.
+func rarestTerm(all []term, bound int) int {
 	at := -1
 	for i := range all {
 		if t := &all[i]; t.contacts <= bound && !t.many && (at < 0 || t.contacts < all[at].contacts) {

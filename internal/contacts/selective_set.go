@@ -13,8 +13,8 @@ import (
 // Custom field values share columns, and tags and scores share tables with all orgs, so the planner does not know how
 // selective a condition is within one org. Where that matters, the matches are counted first, up to a bound.
 
-// sets returns, for each conjunct of f that an index serves, a function that builds its SELECT of contact_id.
-func (f *Filter) sets(s Sort) []func(q *query) string {
+// indexedSets returns, for each conjunct of f that an index serves, a function that builds its SELECT of contact_id.
+func (f *Filter) indexedSets(s Sort) []func(q *query) string {
 	var out []func(q *query) string
 	add := func(table string, condition func(q *query) string) {
 		out = append(out, func(q *query) string {
@@ -29,7 +29,7 @@ func (f *Filter) sets(s Sort) []func(q *query) string {
 	if f.MinScore != nil {
 		add("contact_score", func(q *query) string { return "x.score >= " + q.arg(*f.MinScore) })
 	}
-	for _, part := range f.parts() {
+	for _, part := range f.neededConjuncts() {
 		field, op, _, ok := part.Term()
 		if !ok || op == filter.Ne || op == filter.NotIn || op == filter.Exists || op == filter.Contains ||
 			op == filter.Eq && byCreation && field != "lead_score" {
@@ -54,6 +54,7 @@ func (f *Filter) sets(s Sort) []func(q *query) string {
 			})
 		}
 	}
+
 	return out
 }
 
@@ -65,25 +66,30 @@ type selectiveSet struct {
 
 // findSelectiveSet returns the smallest of f's sets, or nil if each has more than few rows.
 func findSelectiveSet(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, few int) (*selectiveSet, error) {
-	sets := f.sets(s)
+	sets := f.indexedSets(s)
 	if len(sets) == 0 {
 		return nil, nil //nolint:nilnil // nothing to count
 	}
-	q := start(tx.Org(), f)
-	counts, found := make([]string, len(sets)), make([]int, len(sets))
+
+	q := newQuery(tx.Org(), f)
+	counts := make([]string, len(sets))
+	found := make([]int, len(sets))
 	for i, set := range sets {
 		counts[i] = fmt.Sprintf("(SELECT count(*) FROM (%s LIMIT %d) AS first)", set(q), few+1)
 	}
+
 	tx.Queue(planning)
 	if err := tx.QueryRow(ctx, "SELECT ARRAY["+strings.Join(counts, ", ")+"]", q.args, &found); err != nil {
 		return nil, fmt.Errorf("count matches: %w", err)
 	}
+
 	at := 0
 	for i := range found {
 		if found[i] < found[at] {
 			at = i
 		}
 	}
+
 	if found[at] > few {
 		return nil, nil //nolint:nilnil // nothing is rare
 	}

@@ -25,13 +25,13 @@ WITH made AS (
 ), rated AS (
 	INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
 	scored_at, stage)
-	VALUES ($1, $2, ` + numbered(n+1, 4) + fmt.Sprintf(", $%d, ", n+1) + numbered(n+5, 3) + `)
+	VALUES ($1, $2, ` + paramList(n+1, 4) + fmt.Sprintf(", $%d, ", n+1) + paramList(n+5, 3) + `)
 )
-INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest(` + numbered(n+8, 1) + `::text[]) w`
+INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, w, $2 FROM unnest(` + paramList(n+8, 1) + `::text[]) w`
 }()
 
-// numbered returns the parameters of n arguments from number first.
-func numbered(first, n int) string {
+// paramList returns the parameters of n arguments from number first.
+func paramList(first, n int) string {
 	out := make([]string, n)
 	for i := range out {
 		out[i] = "$" + strconv.Itoa(first+i)
@@ -48,8 +48,8 @@ func columnValues(args []any, columns []contactColumn, w *writtenContact) []any 
 	return args
 }
 
-// insert queues the rows of a new contact.
-func insert(tx *postgres.Tx, c *Contact) error {
+// queueInsert queues the rows of a new contact.
+func queueInsert(tx *postgres.Tx, c *Contact) error {
 	words := wordsOf(c)
 	w, err := writtenOf(c, words)
 	if err != nil {
@@ -57,7 +57,7 @@ func insert(tx *postgres.Tx, c *Contact) error {
 	}
 	args := append(columnValues([]any{tx.Org()}, contactColumns, &w), c.LeadScore, c.Score.Probability,
 		c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt, c.Stage, words)
-	unique(tx.Queue(insertSQL, args...), w.address)
+	convertTaken(tx.Queue(insertSQL, args...), w.address)
 	addTags(tx, c, c.Tag)
 	addSegments(tx, c, c.Segment)
 	putAttributes(tx, c, c.Attributes)
@@ -80,31 +80,33 @@ UPDATE contact_score s SET score = $3, probability = $4, version = $5, confidenc
 	` + keepFirst + `
 WHERE org_id = $1 AND contact_id = $2`
 
-// update queues the update of the stored row was, which the transaction has locked, to c.
-func update(tx *postgres.Tx, was *Row, c *Contact) error {
-	before, after := wordsOf(&was.Contact), wordsOf(c)
+// queueUpdate queues the update of the stored row was, which the transaction has locked, to c.
+func queueUpdate(tx *postgres.Tx, was *Row, c *Contact) error {
+	before := wordsOf(&was.Contact)
+	after := wordsOf(c)
 	w, err := writtenOf(c, after)
 	if err != nil {
 		return err
 	}
-	unique(tx.Queue(updateSQL, columnValues([]any{tx.Org(), c.ID}, updatedColumns, &w)...), w.address)
+
+	convertTaken(tx.Queue(updateSQL, columnValues([]any{tx.Org(), c.ID}, updatedColumns, &w)...), w.address)
 	if was.Score != c.Score || !slices.Equal(was.Segment, c.Segment) {
 		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
-			c.Score.Confidence, was.stored(c.Segment), c.UpdatedAt)
+			c.Score.Confidence, was.storedSegments(c.Segment), c.UpdatedAt)
 	}
-	takeWords(tx, c.ID, without(before, after))
-	addWords(tx, c.ID, without(after, before))
-	takeTags(tx, c, without(was.Tag, c.Tag))
-	addTags(tx, c, without(c.Tag, was.Tag))
-	takeSegments(tx, c, without(was.Segment, c.Segment))
-	addSegments(tx, c, without(c.Segment, was.Segment))
-	takeAttributes(tx, c, gone(was.Attributes, c.Attributes))
-	putAttributes(tx, c, news(was.Attributes, c.Attributes))
+	takeWords(tx, c.ID, withoutKeys(before, after))
+	addWords(tx, c.ID, withoutKeys(after, before))
+	takeTags(tx, c, withoutKeys(was.Tag, c.Tag))
+	addTags(tx, c, withoutKeys(c.Tag, was.Tag))
+	takeSegments(tx, c, withoutKeys(was.Segment, c.Segment))
+	addSegments(tx, c, withoutKeys(c.Segment, was.Segment))
+	takeAttributes(tx, c, missingKeys(was.Attributes, c.Attributes))
+	putAttributes(tx, c, changedValues(was.Attributes, c.Attributes))
 	return nil
 }
 
-// unique converts a violation of contact_email by q to a TakenError.
-func unique(q *pgx.QueuedQuery, folded string) {
+// convertTaken converts a violation of contact_email by q to a TakenError.
+func convertTaken(q *pgx.QueuedQuery, folded string) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if postgres.Violates(err, "contact_email") {

@@ -33,7 +33,7 @@ const tagsSQL = stepSQL + `
 SELECT tag, n FROM (
 	SELECT tag, (SELECT count(*) FROM (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.tag = step.tag
 	AND t.archived = false LIMIT $4) AS first) AS n
-	FROM step WHERE tag IS NOT NULL
+	FROM step WHERE tag IS NOT NULL OFFSET 0 -- n is counted once, for its condition and its value
 ) AS used WHERE n > 0 LIMIT $3`
 
 // Tags returns at most limit tags of live contacts in byte order, starting after the tag after.
@@ -43,6 +43,7 @@ func Tags(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]TagU
 	if err != nil {
 		return nil, fmt.Errorf("list tags: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t TagUse, err error) {
 		err = row.Scan(&t.Name, &t.Contacts)
 		if t.More = t.Contacts > countedPerTag; t.More {
@@ -53,17 +54,19 @@ func Tags(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]TagU
 	if err != nil {
 		return nil, fmt.Errorf("list tags: %w", err)
 	}
+
 	return all, nil
 }
+
+// countTagsSQL probes each tag once. EXISTS would become a join with all tags of all contacts.
+const countTagsSQL = stepSQL + `
+SELECT count(*) FROM step WHERE tag IS NOT NULL AND (SELECT TRUE FROM contact_tag t WHERE t.org_id = $1
+	AND t.tag = step.tag AND t.archived = false LIMIT 1)`
 
 // CountTags returns the number of tags of live contacts.
 func CountTags(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 	Planned(tx)
-	err = tx.QueryRow(ctx, stepSQL+`
-		SELECT count(*) FROM step WHERE tag IS NOT NULL AND EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1
-		AND t.tag = step.tag AND t.archived = false)`,
-		[]any{tx.Org(), ""}, &n)
-	if err != nil {
+	if err = tx.QueryRow(ctx, countTagsSQL, []any{tx.Org(), ""}, &n); err != nil {
 		return 0, fmt.Errorf("count tags: %w", err)
 	}
 	return n, nil

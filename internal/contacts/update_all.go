@@ -32,33 +32,39 @@ func updateAll(tx *postgres.Tx, all []Change) error {
 	if len(all) == 0 {
 		return nil
 	}
-	changed, words := make([]*Contact, len(all)), make([][]string, len(all))
+
+	changed := make([]*Contact, len(all))
+	words := make([][]string, len(all))
 	var scored []*Contact
 	var segments [][]string // of the scored contacts
 	var wordless, worded, untagged, tagged, out, in, lost sideRows
 	var values attributeRows
 	for i := range all {
-		was, now := &all[i].before, &all[i].Contact
+		was := &all[i].before
+		now := &all[i].Contact
 		changed[i] = now
 		if was.Score != now.Score || !slices.Equal(was.Segment, now.Segment) {
-			scored, segments = append(scored, now), append(segments, all[i].stored(now.Segment))
+			scored, segments = append(scored, now), append(segments, all[i].storedSegments(now.Segment))
 		}
-		before, after := wordsOf(was), wordsOf(now)
+		before := wordsOf(was)
+		after := wordsOf(now)
 		words[i] = after
-		wordless.add(now, without(before, after)...)
-		worded.add(now, without(after, before)...)
-		untagged.add(now, without(was.Tag, now.Tag)...)
-		tagged.add(now, without(now.Tag, was.Tag)...)
-		out.add(now, without(was.Segment, now.Segment)...)
-		in.add(now, without(now.Segment, was.Segment)...)
-		lost.add(now, gone(was.Attributes, now.Attributes)...)
-		values.add(now, news(was.Attributes, now.Attributes))
+		wordless.add(now, withoutKeys(before, after)...)
+		worded.add(now, withoutKeys(after, before)...)
+		untagged.add(now, withoutKeys(was.Tag, now.Tag)...)
+		tagged.add(now, withoutKeys(now.Tag, was.Tag)...)
+		out.add(now, withoutKeys(was.Segment, now.Segment)...)
+		in.add(now, withoutKeys(now.Segment, was.Segment)...)
+		lost.add(now, missingKeys(was.Attributes, now.Attributes)...)
+		values.add(now, changedValues(was.Attributes, now.Attributes))
 	}
+
 	args, err := wideOf(tx.Org(), changed, words)
 	if err != nil {
 		return err
 	}
-	unique(tx.Queue(updateAllSQL, args...), "")
+
+	convertTaken(tx.Queue(updateAllSQL, args...), "")
 	if len(scored) > 0 {
 		tx.Queue(updateScoresSQL, scoresOf(tx.Org(), scored, segments)...)
 	}
@@ -91,20 +97,20 @@ type sideRows struct {
 	archived []bool
 }
 
-func (p *sideRows) add(c *events.Contact, keys ...string) {
+func (r *sideRows) add(c *events.Contact, keys ...string) {
 	for _, k := range keys {
-		p.ids, p.keys, p.at, p.archived = append(p.ids, c.ID), append(p.keys, k), append(p.at, c.CreatedAt),
-			append(p.archived, c.ArchivedAt != nil)
+		r.ids, r.keys, r.at, r.archived = append(r.ids, c.ID), append(r.keys, k), append(r.at, c.CreatedAt),
+			append(r.archived, c.ArchivedAt != nil)
 	}
 }
 
 // queue queues sql over the rows as x (id, key, at, archived), or nothing if there are no rows. The rows are sorted by
-// key, so that adjacent index entries are writtenContact together.
-func (p *sideRows) queue(tx *postgres.Tx, sql string) {
-	if len(p.ids) > 0 {
+// key, so that adjacent index entries are written together.
+func (r *sideRows) queue(tx *postgres.Tx, sql string) {
+	if len(r.ids) > 0 {
 		tx.Queue(`WITH x AS (SELECT * FROM unnest($2::uuid[], $3::text[] COLLATE "C", $4::timestamptz[],
 			$5::boolean[]) AS u (id, key, at, archived) ORDER BY key, at, id) `+sql,
-			tx.Org(), p.ids, p.keys, p.at, p.archived)
+			tx.Org(), r.ids, r.keys, r.at, r.archived)
 	}
 }
 

@@ -39,46 +39,46 @@ type checker struct {
 	fields []fault.FieldError
 }
 
-func (v *checker) wrong(field, code, detail string) {
-	if len(v.fields) == maxWrong {
+func (c *checker) addError(field, code, detail string) {
+	if len(c.fields) == maxWrong {
 		return
 	}
-	v.fields = append(v.fields, fault.FieldError{Pointer: "#/" + v.path + field, Code: code, Detail: detail})
+	c.fields = append(c.fields, fault.FieldError{Pointer: "#/" + c.path + field, Code: code, Detail: detail})
 }
 
-// text checks the rules for every one-line text.
-func (v *checker) text(field, s string, longest int) bool {
+// checkText checks the rules for every one-line text.
+func (c *checker) checkText(field, s string, longest int) bool {
 	switch {
 	case utf8.RuneCountInString(s) > longest:
-		v.wrong(field, "too_long", "At most "+strconv.Itoa(longest)+" characters are allowed.")
+		c.addError(field, "too_long", "At most "+strconv.Itoa(longest)+" characters are allowed.")
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, form.NotInLine):
-		v.wrong(field, "invalid_characters", "Control characters are not allowed.")
+		c.addError(field, "invalid_characters", "Control characters are not allowed.")
 	default:
 		return true
 	}
 	return false
 }
 
-// required applies a member that must be neither null nor blank.
-func (v *checker) required(field string, in wire.Field[string], at *string, longest int) {
+// applyRequired applies a member that must be neither null nor blank.
+func (c *checker) applyRequired(field string, in wire.Field[string], at *string, longest int) {
 	if !in.Set {
 		return
 	}
 	if in.Null {
-		v.wrong(field, "not_nullable", "This field cannot be null.")
+		c.addError(field, "not_nullable", "This field cannot be null.")
 		return
 	}
 	if strings.TrimSpace(in.Value) == "" {
-		v.wrong(field, "required", "This field cannot be blank.")
+		c.addError(field, "required", "This field cannot be blank.")
 		return
 	}
-	if v.text(field, in.Value, longest) {
+	if c.checkText(field, in.Value, longest) {
 		*at = in.Value
 	}
 }
 
-// optional applies a member that a null or blank value clears.
-func (v *checker) optional(field string, in wire.Field[string], at **string, longest int) {
+// applyOptional applies a member that a null or blank value clears.
+func (c *checker) applyOptional(field string, in wire.Field[string], at **string, longest int) {
 	if !in.Set {
 		return
 	}
@@ -86,12 +86,12 @@ func (v *checker) optional(field string, in wire.Field[string], at **string, lon
 		*at = nil
 		return
 	}
-	if v.text(field, in.Value, longest) {
+	if c.checkText(field, in.Value, longest) {
 		*at = &in.Value
 	}
 }
 
-func (v *checker) id(field string, in wire.Field[string], at **id.ID) {
+func (c *checker) applyID(field string, in wire.Field[string], at **id.ID) {
 	if !in.Set {
 		return
 	}
@@ -101,17 +101,19 @@ func (v *checker) id(field string, in wire.Field[string], at **id.ID) {
 	}
 	i, err := id.Parse(in.Value)
 	if err != nil {
-		v.wrong(field, "invalid_uuid", "This is not a UUID.")
+		c.addError(field, "invalid_uuid", "This is not a UUID.")
 		return
 	}
 	*at = &i
 }
 
-// keys applies tags or segment keys, at most most: trimmed, without duplicates, in the order sent. null clears them.
-func (v *checker) keys(field string, in wire.Field[[]string], at *[]string, most int) {
+// applyKeys applies tags or segment keys, at most most: trimmed, without duplicates, in the order sent. null clears
+// them.
+func (c *checker) applyKeys(field string, in wire.Field[[]string], at *[]string, most int) {
 	if !in.Set {
 		return
 	}
+
 	out := make([]string, 0, len(in.Value))
 	for i, k := range in.Value {
 		if len(out) > most {
@@ -121,78 +123,84 @@ func (v *checker) keys(field string, in wire.Field[[]string], at *[]string, most
 		each := field + "/" + strconv.Itoa(i)
 		switch {
 		case k == "":
-			v.wrong(each, "required", "An entry cannot be blank.")
+			c.addError(each, "required", "An entry cannot be blank.")
 		case strings.ContainsRune(k, ','):
-			v.wrong(each, "invalid_characters", "A comma is not allowed.")
-		case v.text(each, k, maxKey) && !has(out, k):
+			c.addError(each, "invalid_characters", "A comma is not allowed.")
+		case c.checkText(each, k, maxKey) && !containsKey(out, k):
 			out = append(out, k)
 		}
 	}
+
 	if len(out) > most {
-		v.wrong(field, "too_many", "At most "+strconv.Itoa(most)+" entries are allowed.")
+		c.addError(field, "too_many", "At most "+strconv.Itoa(most)+" entries are allowed.")
 		return
 	}
+
 	*at = out
 }
 
-// attributes merges in into a copy of before. null removes a value.
-func (v *checker) attributes(in wire.Field[map[string]any], before map[string]any) map[string]any {
+// mergeAttributes merges in into a copy of before. null removes a value.
+func (c *checker) mergeAttributes(in wire.Field[map[string]any], before map[string]any) map[string]any {
 	out := make(map[string]any, len(before)+len(in.Value))
 	if in.Null {
 		return out
 	}
+
 	maps.Copy(out, before)
 	for _, key := range slices.Sorted(maps.Keys(in.Value)) {
-		value, field := in.Value[key], "attributes/"+escape(key)
+		value := in.Value[key]
+		field := "attributes/" + escapePointer(key)
 		if value == nil {
 			delete(out, key)
 			continue
 		}
 		if !ValidKey(key) {
-			v.wrong(field, "invalid_key",
+			c.addError(field, "invalid_key",
 				"A key has 1 to 64 printable characters, no slash, no blank at its ends, and is not dots alone.")
 			continue
 		}
 		switch x := value.(type) {
 		case string:
 			if utf8.RuneCountInString(x) > maxText {
-				v.wrong(field, "too_long", "At most "+strconv.Itoa(maxText)+" characters are allowed.")
+				c.addError(field, "too_long", "At most "+strconv.Itoa(maxText)+" characters are allowed.")
 				continue
 			}
 		case float64:
 			if math.IsInf(x, 0) || math.IsNaN(x) || math.Abs(x) > exactInteger {
-				v.wrong(field, "out_of_range", "A number lies between -2^53 and 2^53.")
+				c.addError(field, "out_of_range", "A number lies between -2^53 and 2^53.")
 				continue
 			}
 		case bool:
 		default:
-			v.wrong(field, "invalid_type", "A value is a string, a number, a boolean or null.")
+			c.addError(field, "invalid_type", "A value is a string, a number, a boolean or null.")
 			continue
 		}
 		out[key] = value
 	}
+
 	if len(out) > maxFields {
-		v.wrong("attributes", "too_many", "At most "+strconv.Itoa(maxFields)+" values are allowed.")
+		c.addError("attributes", "too_many", "At most "+strconv.Itoa(maxFields)+" values are allowed.")
 	}
+
 	return out
 }
 
 // ValidKey reports whether key is valid for a custom field.
 func ValidKey(key string) bool {
-	return key != "" && !dots(key) && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) &&
+	return key != "" && !isDotSegment(key) && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) &&
 		strings.TrimSpace(key) == key &&
 		!strings.ContainsFunc(key, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) })
 }
 
-// dots reports whether name is "." or "..": a path must not end in one, because clients and routers resolve dot
+// isDotSegment reports whether name is "." or "..": a path must not end in one, because clients and routers resolve dot
 // segments (RFC 3986, 5.2.4).
-func dots(name string) bool { return name == "." || name == ".." }
+func isDotSegment(name string) bool { return name == "." || name == ".." }
 
-// escape encodes s as a reference token of a JSON pointer (RFC 6901).
-func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+// escapePointer encodes s as a reference token of a JSON pointer (RFC 6901).
+func escapePointer(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
-// squeeze collapses runs of whitespace to one space.
-func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+// collapseSpaces collapses runs of whitespace to one space.
+func collapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func validZone(s string) bool {
 	if s == "Local" {
@@ -202,8 +210,8 @@ func validZone(s string) bool {
 	return err == nil
 }
 
-// invalid returns the 422 fault with fields, or nil if fields is empty.
-func invalid(fields []fault.FieldError) error {
+// invalidFields returns the 422 fault with fields, or nil if fields is empty.
+func invalidFields(fields []fault.FieldError) error {
 	if len(fields) == 0 {
 		return nil
 	}
@@ -213,7 +221,8 @@ func invalid(fields []fault.FieldError) error {
 // Keys normalizes tags or segment keys to their stored form: trimmed, without duplicates, at most most. Invalid keys
 // are a validation fault. field is the JSON pointer to in.
 func Keys(in []string, field string, most int) ([]string, error) {
-	v, out := checker{}, []string{}
-	v.keys(field, wire.Some(in), &out, most)
-	return out, invalid(v.fields)
+	v := checker{}
+	out := []string{}
+	v.applyKeys(field, wire.Some(in), &out, most)
+	return out, invalidFields(v.fields)
 }

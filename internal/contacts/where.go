@@ -87,7 +87,7 @@ func (s *schema) Field(name string) (filter.Type, bool) {
 		return f.Type, ok
 	}
 	if s.defined == nil && s.err == nil {
-		s.defined, s.err = types(s.ctx, s.tx)
+		s.defined, s.err = fieldTypes(s.ctx, s.tx)
 	}
 	t, ok := s.defined[key]
 	return attributeTypes[t], ok
@@ -106,7 +106,7 @@ func (s *schema) Names() []string {
 	return names
 }
 
-func types(ctx context.Context, tx *postgres.Tx) (map[string]Type, error) {
+func fieldTypes(ctx context.Context, tx *postgres.Tx) (map[string]Type, error) {
 	fields, err := Fields(ctx, tx, "", maxFields)
 	if err != nil {
 		return nil, err

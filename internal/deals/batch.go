@@ -31,13 +31,13 @@ type entry = record.Entry[Deal]
 func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.Outcome, changed []Change, err error) {
 	err = record.Again(ctx, tx, func(err error) bool { return errors.Is(err, errMoved) }, func() error {
 		out, changed = make([]record.Outcome, len(in)), nil
-		known, g, err := load(ctx, tx, in)
+		known, g, err := lockBatch(ctx, tx, in)
 		if err != nil {
 			return err
 		}
 		var order []*entry
 		for i := range in {
-			e, ch, err := row(&in[i], known, g, "deals/"+strconv.Itoa(i)+"/")
+			e, ch, err := applyRow(&in[i], known, g, "deals/"+strconv.Itoa(i)+"/")
 			switch {
 			case err != nil:
 				out[i] = record.Wrong(err)
@@ -57,9 +57,9 @@ func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.
 		}
 		for _, e := range order {
 			if e.New {
-				insert(tx, &e.Now.Value)
+				queueInsert(tx, &e.Now.Value)
 			} else {
-				update(tx, &e.Was.Value, &e.Now.Value)
+				queueUpdate(tx, &e.Was.Value, &e.Now.Value)
 			}
 		}
 		return nil
@@ -70,8 +70,8 @@ func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.
 	return out, changed, nil
 }
 
-// load reads and locks the deals that the rows name, and reads the data that their changes need.
-func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (map[id.ID]*entry, *ground, error) {
+// lockBatch reads and locks the deals that the rows name, and reads the data that their changes need.
+func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert) (map[id.ID]*entry, *ground, error) {
 	ids, patches := []id.ID{}, make([]*Patch, len(in))
 	for i := range in {
 		patches[i] = &in[i].Patch
@@ -79,7 +79,7 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (map[id.ID]*entry, 
 			ids = append(ids, given)
 		}
 	}
-	found, err := table.Select(ctx, tx, true, `archived_at IS NULL AND id = ANY ($2::uuid[])`, ids)
+	found, err := table.LockAll(ctx, tx, "SELECT unnest($2::uuid[]) AS key", ids)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,17 +88,17 @@ func load(ctx context.Context, tx *postgres.Tx, in []Upsert) (map[id.ID]*entry, 
 		known[r.Value.ID] = &entry{Was: r, Now: r}
 		at = append(at, r.Value.PipelineID)
 	}
-	g, err := survey(ctx, tx, patches, at, true)
+	g, err := readGround(ctx, tx, patches, at, true)
 	return known, g, err
 }
 
-// row applies one row in memory.
-func row(u *Upsert, known map[id.ID]*entry, g *ground, path string) (*entry, Change, error) {
+// applyRow applies one row in memory.
+func applyRow(u *Upsert, known map[id.ID]*entry, g *ground, path string) (*entry, Change, error) {
 	if u.Wrong != nil {
 		return nil, Change{}, u.Wrong
 	}
 	if !u.ID.Set || u.ID.Null {
-		d, err := u.Patch.create(path, wire.Now(), g)
+		d, err := u.Patch.newDeal(path, wire.Now(), g)
 		if err != nil {
 			return nil, Change{}, err
 		}

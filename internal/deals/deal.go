@@ -62,15 +62,15 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, 
 // Create creates a deal from p, in the stage, pipeline and status that p names, or else open in the first stage of the
 // default pipeline. An invalid p is a validation fault; see also Resolve.
 func Create(ctx context.Context, tx *postgres.Tx, p *Patch) (Row, error) {
-	ground, err := survey(ctx, tx, []*Patch{p}, nil, true)
+	ground, err := readGround(ctx, tx, []*Patch{p}, nil, true)
 	if err != nil {
 		return Row{}, err
 	}
-	d, err := p.create("", wire.Now(), ground)
+	d, err := p.newDeal("", wire.Now(), ground)
 	if err != nil {
 		return Row{}, err
 	}
-	insert(tx, &d)
+	queueInsert(tx, &d)
 	return Row{Value: d, Edit: 1}, tx.Flush(ctx)
 }
 
@@ -78,19 +78,19 @@ func Create(ctx context.Context, tx *postgres.Tx, p *Patch) (Row, error) {
 // error is returned; see also Resolve. A patch without effect writes nothing.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
 	ch, err := table.Update(ctx, tx, i, match, func(was, now *Deal) error {
-		ground, err := survey(ctx, tx, []*Patch{p}, []id.ID{was.PipelineID}, false)
+		ground, err := readGround(ctx, tx, []*Patch{p}, []id.ID{was.PipelineID}, false)
 		if err != nil {
 			return err
 		}
 		if err := p.apply(was, now, "", ground); err != nil {
 			return err
 		}
-		return p.put(ctx, tx, now)
+		return p.applyPosition(ctx, tx, now)
 	})
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
-	update(tx, &ch.Before, &ch.Value)
+	queueUpdate(tx, &ch.Before, &ch.Value)
 	return ch, tx.Flush(ctx)
 }
 
@@ -105,7 +105,7 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
-	all, _, err := into(ctx, tx, []id.ID{ch.Value.PipelineID}, nil)
+	all, _, err := lockInto(ctx, tx, []id.ID{ch.Value.PipelineID}, nil)
 	if err == nil && all[ch.Value.PipelineID] == nil {
 		err = fault.New(fault.Conflict, "The deal's pipeline is archived. Restore the pipeline first.")
 	}
@@ -116,7 +116,7 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 func Events(ch *Change) []events.Event {
 	d := ch.Value
 	if ch.Before.ID.IsZero() {
-		return append([]events.Event{events.DealCreated{Deal: d}}, entered(Open, d)...)
+		return append([]events.Event{events.DealCreated{Deal: d}}, statusEvents(Open, d)...)
 	}
 	if _, shelved := ch.Previous["archived_at"]; shelved {
 		if d.ArchivedAt != nil {
@@ -140,7 +140,7 @@ func Events(ch *Change) []events.Event {
 	}
 	if d.StageID != ch.Before.StageID {
 		told = append(told, events.DealStageChanged{Deal: d, Previous: moved})
-		told = append(told, entered(ch.Before.Status, d)...)
+		told = append(told, statusEvents(ch.Before.Status, d)...)
 	} else {
 		maps.Copy(others, moved) // a position within the stage, or closed_at from imported history
 	}
@@ -150,8 +150,8 @@ func Events(ch *Change) []events.Event {
 	return told
 }
 
-// entered returns the events of a deal that moves from the status was to its current one.
-func entered(was string, d Deal) []events.Event {
+// statusEvents returns the events of a deal that moves from the status was to its current one.
+func statusEvents(was string, d Deal) []events.Event {
 	switch {
 	case was == d.Status:
 		return nil
@@ -172,8 +172,8 @@ func Scored(ch *Change) *id.ID {
 	return nil
 }
 
-// stayed converts a violation of deal_stage_kind by q to errMoved.
-func stayed(q *pgx.QueuedQuery) {
+// refuseMoved converts a violation of deal_stage_kind by q to errMoved.
+func refuseMoved(q *pgx.QueuedQuery) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if postgres.Violates(err, "deal_stage_kind") {
@@ -183,28 +183,28 @@ func stayed(q *pgx.QueuedQuery) {
 	}
 }
 
-func insert(tx *postgres.Tx, d *Deal) {
-	stayed(tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, company_id, pipeline_id, stage_id, status,
+func queueInsert(tx *postgres.Tx, d *Deal) {
+	refuseMoved(tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, company_id, pipeline_id, stage_id, status,
 		open_stage_id, amount, currency, lost_reason,
 			expected_close_on, owner_id, closed_at, created_at, updated_at, place)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
 		d.Currency, d.LostReason,
-		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt, place(d)))
+		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt, storedPosition(d)))
 	addWords(tx, d.ID, filter.Words(d.Name))
 }
 
-func update(tx *postgres.Tx, was, d *Deal) {
-	stayed(tx.Queue(`UPDATE deal SET name = $3, contact_id = $4, company_id = $5, pipeline_id = $6, stage_id = $7,
+func queueUpdate(tx *postgres.Tx, was, d *Deal) {
+	refuseMoved(tx.Queue(`UPDATE deal SET name = $3, contact_id = $4, company_id = $5, pipeline_id = $6, stage_id = $7,
 		status = $8, open_stage_id = $9, amount = $10,
 			currency = $11, lost_reason = $12, expected_close_on = $13, owner_id = $14, closed_at = $15,
 			updated_at = $16, place = $17, edit = edit + 1
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
-		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt, place(d)))
+		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt, storedPosition(d)))
 	if was.Name != d.Name {
 		before, after := filter.Words(was.Name), filter.Words(d.Name)
-		takeWords(tx, d.ID, without(before, after))
-		addWords(tx, d.ID, without(after, before))
+		takeWords(tx, d.ID, withoutAll(before, after))
+		addWords(tx, d.ID, withoutAll(after, before))
 	}
 }

@@ -21,8 +21,8 @@ type Filter struct {
 
 // orders maps the values of the sort parameter to orders.
 var orders = map[string]record.Order[Deal]{
-	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: created},
-	"created_at":  {Column: "created_at", Type: "timestamptz", Key: created},
+	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: createdKey},
+	"created_at":  {Column: "created_at", Type: "timestamptz", Key: createdKey},
 	"-amount": {Column: "amount", Type: "bigint", Down: true, Key: func(d *Deal) string {
 		return strconv.FormatInt(d.Amount, 10)
 	}},
@@ -34,9 +34,9 @@ var orders = map[string]record.Order[Deal]{
 	}},
 }
 
-func created(d *Deal) string { return d.CreatedAt.UTC().Format(time.RFC3339Nano) }
+func createdKey(d *Deal) string { return d.CreatedAt.UTC().Format(time.RFC3339Nano) }
 
-func (f *Filter) query(org id.ID) *record.Query {
+func (f *Filter) buildQuery(org id.ID) *record.Query {
 	q := record.Where(org, f.Archived)
 	q.Is("pipeline_id", f.Pipeline)
 	q.Is("stage_id", f.Stage)
@@ -66,7 +66,7 @@ func (f *Filter) query(org id.ID) *record.Query {
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, order string, after *record.Position, limit int) ([]Row,
 	error,
 ) {
-	return table.List(ctx, tx, f.query(tx.Org()), orders[order], after, limit)
+	return table.List(ctx, tx, f.buildQuery(tx.Org()), orders[order], after, limit)
 }
 
 // Position returns the position of a deal in an order.
@@ -77,10 +77,10 @@ func Position(order string, r *Row) record.Position {
 
 // Count returns the exact number of deals that f selects.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	return table.Count(ctx, tx, f.query(tx.Org()))
+	return table.Count(ctx, tx, f.buildQuery(tx.Org()))
 }
 
 // Estimate returns the number of deals that f selects: exact up to 1,000, above that the planner's estimate.
 func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
-	return table.Estimate(ctx, tx, f.query(tx.Org()))
+	return table.Estimate(ctx, tx, f.buildQuery(tx.Org()))
 }

@@ -53,9 +53,9 @@ type ground struct {
 	contacts  map[id.ID]bool // the named contacts that are live
 }
 
-// survey reads the ground for patches and for the pipelines at that their deals are in. It reads pipelines only if a
-// deal may move or is created.
-func survey(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, makes bool) (*ground, error) {
+// readGround reads the ground for patches and for the pipelines at that their deals are in. It reads pipelines only if
+// a deal may move or is created.
+func readGround(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, makes bool) (*ground, error) {
 	g := &ground{contacts: map[id.ID]bool{}}
 	contacts, stages, moves := []id.ID{}, []id.ID{}, makes
 	for _, p := range patches {
@@ -68,7 +68,7 @@ func survey(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, 
 		if i, err := id.Parse(p.StageID.Value); err == nil {
 			stages = append(stages, i)
 		}
-		moves = moves || p.moves()
+		moves = moves || p.mayMove()
 	}
 	if len(contacts) > 0 {
 		tx.Queue(`SELECT id FROM contact WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND archived_at IS NULL`,
@@ -88,46 +88,46 @@ func survey(ctx context.Context, tx *postgres.Tx, patches []*Patch, at []id.ID, 
 		at = []id.ID{}
 	}
 	var err error
-	if g.pipelines, g.standard, err = into(ctx, tx, at, stages); err == nil && g.standard == nil {
+	if g.pipelines, g.standard, err = lockInto(ctx, tx, at, stages); err == nil && g.standard == nil {
 		err = fmt.Errorf("org %s has no default pipeline", tx.Org())
 	}
 	return g, err
 }
 
-// moves reports whether p may move its deal to another stage.
-func (p *Patch) moves() bool { return p.PipelineID.Set || p.StageID.Set || p.Status.Set }
+// mayMove reports whether p may move its deal to another stage.
+func (p *Patch) mayMove() bool { return p.PipelineID.Set || p.StageID.Set || p.Status.Set }
 
 // apply applies p to now. was is the stored deal, and path is the JSON pointer to p's object.
 func (p *Patch) apply(was, now *Deal, path string, g *ground) error {
 	f := form.At(path)
 	f.ReadOnly(p.Sent, was)
-	p.fill(f, now, g)
-	if p.moves() {
-		p.move(f, was, now, g.pipelines[was.PipelineID], g)
+	p.applyMembers(f, now, g)
+	if p.mayMove() {
+		p.applyStage(f, was, now, g.pipelines[was.PipelineID], g)
 	}
 	if now.StageID != was.StageID && !p.Position.Set {
-		now.Position = top()
+		now.Position = topPosition()
 	}
-	p.close(f, was, now, wire.Now())
+	p.applyClosing(f, was, now, wire.Now())
 	return f.Fault()
 }
 
-// create returns the new deal that p describes.
-func (p *Patch) create(path string, now wire.Time, g *ground) (Deal, error) {
+// newDeal returns the new deal that p describes.
+func (p *Patch) newDeal(path string, now wire.Time, g *ground) (Deal, error) {
 	f := form.At(path)
 	d := Deal{
 		Currency: Currency, CreatedAt: now, UpdatedAt: now, Status: Open, PipelineID: g.standard.ID,
-		StageID: g.standard.first(Open).ID,
+		StageID: g.standard.firstStage(Open).ID,
 	}
 	f.ReadOnly(p.Sent, &d)
-	p.fill(f, &d, g)
+	p.applyMembers(f, &d, g)
 	form.Missing(f, "name", p.Name)
 	was := d
-	p.move(f, &Deal{Status: Open}, &d, g.standard, g)
+	p.applyStage(f, &Deal{Status: Open}, &d, g.standard, g)
 	if p.CreatedAt.Set && !p.CreatedAt.Null {
 		f.Past("created_at", p.CreatedAt, now, &d.CreatedAt)
 	}
-	p.close(f, &was, &d, now)
+	p.applyClosing(f, &was, &d, now)
 	if d.ClosedAt != nil && p.CreatedAt.Set && p.ClosedAt.Set && d.ClosedAt.Before(d.CreatedAt.Time) {
 		f.Wrong("closed_at", "out_of_range", "A deal is closed after it was made.")
 	}
@@ -137,8 +137,8 @@ func (p *Patch) create(path string, now wire.Time, g *ground) (Deal, error) {
 	return d, f.Fault()
 }
 
-// fill applies the members that do not depend on the stage.
-func (p *Patch) fill(f *form.Form, d *Deal, g *ground) {
+// applyMembers applies the members that do not depend on the stage.
+func (p *Patch) applyMembers(f *form.Form, d *Deal, g *ground) {
 	f.Required("name", p.Name, &d.Name, form.Name)
 	was := d.ContactID
 	f.ID("contact_id", p.ContactID, &d.ContactID)
@@ -164,9 +164,9 @@ func (p *Patch) fill(f *form.Form, d *Deal, g *ground) {
 	}
 }
 
-// move sets pipeline, stage and status together. here is the current pipeline of the deal. It is nil if the pipeline is
-// archived, which never holds for a live deal.
-func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
+// applyStage sets pipeline, stage and status together. here is the current pipeline of the deal. It is nil if the
+// pipeline is archived, which never holds for a live deal.
+func (p *Patch) applyStage(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
 	var stageID, pipelineID *id.ID
 	status := was.Status
 	for _, m := range []struct {
@@ -193,11 +193,11 @@ func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
 	if stageID == nil {
 		if to != nil &&
 			(pipelineID != nil && *pipelineID != was.PipelineID || status != was.Status || was.StageID.IsZero()) {
-			enter(now, to, to.landing(status, was.LastOpen))
+			setStage(now, to, to.stageForStatus(status, was.LastOpen))
 		}
 		return
 	}
-	stage, of := g.find(*stageID)
+	stage, of := g.findStage(*stageID)
 	switch {
 	case stage == nil || pipelineID != nil && of != to:
 		if pipelineID == nil {
@@ -208,12 +208,12 @@ func (p *Patch) move(f *form.Form, was, now *Deal, here *Pipeline, g *ground) {
 		f.Wrong("status", "contradicts_stage",
 			"The stage is one of the kind "+stage.Kind+". Give either of them, or both alike.")
 	default:
-		enter(now, of, stage)
+		setStage(now, of, stage)
 	}
 }
 
-// close applies the members that depend on the status: the close time and the reason for a loss.
-func (p *Patch) close(f *form.Form, was, now *Deal, at wire.Time) {
+// applyClosing applies the members that depend on the status: the close time and the reason for a loss.
+func (p *Patch) applyClosing(f *form.Form, was, now *Deal, at wire.Time) {
 	switch {
 	case now.Status == Open:
 		now.ClosedAt = nil
@@ -240,29 +240,29 @@ func (p *Patch) close(f *form.Form, was, now *Deal, at wire.Time) {
 	now.LostReason = reason
 }
 
-// landing returns the stage that a deal with this status moves to. For an open deal that is its last open stage, if
-// that stage belongs to the pipeline.
-func (p *Pipeline) landing(status string, lastOpen *id.ID) *PipelineStage {
+// stageForStatus returns the stage that a deal with this status moves to. For an open deal that is its last open stage,
+// if that stage belongs to the pipeline.
+func (p *Pipeline) stageForStatus(status string, lastOpen *id.ID) *PipelineStage {
 	if status == Open && lastOpen != nil {
-		if s := p.stage(*lastOpen); s != nil && s.Kind == Open {
+		if s := p.findStage(*lastOpen); s != nil && s.Kind == Open {
 			return s
 		}
 	}
-	return p.first(status)
+	return p.firstStage(status)
 }
 
-// find returns the stage and its pipeline, or nil.
-func (g *ground) find(stage id.ID) (*PipelineStage, *Pipeline) {
+// findStage returns the stage and its pipeline, or nil.
+func (g *ground) findStage(stage id.ID) (*PipelineStage, *Pipeline) {
 	for _, p := range g.pipelines {
-		if s := p.stage(stage); s != nil {
+		if s := p.findStage(stage); s != nil {
 			return s, p
 		}
 	}
 	return nil, nil
 }
 
-// enter moves d to a stage of p.
-func enter(d *Deal, p *Pipeline, s *PipelineStage) {
+// setStage moves d to a stage of p.
+func setStage(d *Deal, p *Pipeline, s *PipelineStage) {
 	d.PipelineID, d.StageID, d.Status = p.ID, s.ID, s.Kind
 	if s.Kind == Open {
 		open := s.ID

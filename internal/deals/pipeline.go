@@ -60,13 +60,13 @@ const (
 	maxPipelines = 100
 )
 
-// first returns the pipeline's first stage of a kind. Every pipeline has at least one stage of each kind.
-func (p *Pipeline) first(kind string) *PipelineStage {
+// firstStage returns the pipeline's first stage of a kind. Every pipeline has at least one stage of each kind.
+func (p *Pipeline) firstStage(kind string) *PipelineStage {
 	i := slices.IndexFunc(p.Stages, func(s PipelineStage) bool { return s.Kind == kind })
 	return &p.Stages[i]
 }
 
-func (p *Pipeline) stage(i id.ID) *PipelineStage {
+func (p *Pipeline) findStage(i id.ID) *PipelineStage {
 	at := slices.IndexFunc(p.Stages, func(s PipelineStage) bool { return s.ID == i })
 	if at < 0 {
 		return nil
@@ -103,13 +103,14 @@ func (p *PipelinePatch) apply(was, now *Pipeline) error {
 		now.Default = p.Default.Value
 	}
 	if p.Stages.Set {
-		now.Stages = stages(f, p.Stages, was)
+		now.Stages = checkStages(f, p.Stages, was)
 	}
 	return f.Fault()
 }
 
-// stages validates the stages of a request: unique names, ids of the pipeline, and at least one stage of each kind.
-func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []PipelineStage {
+// checkStages validates the stages of a request: unique names, ids of the pipeline, and at least one stage of each
+// kind.
+func checkStages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []PipelineStage {
 	switch n := len(in.Value); {
 	case in.Null:
 		f.Wrong("stages", "not_nullable", "This field cannot be null.")
@@ -125,7 +126,7 @@ func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Pipeline
 		known := &PipelineStage{}
 		if sent.ID.Set && !sent.ID.Null {
 			given, err := id.Parse(sent.ID.Value)
-			if known = was.stage(given); err != nil || known == nil || ids[given] {
+			if known = was.findStage(given); err != nil || known == nil || ids[given] {
 				f.Wrong(each+"/id", "unknown_stage", was.noStage()+" Each may be named once. A new stage has no id.")
 				continue
 			}
@@ -138,7 +139,7 @@ func stages(f *form.Form, in wire.Field[[]StagePatch], was *Pipeline) []Pipeline
 		*s = *known
 		f.Required(each+"/name", sent.Name, &s.Name, form.Name)
 		f.OneOf(each+"/kind", sent.Kind, &s.Kind, Open, Won, Lost)
-		s.Probability = probability(f, each+"/probability", sent.Probability, known, s.Kind)
+		s.Probability = checkProbability(f, each+"/probability", sent.Probability, known, s.Kind)
 		if names[s.Name] {
 			f.Wrong(each+"/name", "repeated", "Another stage has this name.")
 		}
@@ -163,9 +164,9 @@ func (p *Pipeline) noStage() string {
 	return fault.Choices("The pipeline has no such stage.", "", names)
 }
 
-// probability returns the fixed probability of a won or lost stage, or the probability of an open one, which defaults
-// to 50.
-func probability(f *form.Form, field string, in wire.Field[int64], known *PipelineStage, kind string) int {
+// checkProbability returns the fixed probability of a won or lost stage, or the probability of an open one, which
+// defaults to 50.
+func checkProbability(f *form.Form, field string, in wire.Field[int64], known *PipelineStage, kind string) int {
 	fixed, ok := map[string]int{Won: 100, Lost: 0}[kind]
 	switch {
 	case in.Set && !in.Null && (in.Value < 0 || in.Value > 100):
@@ -182,8 +183,8 @@ func probability(f *form.Form, field string, in wire.Field[int64], known *Pipeli
 	return 50
 }
 
-// usual returns the default stages of a pipeline.
-func usual() []PipelineStage {
+// defaultStages returns the default stages of a pipeline.
+func defaultStages() []PipelineStage {
 	return []PipelineStage{
 		{id.New(), "Qualification", Open, 10},
 		{id.New(), "Proposal", Open, 40},

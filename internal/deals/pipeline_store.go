@@ -14,8 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// hold locks all pipelines of the org, including archived ones, and returns the number of live ones.
-func hold(ctx context.Context, tx *postgres.Tx) (live int, err error) {
+// lockPipelines locks all pipelines of the org, including archived ones, and returns the number of live ones.
+func lockPipelines(ctx context.Context, tx *postgres.Tx) (live int, err error) {
 	all, err := pipelines.Select(ctx, tx, true, "true")
 	for _, p := range all {
 		if p.Value.ArchivedAt == nil {
@@ -34,7 +34,7 @@ func GetPipeline(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool
 // CreatePipeline creates a pipeline from p, with five default stages if p has none. An invalid p is a validation fault,
 // a 101st pipeline a conflict.
 func CreatePipeline(ctx context.Context, tx *postgres.Tx, p *PipelinePatch) (PipelineRow, error) {
-	live, err := hold(ctx, tx)
+	live, err := lockPipelines(ctx, tx)
 	if err != nil {
 		return PipelineRow{}, err
 	}
@@ -42,7 +42,7 @@ func CreatePipeline(ctx context.Context, tx *postgres.Tx, p *PipelinePatch) (Pip
 		return PipelineRow{}, fault.New(fault.Conflict, "An organization has at most 100 pipelines.")
 	}
 	now := wire.Now()
-	made := Pipeline{ID: id.New(), Stages: usual(), CreatedAt: now, UpdatedAt: now}
+	made := Pipeline{ID: id.New(), Stages: defaultStages(), CreatedAt: now, UpdatedAt: now}
 	if !p.Name.Set {
 		return PipelineRow{}, fault.Invalid("name", "required", "This field is required.")
 	}
@@ -51,7 +51,7 @@ func CreatePipeline(ctx context.Context, tx *postgres.Tx, p *PipelinePatch) (Pip
 		return PipelineRow{}, err
 	}
 	if made.Default {
-		undefault(tx)
+		clearDefault(tx)
 	}
 	tx.Queue(
 		`INSERT INTO pipeline (org_id, id, name, is_default, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`,
@@ -65,7 +65,7 @@ func CreatePipeline(ctx context.Context, tx *postgres.Tx, p *PipelinePatch) (Pip
 func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match,
 	p *PipelinePatch,
 ) (PipelineChange, error) {
-	if _, err := hold(ctx, tx); err != nil {
+	if _, err := lockPipelines(ctx, tx); err != nil {
 		return PipelineChange{}, err
 	}
 	ch, err := pipelines.Update(ctx, tx, i, match, p.apply)
@@ -74,7 +74,7 @@ func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.
 	}
 	v := &ch.Value
 	if v.Default && !ch.Before.Default {
-		undefault(tx)
+		clearDefault(tx)
 	}
 	tx.Queue(
 		`UPDATE pipeline SET name = $3, is_default = $4, updated_at = $5, edit = edit + 1 WHERE org_id = $1
@@ -95,8 +95,8 @@ func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.
 	return ch, nil
 }
 
-// undefault queues that no pipeline is the default. The caller must set a new default.
-func undefault(tx *postgres.Tx) {
+// clearDefault queues that no pipeline is the default. The caller must set a new default.
+func clearDefault(tx *postgres.Tx) {
 	tx.Queue(
 		`UPDATE pipeline SET is_default = false, updated_at = $2, edit = edit + 1 WHERE org_id = $1 AND is_default`,
 		tx.Org(), wire.Now())
@@ -126,7 +126,7 @@ func keepStages(tx *postgres.Tx, p *Pipeline) {
 // ArchivePipeline hides a pipeline. The default pipeline is a conflict, and a pipeline with live deals a
 // pipeline_in_use fault.
 func ArchivePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (PipelineChange, error) {
-	if _, err := hold(ctx, tx); err != nil {
+	if _, err := lockPipelines(ctx, tx); err != nil {
 		return PipelineChange{}, err
 	}
 	ch, err := pipelines.Archive(ctx, tx, i, match)
@@ -151,7 +151,7 @@ func ArchivePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record
 
 // RestorePipeline undoes ArchivePipeline.
 func RestorePipeline(ctx context.Context, tx *postgres.Tx, i id.ID) (PipelineChange, error) {
-	live, err := hold(ctx, tx)
+	live, err := lockPipelines(ctx, tx)
 	if err != nil {
 		return PipelineChange{}, err
 	}
@@ -185,9 +185,9 @@ func CountPipelines(ctx context.Context, tx *postgres.Tx, archived bool) (int64,
 	return pipelines.Count(ctx, tx, record.Where(tx.Org(), archived))
 }
 
-// into returns the live pipelines that deals may move to, each with a shared lock against archiving: the pipelines with
-// the ids, the pipelines of the stages, and the default pipeline.
-func into(ctx context.Context, tx *postgres.Tx, ids, stages []id.ID) (all map[id.ID]*Pipeline, standard *Pipeline,
+// lockInto returns the live pipelines that deals may move to, each with a shared lock against archiving: the
+// pipelines with the ids, the pipelines of the stages, and the default pipeline.
+func lockInto(ctx context.Context, tx *postgres.Tx, ids, stages []id.ID) (all map[id.ID]*Pipeline, standard *Pipeline,
 	err error,
 ) {
 	rows, err := tx.Query(ctx,

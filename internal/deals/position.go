@@ -29,14 +29,14 @@ func byAge(i id.ID) string {
 	}, hex) + "i"
 }
 
-// top returns a position above every deal, and bottom one below every deal, as far as their positions come from byAge,
-// top and bottom. Both are unique.
-func top() string    { return byAge(id.New()) }
-func bottom() string { return "g" + strings.ReplaceAll(id.New().String(), "-", "") + "i" }
+// topPosition returns a position above every deal, and bottomPosition one below every deal, as far as their positions
+// come from byAge, topPosition and bottomPosition. Both are unique.
+func topPosition() string    { return byAge(id.New()) }
+func bottomPosition() string { return "g" + strings.ReplaceAll(id.New().String(), "-", "") + "i" }
 
-// between returns a position after a and before b. "" as a is the beginning, and as b the end. a must be less than b.
-// The result is short: a position grows by one digit for about five moves into the same gap.
-func between(a, b string) string {
+// positionBetween returns a position after a and before b. "" as a is the beginning, and as b the end. a must be less
+// than b. The result is short: a position grows by one digit for about five moves into the same gap.
+func positionBetween(a, b string) string {
 	bounded := b != ""
 	var out []byte
 	for i := 0; ; i++ {
@@ -55,17 +55,17 @@ func between(a, b string) string {
 	}
 }
 
-// place returns the column place of d: its position, or nil if d was never moved.
-func place(d *Deal) *string {
+// storedPosition returns the column place of d: its position, or nil if d was never moved.
+func storedPosition(d *Deal) *string {
 	if d.Position == byAge(d.ID) {
 		return nil
 	}
 	return &d.Position
 }
 
-// put sets the position of now next to the deal that p names, in the stage that now is in. Moves into one stage wait
-// for each other, so that no two get the same position.
-func (p *Patch) put(ctx context.Context, tx *postgres.Tx, now *Deal) error {
+// applyPosition sets the position of now next to the deal that p names, in the stage that now is in. Moves into one
+// stage wait for each other, so that no two get the same position.
+func (p *Patch) applyPosition(ctx context.Context, tx *postgres.Tx, now *Deal) error {
 	name, given, before := "after_id", p.AfterID, false
 	if p.BeforeID.Set {
 		name, given, before = "before_id", p.BeforeID, true
@@ -86,7 +86,7 @@ func (p *Patch) put(ctx context.Context, tx *postgres.Tx, now *Deal) error {
 		return fault.Invalid(name, "same_deal", "A deal is moved next to another deal.")
 	}
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('deal_board/' || $1::text, 0))`, now.StageID.String())
-	low, high, err := gap(ctx, tx, now, next, before)
+	low, high, err := neighbours(ctx, tx, now, next, before)
 	if postgres.None(err) {
 		return fault.Invalid(name, "unknown_deal", "The deal's stage has no such other deal.")
 	}
@@ -96,7 +96,7 @@ func (p *Patch) put(ctx context.Context, tx *postgres.Tx, now *Deal) error {
 	if now.Position > low && (high == "" || now.Position < high) {
 		return nil
 	}
-	now.Position = within(low, high)
+	now.Position = shortPosition(low, high)
 	if len(now.Position) > maxPosition {
 		return fault.New(fault.Conflict,
 			"Too many deals have been moved to this place. Move the deals around it to the top or the bottom first.")
@@ -104,20 +104,20 @@ func (p *Patch) put(ctx context.Context, tx *postgres.Tx, now *Deal) error {
 	return nil
 }
 
-// within returns a position between two others, for the ends one that keeps positions short.
-func within(low, high string) string {
-	if p := top(); low == "" && p < high {
+// shortPosition returns a position between two others, for the ends one that keeps positions short.
+func shortPosition(low, high string) string {
+	if p := topPosition(); low == "" && p < high {
 		return p
 	}
-	if p := bottom(); high == "" && p > low {
+	if p := bottomPosition(); high == "" && p > low {
 		return p
 	}
-	return between(low, high)
+	return positionBetween(low, high)
 }
 
-// gap returns the positions between which a deal lies that is put directly before or after another one; "" stands for
-// the ends. It returns pgx.ErrNoRows if the stage has no such live deal.
-func gap(ctx context.Context, tx *postgres.Tx, d *Deal, next id.ID, before bool) (low, high string, err error) {
+// neighbours returns the positions between which a deal lies that is put directly before or after another one; ""
+// stands for the ends. It returns pgx.ErrNoRows if the stage has no such live deal.
+func neighbours(ctx context.Context, tx *postgres.Tx, d *Deal, next id.ID, before bool) (low, high string, err error) {
 	const at = `SELECT n.position, coalesce((SELECT o.position FROM deal o
 		WHERE o.org_id = $1 AND o.stage_id = $2 AND o.archived_at IS NULL AND o.id <> $4 AND o.position `
 	const of = `), '') FROM deal n WHERE n.org_id = $1 AND n.stage_id = $2 AND n.id = $3 AND n.archived_at IS NULL`

@@ -23,7 +23,7 @@ func TestAPositionIsBetweenTwoOthersAndNeverEndsInZero(t *testing.T) {
 		if n < len(all) {
 			high = all[n]
 		}
-		p := between(low, high)
+		p := positionBetween(low, high)
 		if p <= low || high != "" && p >= high || !positionForm.MatchString(p) {
 			t.Fatalf("between %q and %q is %q", low, high, p)
 		}
@@ -35,7 +35,7 @@ func TestPositionsGrowSlowlyInOneGap(t *testing.T) {
 	t.Parallel()
 	low, high := byAge(id.New()), "z"
 	for range 1000 {
-		high = between(low, high)
+		high = positionBetween(low, high)
 	}
 	if len(high) > 300 {
 		t.Errorf("%d digits after a thousand moves to the same place", len(high))
@@ -46,7 +46,7 @@ func TestTheEndsOfAStageKeepPositionsShort(t *testing.T) {
 	t.Parallel()
 	first, last := byAge(id.New()), byAge(id.New())
 	for range 1000 {
-		p, q := within("", first), within(last, "")
+		p, q := shortPosition("", first), shortPosition(last, "")
 		if p >= first || q <= last || len(p) > 40 || len(q) > 40 {
 			t.Fatalf("before %q is %q, after %q is %q", first, p, last, q)
 		}

@@ -28,7 +28,7 @@ func takeWords(tx *postgres.Tx, deal id.ID, words []string) {
 	}
 }
 
-// without returns the elements of a that are not in b.
-func without(a, b []string) []string {
+// withoutAll returns the elements of a that are not in b.
+func withoutAll(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }

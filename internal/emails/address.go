@@ -27,8 +27,8 @@ func base32Text() *base32.Encoding {
 	return base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 }
 
-// local returns the local part of the address of an email.
-func local(key orgkey.Key, org, email id.ID) string {
+// localPart returns the local part of the address of an email.
+func localPart(key orgkey.Key, org, email id.ID) string {
 	b := append(append(make([]byte, 0, addressBytes), org[:]...), email[:]...)
 	return base32Text().EncodeToString(append(b, key.Hash(addressOf, email.String())[:8]...))
 }
@@ -54,10 +54,12 @@ func ByAddress(ctx context.Context, tx *postgres.Tx, box *secret.Sealer, part st
 	if err != nil {
 		return nil, err
 	}
-	if pair.Org.IsZero() || subtle.ConstantTimeCompare([]byte(local(pair.Org, org, email)),
+
+	if pair.Org.IsZero() || subtle.ConstantTimeCompare([]byte(localPart(pair.Org, org, email)),
 		[]byte(strings.ToLower(part))) != 1 {
 		return nil, nil //nolint:nilnil // no email
 	}
+
 	full, err := Get(ctx, tx, email)
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil //nolint:nilnil // no email
@@ -65,25 +67,27 @@ func ByAddress(ctx context.Context, tx *postgres.Tx, box *secret.Sealer, part st
 	if err != nil {
 		return nil, err
 	}
+
 	return &full.Row, nil
 }
 
-// address gives the email its own address for answers, if those of its mailbox go to the domain of the listener. Its
-// bounces come there, too, if the mail is from the same registrable domain: otherwise DMARC would miss the sender's.
-func (s *Service) address(org id.ID, e *Email, c *content, key orgkey.Key) {
+// setReplyAddress gives the email its own address for answers, if those of its mailbox go to the domain of the
+// listener. Its bounces come there, too, if the mail is from the same registrable domain: otherwise DMARC would miss
+// the sender's.
+func (s *Service) setReplyAddress(org id.ID, e *Email, c *content, key orgkey.Key) {
 	_, domain, _ := strings.Cut(c.replyTo, "@")
 	if s.InboundDomain == "" || !strings.EqualFold(domain, s.InboundDomain) {
 		return
 	}
-	c.replyTo = local(key, org, e.ID) + "@" + strings.ToLower(s.InboundDomain)
+	c.replyTo = localPart(key, org, e.ID) + "@" + strings.ToLower(s.InboundDomain)
 	_, from, _ := strings.Cut(c.fromEmail, "@")
-	if own := registrable(from); own != "" && own == registrable(s.InboundDomain) {
+	if own := registrableDomain(from); own != "" && own == registrableDomain(s.InboundDomain) {
 		c.bounceTo = c.replyTo
 	}
 }
 
-// registrable returns the registrable domain of a domain, or "".
-func registrable(domain string) string {
+// registrableDomain returns the registrable domain of a domain, or "".
+func registrableDomain(domain string) string {
 	out, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(domain))
 	if err != nil {
 		return ""

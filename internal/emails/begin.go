@@ -40,25 +40,26 @@ type Outgoing struct {
 // nothing to send: the email was sent, cancelled or resolved meanwhile, or cannot be sent any more, which Begin
 // records.
 func (s *Service) Begin(ctx context.Context, db *postgres.DB, org, email, fence id.ID) (*Outgoing, error) {
-	o, err := s.begin(ctx, db, org, email, fence)
+	o, err := s.beginSending(ctx, db, org, email, fence)
 	if err != nil {
 		return nil, fmt.Errorf("begin email: %w", err)
 	}
 	return o, nil
 }
 
-func (s *Service) begin(ctx context.Context, db *postgres.DB, org, email, fence id.ID) (*Outgoing, error) {
+func (s *Service) beginSending(ctx context.Context, db *postgres.DB, org, email, fence id.ID) (*Outgoing, error) {
 	var (
 		o    = &Outgoing{Org: org, Fence: fence}
 		runs bool
 	)
-	err := db.ReadTx(ctx, org, func(tx *postgres.Tx) error { return s.read(ctx, tx, email, o, &runs) })
+	err := db.ReadTx(ctx, org, func(tx *postgres.Tx) error { return s.readOutgoing(ctx, tx, email, o, &runs) })
 	switch {
 	case postgres.None(err):
 		return nil, nil //nolint:nilnil // nothing to send
 	case err != nil:
 		return nil, fmt.Errorf("read email: %w", err)
 	}
+
 	switch o.Status {
 	case Transmitting:
 		o.Lost = true
@@ -70,25 +71,29 @@ func (s *Service) begin(ctx context.Context, db *postgres.DB, org, email, fence 
 	default:
 		return nil, nil //nolint:nilnil // it is settled
 	}
+
 	if !runs {
 		return nil, nil //nolint:nilnil // it waits until its broadcast is resumed, which adds a job
 	}
-	reason := o.unsendable(time.Now())
+
+	reason := o.unsendableReason(time.Now())
 	if reason == "" && o.Mailbox == nil {
 		return nil, mailboxes.Absent()
 	}
+
 	if reason == "" && o.Status == Planned && o.hasKeys {
 		return o, nil
 	}
-	return o.prepare(ctx, db, s, reason)
+
+	return o.prepareStatus(ctx, db, s, reason)
 }
 
-// prepare writes what few emails need: it cancels the email for a reason, or plans one that was scheduled, and creates
-// the key of an org without one.
-func (o *Outgoing) prepare(ctx context.Context, db *postgres.DB, s *Service, reason string) (*Outgoing, error) {
+// prepareStatus writes what few emails need: it cancels the email for a reason, or plans one that was scheduled, and
+// creates the key of an org without one.
+func (o *Outgoing) prepareStatus(ctx context.Context, db *postgres.DB, s *Service, reason string) (*Outgoing, error) {
 	err := db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
 		if reason != "" {
-			return o.cancel(ctx, tx, reason)
+			return o.cancelEmail(ctx, tx, reason)
 		}
 		tx.Queue(`UPDATE email SET status = 'planned' WHERE org_id = $1 AND id = $2 AND status = 'scheduled'`, tx.Org(),
 			o.ID)
@@ -98,16 +103,18 @@ func (o *Outgoing) prepare(ctx context.Context, db *postgres.DB, s *Service, rea
 	if err != nil || reason != "" {
 		return nil, err
 	}
+
 	o.Status = Planned
+
 	return o, nil
 }
 
 const beginSQL = `SELECT ` + columns + `, due_at, make_interval(hours => late_hours), fence, ` + broadcastRuns + `
 FROM email e WHERE org_id = $1 AND id = $2`
 
-// read reads all that sending an email needs, in one round trip. It does not lock the email: Mark checks again what
-// may change until then.
-func (s *Service) read(ctx context.Context, tx *postgres.Tx, email id.ID, o *Outgoing, runs *bool) error {
+// readOutgoing reads all that sending an email needs, in one round trip. It does not lock the email: Mark checks again
+// what may change until then.
+func (s *Service) readOutgoing(ctx context.Context, tx *postgres.Tx, email id.ID, o *Outgoing, runs *bool) error {
 	queueContent(tx, email, &o.content)
 	mailbox := s.Mailboxes.QueueForEmail(tx, email)
 	keys := s.Suppressions.QueueKeys(tx)
@@ -118,23 +125,39 @@ func (s *Service) read(ctx context.Context, tx *postgres.Tx, email id.ID, o *Out
 	if o.Mailbox, err = mailbox(); err != nil {
 		return err
 	}
+
 	o.keys, o.hasKeys, err = keys(o.To)
 	return err
 }
 
-// unsendable returns why the email cannot be sent any more, or "".
-func (o *Outgoing) unsendable(now time.Time) string {
+// unsendableReason returns why the email cannot be sent any more, or "".
+func (o *Outgoing) unsendableReason(now time.Time) string {
 	switch {
 	case o.To == "" || o.content == nil:
 		return ContactArchived
-	case now.After(o.due.Add(o.late)):
+	case o.isLate(now):
 		return Late
 	}
 	return ""
 }
 
-// cancel settles the email as cancelled, and its enrolment with it.
-func (o *Outgoing) cancel(ctx context.Context, tx *postgres.Tx, reason string) error {
+// isLate reports whether the email is due for too long. The mail of a broadcast never is, and no email is while its
+// mailbox may not send: it waits.
+func (o *Outgoing) isLate(now time.Time) bool {
+	due := o.due
+	if m := o.Mailbox; m != nil {
+		if !m.MaySend(now) {
+			return false
+		}
+		if ended := m.WaitedUntil(); ended.After(due) {
+			due = ended
+		}
+	}
+	return o.BroadcastID == nil && now.After(due.Add(o.late))
+}
+
+// cancelEmail settles the email as cancelled, and its enrolment with it.
+func (o *Outgoing) cancelEmail(ctx context.Context, tx *postgres.Tx, reason string) error {
 	states.LockOf(tx, o.ID)
 	n, err := tx.Exec(ctx, `
 		UPDATE email SET status = 'cancelled', status_reason = $3, computed = computed + 1
@@ -150,7 +173,7 @@ func (o *Outgoing) cancel(ctx context.Context, tx *postgres.Tx, reason string) e
 
 // MIME returns the bytes of the mail, which are the same for every attempt. db is asked for the attachments.
 func (o *Outgoing) MIME(ctx context.Context, db *postgres.DB) ([]byte, error) {
-	m := o.content.mail(&o.Email, nil)
+	m := o.content.composedMail(&o.Email, nil)
 	if o.content.attachments > 0 {
 		err := db.ReadTx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
 			m.Attachments, err = readAttachments(ctx, tx, o.ID)

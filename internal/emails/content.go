@@ -1,10 +1,13 @@
 package emails
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/mail"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,7 +33,7 @@ type content struct {
 func contentOf(n *New, e *Email) *content {
 	c := &content{
 		fromEmail: n.Mailbox.FromEmail, fromName: n.Mailbox.FromName, toName: n.ToName, html: n.HTML, text: n.Text,
-		refs: []string{}, listUnsubscribe: n.ListUnsubscribe, datedAt: date(e), attachments: len(n.Attachments),
+		refs: []string{}, listUnsubscribe: n.ListUnsubscribe, datedAt: dateHeader(e), attachments: len(n.Attachments),
 	}
 	if n.Mailbox.ReplyTo != nil {
 		c.replyTo = *n.Mailbox.ReplyTo
@@ -41,8 +44,20 @@ func contentOf(n *New, e *Email) *content {
 	return c
 }
 
-// mail returns the mail that e and c describe.
-func (c *content) mail(e *Email, attachments []compose.Attachment) *compose.Mail {
+// addUnsubscribeAddress adds the address that ends mails to the recipient to the links that do, for the mail programs
+// that know no others (RFC 2369). What comes there with this subject is read as a request.
+func (c *content) addUnsubscribeAddress() {
+	if len(c.listUnsubscribe) == 0 {
+		return
+	}
+	to := url.URL{
+		Scheme: "mailto", Opaque: url.PathEscape(cmp.Or(c.replyTo, c.fromEmail)), RawQuery: "subject=unsubscribe",
+	}
+	c.listUnsubscribe = append(slices.Clone(c.listUnsubscribe), to.String())
+}
+
+// composedMail returns the mail that e and c describe.
+func (c *content) composedMail(e *Email, attachments []compose.Attachment) *compose.Mail {
 	return &compose.Mail{
 		MessageID: e.MessageID, Date: c.datedAt,
 		From: mail.Address{Name: c.fromName, Address: c.fromEmail}, To: mail.Address{Name: c.toName, Address: e.To},
@@ -51,8 +66,8 @@ func (c *content) mail(e *Email, attachments []compose.Attachment) *compose.Mail
 	}
 }
 
-// shown returns what the API shows of c.
-func (c *content) shown(attachments []compose.Attachment) *Content {
+// asShown returns what the API shows of c.
+func (c *content) asShown(attachments []compose.Attachment) *Content {
 	out := &Content{From: c.fromEmail, Attachments: []AttachmentSummary{}}
 	if c.html != "" {
 		out.HTML = &c.html

@@ -89,34 +89,40 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 	if err != nil {
 		return nil, err
 	}
+
 	if found, err := suppression.Find(ctx, tx, keys, n.Purpose == Marketing); err != nil {
 		return nil, err
 	} else if found != nil {
 		return nil, suppressedFault(found.Reason)
 	}
+
 	pair, err := orgkey.Of(ctx, tx, s.Box)
 	if err != nil {
 		return nil, err
 	}
-	r := Row{Email: n.email(pair.Org, now), Edit: 1}
+
+	r := Row{Email: n.newRow(pair.Org, now), Edit: 1}
 	c := contentOf(n, &r.Email)
-	targets := s.track(tx.Org(), n, &r.Email, c, pair.Org)
-	s.address(tx.Org(), &r.Email, c, pair.Org)
+	targets := s.addTracking(tx.Org(), n, &r.Email, c, pair.Org)
+	s.setReplyAddress(tx.Org(), &r.Email, c, pair.Org)
+	c.addUnsubscribeAddress()
 	if n.InReplyTo != nil {
-		if err := s.answer(ctx, tx, n, &r.Email, c); err != nil {
+		if err := s.linkAnswered(ctx, tx, n, &r.Email, c); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := c.mail(&r.Email, n.Attachments).MIME(); err != nil {
+	if _, err := c.composedMail(&r.Email, n.Attachments).MIME(); err != nil {
 		return nil, badContent(err)
 	}
-	insert(tx, &r.Email, c, n)
+
+	queueInsert(tx, &r.Email, c, n)
 	links.Store(tx, r.ID, targets)
-	return &Full{Row: r, Content: c.shown(n.Attachments)}, nil
+
+	return &Full{Row: r, Content: c.asShown(n.Attachments)}, nil
 }
 
-// track replaces the links of a tracked mail and adds its pixel. It returns the targets of the links.
-func (s *Service) track(org id.ID, n *New, e *Email, c *content, key orgkey.Key) []string {
+// addTracking replaces the links of a tracked mail and adds its pixel. It returns the targets of the links.
+func (s *Service) addTracking(org id.ID, n *New, e *Email, c *content, key orgkey.Key) []string {
 	base := cmp.Or(n.LinkBase, s.PublicURL)
 	if c.html == "" || base == "" || !n.Tracking.Opens && !n.Tracking.Clicks {
 		return nil
@@ -142,8 +148,8 @@ func suppressedFault(reason string) error {
 	return f
 }
 
-// email returns the row of n.
-func (n *New) email(key orgkey.Key, now wire.Time) Email {
+// newRow returns the row of n.
+func (n *New) newRow(key orgkey.Key, now wire.Time) Email {
 	i := n.ID
 	if i.IsZero() {
 		i = id.New()
@@ -166,6 +172,7 @@ func (n *New) email(key orgkey.Key, now wire.Time) Email {
 	if n.ScheduledAt != nil && n.ScheduledAt.After(now.Time) {
 		e.Status, e.ScheduledAt = Scheduled, n.ScheduledAt
 	}
+
 	return e
 }
 
@@ -190,8 +197,8 @@ func HashOf(messageID string) []byte {
 	return sum[:16]
 }
 
-// answer makes e an answer to the email n.InReplyTo.
-func (s *Service) answer(ctx context.Context, tx *postgres.Tx, n *New, e *Email, c *content) error {
+// linkAnswered makes e an answer to the email n.InReplyTo.
+func (s *Service) linkAnswered(ctx context.Context, tx *postgres.Tx, n *New, e *Email, c *content) error {
 	var (
 		contact *id.ID
 		refs    []string
@@ -206,11 +213,13 @@ func (s *Service) answer(ctx context.Context, tx *postgres.Tx, n *New, e *Email,
 	if err != nil || contact == nil || *contact != n.ContactID {
 		return fault.Invalid("in_reply_to_email_id", "not_found", "The contact has no such email.")
 	}
+
 	c.refs = compose.References(refs, c.inReplyTo)
+
 	return nil
 }
 
-func insert(tx *postgres.Tx, e *Email, c *content, n *New) {
+func queueInsert(tx *postgres.Tx, e *Email, c *content, n *New) {
 	_, domain := suppression.Fold(e.To)
 	due, late := e.CreatedAt, usualLateHours
 	if n.Automated != nil {
@@ -241,8 +250,8 @@ func insert(tx *postgres.Tx, e *Email, c *content, n *New) {
 	}
 }
 
-// date returns the Date of an email: when it may be sent, in whole seconds as in a header.
-func date(e *Email) time.Time {
+// dateHeader returns the Date of an email: when it may be sent, in whole seconds as in a header.
+func dateHeader(e *Email) time.Time {
 	at := e.CreatedAt.Time
 	if e.ScheduledAt != nil {
 		at = e.ScheduledAt.Time

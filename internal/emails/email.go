@@ -161,7 +161,7 @@ func (r *Row) targets() []any {
 	}
 }
 
-func scan(row pgx.CollectableRow) (r Row, err error) {
+func scanRow(row pgx.CollectableRow) (r Row, err error) {
 	err = row.Scan(r.targets()...)
 	return r, err
 }

@@ -30,15 +30,17 @@ func Held(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]*Full, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read emails: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, scan)
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("read emails: %w", err)
 	}
+
 	all := make([]*Full, len(found))
 	for i, r := range found {
 		if all[i], err = WithContent(ctx, tx, r); err != nil {
 			return nil, err
 		}
 	}
+
 	return all, nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Stop is stop for tests.
+// Stop is explainRefusal for tests.
 func (o *Outgoing) Stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
-	return o.stop(ctx, tx)
+	return o.explainRefusal(ctx, tx)
 }
 
 // CountsAsHard is countsAsHard for tests.

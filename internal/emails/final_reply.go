@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/outreach/diagnosis"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -55,6 +56,8 @@ func FinalReplyOf(o *Outgoing, r *transport.Result) (FinalReply, bool) {
 		return out, false
 	case r.Outcome == transport.Sent:
 		out.Verdict = TookMail
+	case r.Outcome == transport.NotSentPermanent && Diagnose(r).About == diagnosis.Sender:
+		out.Verdict = PutOff // the mail waits for its mailbox
 	case r.Outcome == transport.NotSentPermanent:
 		out.Verdict = RefusedMail
 	case r.Outcome == transport.NotSentTemporary:
@@ -62,6 +65,7 @@ func FinalReplyOf(o *Outgoing, r *transport.Result) (FinalReply, bool) {
 	default:
 		return out, false
 	}
+
 	return out, true
 }
 
@@ -104,18 +108,20 @@ func Replay(ctx context.Context, tx *postgres.Tx, f *FinalReply) (Replayed, erro
 	if f.Verdict == TookMail || f.Verdict == RefusedMail {
 		queue.EndLostRun(tx, f.Job, f.Fence) // before the email, as completions of many runs do
 	}
-	r, err := lock(ctx, tx, f.Email)
+	r, err := lockEmail(ctx, tx, f.Email)
 	if fault.Is(err, fault.NotFound) {
 		return Obsolete, nil
 	}
 	if err != nil {
 		return "", err
 	}
+
 	marked := false
 	if err := tx.QueryRow(ctx, `SELECT fence IS NOT DISTINCT FROM $3 FROM email WHERE org_id = $1 AND id = $2`,
 		[]any{tx.Org(), f.Email, f.Fence}, &marked); err != nil {
 		return "", fmt.Errorf("read the run of an email: %w", err)
 	}
+
 	switch {
 	case !marked, r.Status != Transmitting && r.Status != Unknown:
 		return Obsolete, nil
@@ -128,6 +134,7 @@ func Replay(ctx context.Context, tx *postgres.Tx, f *FinalReply) (Replayed, erro
 	case f.Verdict == PutOff:
 		return ReplayedFailed, r.failLate(ctx, tx, f, Exhausted)
 	}
+
 	return Obsolete, nil // no dot: the search for evidence may send the email again
 }
 
@@ -139,12 +146,13 @@ func (r *Row) acceptLate(ctx context.Context, tx *postgres.Tx, f *FinalReply) er
 	}
 	tx.Queue(`UPDATE email SET status = 'sent', status_reason = '', sent_at = least($3, clock_timestamp()),
 			smtp_reply = $4, server_id = $5, computed = computed + 1
-		WHERE org_id = $1 AND id = $2`, tx.Org(), r.ID, at, f.reply(), serverID(f.Reply.Text))
+		WHERE org_id = $1 AND id = $2`, tx.Org(), r.ID, at, f.storedReply(), serverID(f.Reply.Text))
 	r.StatusReason = nil
 	o := Outgoing{Row: *r, Org: tx.Org()}
-	if err := events.Announce(ctx, tx, events.EmailSent{Email: o.event(Sent, "", f.Reply)}); err != nil {
+	if err := events.Announce(ctx, tx, events.EmailSent{Email: o.asEvent(Sent, "", f.Reply)}); err != nil {
 		return err
 	}
+
 	return r.goOn(ctx, tx, at, Sent)
 }
 
@@ -152,15 +160,16 @@ func (r *Row) acceptLate(ctx context.Context, tx *postgres.Tx, f *FinalReply) er
 func (r *Row) failLate(ctx context.Context, tx *postgres.Tx, f *FinalReply, reason string) error {
 	tx.Queue(`UPDATE email SET status = 'failed', status_reason = $3, smtp_reply = $4, marked_at = NULL,
 			computed = computed + 1
-		WHERE org_id = $1 AND id = $2`, tx.Org(), r.ID, reason, f.reply())
+		WHERE org_id = $1 AND id = $2`, tx.Org(), r.ID, reason, f.storedReply())
 	o := Outgoing{Row: *r, Org: tx.Org()}
-	if err := events.Announce(ctx, tx, events.EmailFailed{Email: o.event(Failed, reason, f.Reply)}); err != nil {
+	if err := events.Announce(ctx, tx, events.EmailFailed{Email: o.asEvent(Failed, reason, f.Reply)}); err != nil {
 		return err
 	}
 	return r.notSent(ctx, tx, states.Unsent{Failed: true, Reason: reason})
 }
 
-// reply returns the reply as the row has it. What a file of another program had put in place of it is still a text.
-func (f *FinalReply) reply() string {
+// storedReply returns the reply as the row has it. What a file of another program had put in place of it is still a
+// text.
+func (f *FinalReply) storedReply() string {
 	return strings.ReplaceAll(strings.ToValidUTF8(f.Reply.String(), "?"), "\x00", "")
 }

@@ -29,14 +29,17 @@ func ByMessageIDs(ctx context.Context, tx *postgres.Tx, names []string) (map[str
 	if err != nil {
 		return nil, fmt.Errorf("find emails: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scan)
+
+	all, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("find emails: %w", err)
 	}
+
 	out := make(map[string]Row, len(all))
 	for i := range all {
 		out[all[i].MessageID] = all[i]
 	}
+
 	return out, nil
 }
 
@@ -47,7 +50,7 @@ func LastTo(ctx context.Context, tx *postgres.Tx, contact, mailbox id.ID, since 
 	if err != nil {
 		return nil, fmt.Errorf("find last email: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scan)
+	all, err := pgx.CollectRows(rows, scanRow)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -61,16 +64,18 @@ func OfThread(ctx context.Context, tx *postgres.Tx, thread id.ID, limit int) ([]
 	if err != nil {
 		return nil, fmt.Errorf("read emails of thread: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, scan)
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("read emails of thread: %w", err)
 	}
+
 	all := make([]*Full, len(found))
 	for i, r := range found {
 		if all[i], err = WithContent(ctx, tx, r); err != nil {
 			return nil, err
 		}
 	}
+
 	return all, nil
 }
 
@@ -97,7 +102,7 @@ func (f *Incoming) isKnown(facts *Facts) bool {
 
 // Record locks an email, writes a fact and announces it. A fact that is known already is not announced again.
 func Record(ctx context.Context, tx *postgres.Tx, i id.ID, f *Incoming) error {
-	r, err := lock(ctx, tx, i)
+	r, err := lockEmail(ctx, tx, i)
 	if fault.Is(err, fault.NotFound) {
 		return ErrGone
 	}
@@ -108,15 +113,16 @@ func Record(ctx context.Context, tx *postgres.Tx, i id.ID, f *Incoming) error {
 		r.Evidence = append(r.Evidence, Evidence{Kind: IncomingMail, Result: Found, At: wire.Now()})
 		r.Status, r.StatusReason, r.SentAt = Sent, nil, r.MarkedAt
 		r.Computed++
-		if err := settle(ctx, tx, &r); err != nil {
+		if err := recordOutcome(ctx, tx, &r); err != nil {
 			return err
 		}
 	}
 	if f.isKnown(&r.Facts) {
 		return nil
 	}
+
 	e := r.Event()
-	e.Class = &f.Class
+	e.Class, e.Sure = &f.Class, new(true)
 	var happened events.Event
 	switch {
 	case f.DeliveredAt != nil:
@@ -134,11 +140,13 @@ func Record(ctx context.Context, tx *postgres.Tx, i id.ID, f *Incoming) error {
 	default:
 		return nil
 	}
+
 	tx.Queue(`UPDATE email SET delivered_at = coalesce(delivered_at, $3), complained_at = coalesce(complained_at, $4),
 			replied_at = coalesce(replied_at, $5),
 			bounced = CASE WHEN bounced = 'hard' THEN 'hard' ELSE coalesce(nullif($6, ''), bounced) END,
 			soft_bounced_at = coalesce(soft_bounced_at, $7), computed = computed + 1
 		WHERE org_id = $1 AND id = $2`, tx.Org(), i, f.DeliveredAt, f.ComplainedAt, f.RepliedAt, f.Bounced, f.Soft)
+
 	return events.Announce(ctx, tx, happened)
 }
 
@@ -161,7 +169,7 @@ func ByServerID(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ids []strin
 	if err != nil {
 		return nil, fmt.Errorf("find email by the server's id: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scan)
+	all, err := pgx.CollectRows(rows, scanRow)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/record"
 )
 
 // Filter selects emails. Its zero value selects all.
@@ -20,15 +21,15 @@ type Filter struct {
 	SentAfter, SentBefore                  time.Time
 }
 
-// where returns the condition of f, whose first argument is the org.
-func (f *Filter) where(org id.ID) (sql string, args []any) {
+// whereSQL returns the condition of f, whose first argument is the org.
+func (f *Filter) whereSQL(org id.ID) (sql string, args []any) {
 	sql, args = f.whereNotTimes(org)
-	times, args := f.times(args)
+	times, args := f.whereTimes(args)
 	return sql + times, args
 }
 
-// times returns the condition on the time when an email was sent, and its arguments after those given.
-func (f *Filter) times(args []any) (sql string, all []any) {
+// whereTimes returns the condition on the time when an email was sent, and its arguments after those given.
+func (f *Filter) whereTimes(args []any) (sql string, all []any) {
 	if !f.SentAfter.IsZero() {
 		args = append(args, f.SentAfter)
 		sql += fmt.Sprintf(" AND sent_at > $%d", len(args))
@@ -40,7 +41,7 @@ func (f *Filter) times(args []any) (sql string, all []any) {
 	return sql, args
 }
 
-// whereNotTimes is where without the condition of times.
+// whereNotTimes is whereSQL without the condition of times.
 func (f *Filter) whereNotTimes(org id.ID) (sql string, args []any) {
 	args = []any{org}
 	var b strings.Builder
@@ -59,12 +60,14 @@ func (f *Filter) whereNotTimes(org id.ID) (sql string, args []any) {
 			add(column+" = $%d", *value)
 		}
 	}
+
 	return b.String(), args
 }
 
 // Count returns the number of emails that f selects.
 func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (n int64, err error) {
-	where, args := f.where(tx.Org())
+	where, args := f.whereSQL(tx.Org())
+	tx.Queue(record.Planning)
 	if err = tx.QueryRow(ctx, `SELECT count(*) FROM email WHERE `+where, args, &n); err != nil {
 		return 0, fmt.Errorf("count emails: %w", err)
 	}
@@ -92,18 +95,21 @@ func WithContent(ctx context.Context, tx *postgres.Tx, r Row) (*Full, error) {
 	if err != nil || c == nil {
 		return out, err
 	}
-	out.Content = c.shown(nil)
+	out.Content = c.asShown(nil)
 	if c.attachments == 0 {
 		return out, nil
 	}
+
 	rows, err := tx.Query(ctx, `SELECT name, type, octet_length(content) FROM email_attachment
 		WHERE org_id = $1 AND email_id = $2 ORDER BY n`, tx.Org(), r.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list attachments: %w", err)
 	}
+
 	if out.Content.Attachments, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AttachmentSummary]); err != nil {
 		return nil, fmt.Errorf("list attachments: %w", err)
 	}
+
 	return out, nil
 }
 
@@ -118,7 +124,7 @@ func selectRows(ctx context.Context, tx *postgres.Tx, where string, ids []id.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read emails: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, scan)
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("read emails: %w", err)
 	}

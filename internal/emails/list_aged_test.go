@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/emails"
@@ -57,9 +56,7 @@ func newestEmails(t *testing.T, tx *postgres.Tx, f *emails.Filter, below id.ID, 
 // TestAListOfEmailsByTheTimeOfSendingIsRightAndReadsItsPageAlone lists ranges of each length, two pages each, in the
 // huge org and in the one that has grown since the last ANALYZE.
 func TestAListOfEmailsByTheTimeOfSendingIsRightAndReadsItsPageAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Read(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	for _, class := range []aged.Class{aged.Huge, aged.Grown} {
@@ -80,36 +77,19 @@ func TestAListOfEmailsByTheTimeOfSendingIsRightAndReadsItsPageAlone(t *testing.T
 	}
 }
 
-// checkEmails compares two pages of f with what a plain statement finds, and their buffers with their bound.
+// checkEmails compares pages of f with what a plain statement finds, and their buffers with their bound.
 func checkEmails(t *testing.T, tx *postgres.Tx, r *aged.Recorder, f *emails.Filter, name string) {
 	t.Helper()
-	const limit = 51
-	var below id.ID
-	for page := range 2 {
-		want := newestEmails(t, tx, f, below, limit)
-		r.Take()
+	r.CheckPages(name, 51, func(below id.ID, limit int) []id.ID {
+		return newestEmails(t, tx, f, below, limit)
+	}, func(below id.ID, limit int) (ids []id.ID) {
 		all, err := emails.List(t.Context(), tx, f, below, limit)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		read, worst := 0, ""
-		for _, p := range r.Take() {
-			read += p.Root.Buffers()
-			worst += "\n" + p.Root.Worst()
-		}
-		got := make([]id.ID, len(all))
 		for i := range all {
-			got[i] = all[i].ID
+			ids = append(ids, all[i].ID)
 		}
-		if len(want)+len(got) > 0 && !cmp.Equal(want, got) {
-			t.Errorf("%s, page %d (-want +got): %s", name, page, cmp.Diff(want, got))
-		}
-		if read > aged.Page(len(got)) {
-			t.Errorf("%s, page %d: %d buffers for %d emails%s", name, page, read, len(got), worst)
-		}
-		if len(got) < limit {
-			return
-		}
-		below = got[limit-1]
-	}
+		return ids
+	})
 }

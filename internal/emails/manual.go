@@ -13,8 +13,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// lock returns an email with its row locked until the end of tx.
-func lock(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
+// lockEmail returns an email with its row locked until the end of tx.
+func lockEmail(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 	var r Row
 	states.LockOf(tx, i)
 	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM email WHERE org_id = $1 AND id = $2 FOR UPDATE`,
@@ -31,7 +31,7 @@ func lock(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 // Cancel stops an email that is not being transmitted yet. Cancelling a cancelled email changes nothing. Any other
 // status is a too_late fault.
 func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
-	r, err := lock(ctx, tx, i)
+	r, err := lockEmail(ctx, tx, i)
 	if err != nil || r.Status == Cancelled {
 		return r, err
 	}
@@ -48,7 +48,7 @@ func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
 // Resolve settles an unknown email by the word of a person, who knows whether the mail was sent. It is never sent
 // again: an email that was not sent has failed, and can be written anew. by is the person, "user/<id>".
 func (s *Service) Resolve(ctx context.Context, tx *postgres.Tx, i id.ID, sent bool, by string) (Row, error) {
-	r, err := lock(ctx, tx, i)
+	r, err := lockEmail(ctx, tx, i)
 	if err != nil {
 		return r, err
 	}
@@ -62,6 +62,7 @@ func (s *Service) Resolve(ctx context.Context, tx *postgres.Tx, i id.ID, sent bo
 		f.RetryAfter = wait
 		return r, f
 	}
+
 	v := Evidence{Kind: Person, Result: Sent, At: now, By: by}
 	r.StatusReason = nil
 	if r.Status = Sent; !sent {
@@ -71,7 +72,8 @@ func (s *Service) Resolve(ctx context.Context, tx *postgres.Tx, i id.ID, sent bo
 	}
 	r.Evidence, r.UpdatedAt = append(r.Evidence, v), now
 	r.Edit++
-	return r, settle(ctx, tx, &r)
+
+	return r, recordOutcome(ctx, tx, &r)
 }
 
 func (s *Service) tooEarly(r *Row, now time.Time) time.Duration {
@@ -81,8 +83,8 @@ func (s *Service) tooEarly(r *Row, now time.Time) time.Duration {
 	return r.MarkedAt.Add(s.resolveAfter()).Sub(now)
 }
 
-// settle writes the status, the evidence and the counters of r, and announces what became of the email.
-func settle(ctx context.Context, tx *postgres.Tx, r *Row) error {
+// recordOutcome writes the status, the evidence and the counters of r, and announces what became of the email.
+func recordOutcome(ctx context.Context, tx *postgres.Tx, r *Row) error {
 	reason := ""
 	if r.StatusReason != nil {
 		reason = *r.StatusReason
@@ -102,5 +104,6 @@ func settle(ctx context.Context, tx *postgres.Tx, r *Row) error {
 		}
 		return r.notSent(ctx, tx, states.Unsent{Failed: true, Reason: reason})
 	}
+
 	return nil
 }

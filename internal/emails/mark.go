@@ -97,16 +97,17 @@ func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime [
 	if marked || err != nil {
 		return err
 	}
+
 	err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
-		refused, err = o.mark(ctx, tx, sum[:], count)
+		refused, err = o.markTransmitting(ctx, tx, sum[:], count)
 		return err
 	})
 	if errors.Is(err, errTaken) {
-		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) error { return o.cancel(ctx, tx, PlanLimit) })
+		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) error { return o.cancelEmail(ctx, tx, PlanLimit) })
 		refused = &RefusedError{Settled: true, Reason: PlanLimit}
 	} else if errors.Is(err, errStopped) {
 		err = db.Tx(ctx, o.Org, func(tx *postgres.Tx) (err error) {
-			refused, err = o.stop(ctx, tx)
+			refused, err = o.explainRefusal(ctx, tx)
 			return err
 		})
 	}
@@ -116,6 +117,7 @@ func (s *Service) Mark(ctx context.Context, db *postgres.DB, o *Outgoing, mime [
 	case refused != nil:
 		return refused
 	}
+
 	return nil
 }
 
@@ -130,7 +132,7 @@ func (o *Outgoing) markAtOnce(ctx context.Context, db *postgres.DB, sum []byte, 
 		o.keys.Guard(tx)
 		orgsending.Guard(tx)
 		sql := markSQL(uncapped, `CASE WHEN `+count+` THEN true ELSE refuse('emails_month', '') END`)
-		tx.Queue(sql, o.args(sum)...).Exec(func(tag pgconn.CommandTag) error {
+		tx.Queue(sql, o.markArgs(sum)...).Exec(func(tag pgconn.CommandTag) error {
 			marked = tag.RowsAffected() == 1
 			return nil
 		})
@@ -142,11 +144,12 @@ func (o *Outgoing) markAtOnce(ctx context.Context, db *postgres.DB, sum []byte, 
 	if err != nil {
 		return false, fmt.Errorf("mark email: %w", err)
 	}
+
 	return marked, nil
 }
 
-// args returns the arguments of the conditions of a mark, and others.
-func (o *Outgoing) args(others ...any) []any {
+// markArgs returns the arguments of the conditions of a mark, and others.
+func (o *Outgoing) markArgs(others ...any) []any {
 	return append([]any{o.Org, o.ID, o.Fence, o.keys.Org, o.keys.Platform, o.Purpose == Marketing, o.Job}, others...)
 }
 
@@ -162,6 +165,7 @@ func (o *Outgoing) awaitRate(ctx context.Context, db *postgres.DB) (*RefusedErro
 	if !slot.Free {
 		return &RefusedError{Reason: slot.Reason, At: slot.At, Wait: time.Until(slot.At)}, nil
 	}
+
 	moment := time.NewTimer(time.Until(slot.At))
 	defer moment.Stop()
 	select {
@@ -172,14 +176,16 @@ func (o *Outgoing) awaitRate(ctx context.Context, db *postgres.DB) (*RefusedErro
 	}
 }
 
-func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, sum []byte, count string) (*RefusedError, error) {
+func (o *Outgoing) markTransmitting(ctx context.Context, tx *postgres.Tx, sum []byte, count string) (
+	*RefusedError, error,
+) {
 	tx.Queue(planOnce)
 	o.keys.Guard(tx)
 	caps := orgsending.ReadCaps(tx)
 	slot, err := mailboxes.TakeSlot(ctx, tx, o.MailboxID, o.automated)
 	var taken func()
 	if err == nil && slot.Free {
-		slot, taken, err = caps.Take(ctx, tx, o.capped())
+		slot, taken, err = caps.Take(ctx, tx, o.cappedMail())
 		if !slot.Free && o.automated {
 			mailboxes.ReturnSlot(tx, o.MailboxID)
 		}
@@ -187,9 +193,11 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, sum []byte, count 
 	if err != nil {
 		return nil, err
 	}
+
 	if !slot.Free {
-		return o.wait(ctx, tx, slot)
+		return o.refuseUntil(ctx, tx, slot)
 	}
+
 	if o.EnrolmentID != nil {
 		reason, err := states.MayTransmit(ctx, tx, o.stepMail())
 		if err != nil {
@@ -197,7 +205,7 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, sum []byte, count 
 		}
 		if reason != "" {
 			mailboxes.ReturnSlot(tx, o.MailboxID)
-			return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
+			return &RefusedError{Settled: true, Reason: reason}, o.cancelEmail(ctx, tx, reason)
 		}
 	}
 	taken()
@@ -205,7 +213,7 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, sum []byte, count 
 		guardBroadcast(tx, *o.BroadcastID)
 	}
 	var allowed bool
-	switch err := tx.QueryRow(ctx, markSQL("", count), o.args(sum), &allowed); {
+	switch err := tx.QueryRow(ctx, markSQL("", count), o.markArgs(sum), &allowed); {
 	case postgres.None(err):
 		return nil, errStopped
 	case err != nil:
@@ -213,18 +221,19 @@ func (o *Outgoing) mark(ctx context.Context, tx *postgres.Tx, sum []byte, count 
 	case !allowed:
 		return nil, errTaken
 	}
+
 	return nil, nil
 }
 
-// capped returns what the caps of the org depend on.
-func (o *Outgoing) capped() *orgsending.Mail {
+// cappedMail returns what the caps of the org depend on.
+func (o *Outgoing) cappedMail() *orgsending.Mail {
 	_, domain := suppression.Fold(o.To)
 	return &orgsending.Mail{Domain: domain, Automated: o.automated, Sandbox: o.Mailbox.Kind == mailboxes.Sandbox}
 }
 
-// wait returns the refusal of a mail without a free slot. Emails that wait for a known time are due from then on, so
-// that the wait does not make them late.
-func (o *Outgoing) wait(ctx context.Context, tx *postgres.Tx, slot mailboxes.Slot) (*RefusedError, error) {
+// refuseUntil returns the refusal of a mail without a free slot. Emails that wait for a known time are due from then
+// on, so that the wait does not make them late.
+func (o *Outgoing) refuseUntil(ctx context.Context, tx *postgres.Tx, slot mailboxes.Slot) (*RefusedError, error) {
 	// Reasons that not all mails have.
 	own := []string{mailboxes.ByGap, mailboxes.ByRamp, mailboxes.ServerSilent, orgsending.ByDomain}
 	r := &RefusedError{Reason: slot.Reason, At: slot.At, WholeMailbox: !slices.Contains(own, slot.Reason)}
@@ -234,6 +243,7 @@ func (o *Outgoing) wait(ctx context.Context, tx *postgres.Tx, slot mailboxes.Slo
 	if err := tx.QueryRow(ctx, `SELECT $1::timestamptz - clock_timestamp()`, []any{slot.At}, &r.Wait); err != nil {
 		return nil, fmt.Errorf("read clock: %w", err)
 	}
+
 	switch {
 	case r.WholeMailbox:
 		tx.Queue(`UPDATE email SET due_at = $3 WHERE org_id = $1 AND mailbox_id = $2 AND status = 'planned'
@@ -242,6 +252,7 @@ func (o *Outgoing) wait(ctx context.Context, tx *postgres.Tx, slot mailboxes.Slo
 		tx.Queue(`UPDATE email SET due_at = $3 WHERE org_id = $1 AND id = $2 AND status = 'planned' AND due_at < $3`,
 			tx.Org(), o.ID, slot.At)
 	}
+
 	return r, nil
 }
 
@@ -251,9 +262,9 @@ func (o *Outgoing) WaitForMailbox(tx *postgres.Tx, d time.Duration) {
 		AND status = 'planned' AND due_at < now() + $3::interval`, tx.Org(), o.MailboxID, d)
 }
 
-// stop finds out why the mark was refused, and cancels the email unless another run has it. If the reason is gone, the
-// email waits for its next run.
-func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
+// explainRefusal finds out why the mark was refused, and cancels the email unless another run has it. If the reason is
+// gone, the email waits for its next run.
+func (o *Outgoing) explainRefusal(ctx context.Context, tx *postgres.Tx) (*RefusedError, error) {
 	var own, lost, suspended, writes, lives, runs, blocked bool
 	states.LockOf(tx, o.ID)
 	err := tx.QueryRow(ctx, `
@@ -262,23 +273,27 @@ func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, er
 			EXISTS (SELECT FROM org o WHERE o.id = $1 AND o.suspended_at IS NOT NULL),
 			EXISTS (SELECT FROM org o WHERE o.id = $1 AND `+writable+`),
 			`+live+`, `+broadcastRuns+`, `+suppression.Blocked("$1", "$4::bytea[]", "$5::bytea[]", "$6")+`
-		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, o.args(), &own, &lost, &suspended, &writes, &lives,
+		FROM email e WHERE org_id = $1 AND id = $2 FOR UPDATE`, o.markArgs(), &own, &lost, &suspended, &writes, &lives,
 		&runs, &blocked)
 	if err == nil && lost { // its next run finds that it is marked
 		return &RefusedError{Reason: "a run that is gone has marked the email", At: time.Now()}, nil
 	}
+
 	if postgres.None(err) || err == nil && !own {
 		return &RefusedError{Settled: true, Reason: "the email is settled, or another run has it"}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read why the mark is refused: %w", err)
 	}
+
 	if suspended { // the email waits: its job is held until the org is resumed
 		return &RefusedError{Reason: "the organization is suspended"}, nil
 	}
+
 	if !runs { // the email waits, and gets a job when the broadcast is resumed
 		return &RefusedError{Settled: true, Reason: BroadcastPaused}, nil
 	}
+
 	reason := Suppressed
 	switch {
 	case !writes:
@@ -288,5 +303,6 @@ func (o *Outgoing) stop(ctx context.Context, tx *postgres.Tx) (*RefusedError, er
 	case !blocked:
 		return &RefusedError{Reason: "what stopped the email has ended", At: time.Now()}, nil
 	}
-	return &RefusedError{Settled: true, Reason: reason}, o.cancel(ctx, tx, reason)
+
+	return &RefusedError{Settled: true, Reason: reason}, o.cancelEmail(ctx, tx, reason)
 }

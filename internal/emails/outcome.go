@@ -3,7 +3,6 @@ package emails
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -29,7 +28,7 @@ func (o *Outgoing) Accept(ctx context.Context, tx *postgres.Tx, reply transport.
 			computed = computed + 1
 		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status = 'transmitting'`, tx.Org(), o.ID, o.Fence,
 		reply.String(), serverID(reply.Text))
-	if err := events.Announce(ctx, tx, events.EmailSent{Email: o.event(Sent, "", reply)}); err != nil {
+	if err := events.Announce(ctx, tx, events.EmailSent{Email: o.asEvent(Sent, "", reply)}); err != nil {
 		return err
 	}
 	return o.goOn(ctx, tx, time.Now(), Sent)
@@ -57,6 +56,7 @@ func (s *Service) Write(tx *postgres.Tx, items []any) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -71,20 +71,20 @@ func (o *Outgoing) Unmarked(tx *postgres.Tx, reply transport.Reply) {
 // Fail records that the mail was certainly not sent and will not be. A refusal of the recipient's address suppresses
 // the address, and counts for the mailbox's health.
 func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason string, r *transport.Result) error {
-	hard := r.Stage == transport.Rcpt && isHard(r.Reply.Enhanced)
+	hard := isHard(r)
 	var bounced *string
 	if hard {
 		bounced = new("hard")
 		if err := mailboxes.Judge(ctx, tx, o.MailboxID, func() error {
-			o.failed(tx, reason, r.Reply, bounced)
+			o.queueFailure(tx, reason, r.Reply, bounced)
 			return nil
 		}); err != nil {
 			return err
 		}
 	} else {
-		o.failed(tx, reason, r.Reply, nil)
+		o.queueFailure(tx, reason, r.Reply, nil)
 	}
-	e := o.event(Failed, reason, r.Reply)
+	e := o.asEvent(Failed, reason, r.Reply)
 	e.BounceKind = bounced
 	if err := events.Announce(ctx, tx, events.EmailFailed{Email: e}); err != nil {
 		return err
@@ -96,11 +96,12 @@ func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason
 		Email: o.To, Purpose: suppression.All, Reason: suppression.HardBounce, Source: "bounce",
 		Note: r.Reply.String(),
 	})
+
 	return err
 }
 
-// failed queues the status of an email that failed. bounced is "hard", or nil.
-func (o *Outgoing) failed(tx *postgres.Tx, reason string, reply transport.Reply, bounced *string) {
+// queueFailure queues the status of an email that failed. bounced is "hard", or nil.
+func (o *Outgoing) queueFailure(tx *postgres.Tx, reason string, reply transport.Reply, bounced *string) {
 	if o.EnrolmentID != nil {
 		states.LockOf(tx, o.ID)
 	}
@@ -111,11 +112,6 @@ func (o *Outgoing) failed(tx *postgres.Tx, reason string, reply transport.Reply,
 		o.ID, o.Fence, reason, reply.String(), bounced)
 }
 
-// isHard reports whether an enhanced status code means that the address does not exist (RFC 3463, RFC 7505).
-func isHard(code string) bool {
-	return slices.Contains([]string{"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"}, code)
-}
-
 // Doubt records that it is not known whether the mail was sent. The caller enqueues its reconciliation.
 func (o *Outgoing) Doubt(ctx context.Context, tx *postgres.Tx, reason string) error {
 	n, err := tx.Exec(ctx, `UPDATE email SET status = 'unknown', status_reason = $3, computed = computed + 1
@@ -123,7 +119,7 @@ func (o *Outgoing) Doubt(ctx context.Context, tx *postgres.Tx, reason string) er
 	if err != nil || n == 0 {
 		return err
 	}
-	return events.Announce(ctx, tx, events.EmailUnknown{Email: o.event(Unknown, reason, transport.Reply{})})
+	return events.Announce(ctx, tx, events.EmailUnknown{Email: o.asEvent(Unknown, reason, transport.Reply{})})
 }
 
 // Stop settles the emails of jobs that will not run again: what was marked is unknown, what was not is failed.
@@ -143,7 +139,7 @@ func Stop(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
 		} else {
 			tx.Queue(`UPDATE email SET status = 'failed', status_reason = $3, computed = computed + 1
 				WHERE org_id = $1 AND id = $2`, tx.Org(), o.ID, Stopped)
-			err = events.Announce(ctx, tx, events.EmailFailed{Email: o.event(Failed, Stopped, transport.Reply{})})
+			err = events.Announce(ctx, tx, events.EmailFailed{Email: o.asEvent(Failed, Stopped, transport.Reply{})})
 			if err == nil {
 				err = o.notSent(ctx, tx, states.Unsent{Failed: true, Reason: Stopped})
 			}
@@ -152,6 +148,7 @@ func Stop(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
 			return fmt.Errorf("stop email: %w", err)
 		}
 	}
+
 	return nil
 }
 
@@ -165,8 +162,8 @@ func Revive(tx *postgres.Tx, ids []id.ID) {
 			OR status = 'failed' AND status_reason = 'job_stopped')`, tx.Org(), ids)
 }
 
-// event returns the email as events show it, after a change of its status.
-func (o *Outgoing) event(status, reason string, reply transport.Reply) events.Email {
+// asEvent returns the email as events show it, after a change of its status.
+func (o *Outgoing) asEvent(status, reason string, reply transport.Reply) events.Email {
 	e := o.Event()
 	e.Status = status
 	if reason != "" {

@@ -28,7 +28,7 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, below id.ID, limit in
 		where += fmt.Sprintf(" AND "+condition, len(args))
 	}
 	few := false
-	if f.ranged() {
+	if f.hasTimeRange() {
 		ids, err := f.inRange(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -44,7 +44,7 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, below id.ID, limit in
 			}
 		}
 		var times string
-		if times, args = f.times(args); times != "" {
+		if times, args = f.whereTimes(args); times != "" {
 			where += " AND (true" + times + ") IS TRUE" // no index serves it: the walk is in the list's order
 		}
 	}
@@ -56,16 +56,18 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, below id.ID, limit in
 	if err != nil {
 		return nil, fmt.Errorf("list emails: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, scan)
+
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("list emails: %w", err)
 	}
+
 	return found, nil
 }
 
-// ranged reports whether f bounds the time of sending of more than the emails of one contact or enrolment, which are
-// few.
-func (f *Filter) ranged() bool {
+// hasTimeRange reports whether f bounds the time of sending of more than the emails of one contact or enrolment, which
+// are few.
+func (f *Filter) hasTimeRange() bool {
 	return f.Contact == nil && f.Enrolment == nil && (!f.SentAfter.IsZero() || !f.SentBefore.IsZero())
 }
 
@@ -76,7 +78,7 @@ func (f *Filter) onlyTimes() bool {
 
 // inRange returns the ids of the emails that were sent in f's range, newest first, or gathered+1 of them.
 func (f *Filter) inRange(ctx context.Context, tx *postgres.Tx) ([]id.ID, error) {
-	times, args := f.times([]any{tx.Org(), gathered + 1})
+	times, args := f.whereTimes([]any{tx.Org(), gathered + 1})
 	rows, err := tx.Query(ctx, `SELECT id FROM (SELECT id FROM email WHERE org_id = $1 AND sent_at IS NOT NULL`+times+`
 		ORDER BY sent_at DESC LIMIT $2) AS sent ORDER BY id DESC`, args...)
 	if err != nil {

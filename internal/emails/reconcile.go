@@ -26,7 +26,7 @@ func Doubtful(ctx context.Context, tx *postgres.Tx, i id.ID) (*Row, error) {
 // NextSearch returns when the Sent folder may be searched for the email, and whether a search that finds nothing is the
 // last one.
 func (r *Row) NextSearch() (at time.Time, last bool) {
-	searches := r.searches()
+	searches := r.sentFolderSearches()
 	if len(searches) > 0 {
 		return searches[len(searches)-1].At.Add(BetweenSearches), true
 	}
@@ -36,7 +36,7 @@ func (r *Row) NextSearch() (at time.Time, last bool) {
 	return r.MarkedAt.Add(BetweenSearches), false
 }
 
-func (r *Row) searches() []Evidence {
+func (r *Row) sentFolderSearches() []Evidence {
 	return slices.DeleteFunc(slices.Clone(r.Evidence), func(v Evidence) bool { return v.Kind != SentFolder })
 }
 
@@ -45,7 +45,7 @@ func (r *Row) searches() []Evidence {
 // again, and resend is true; the caller enqueues its job. Searched changes nothing if the email is not unknown any
 // more.
 func Searched(ctx context.Context, tx *postgres.Tx, i id.ID, found, proves bool) (resend bool, err error) {
-	r, err := lock(ctx, tx, i)
+	r, err := lockEmail(ctx, tx, i)
 	if err != nil || r.Status != Unknown {
 		return false, err
 	}
@@ -64,18 +64,20 @@ func Searched(ctx context.Context, tx *postgres.Tx, i id.ID, found, proves bool)
 		tx.Queue(`UPDATE email SET marked_at = NULL, due_at = greatest(due_at, clock_timestamp())
 			WHERE org_id = $1 AND id = $2`, tx.Org(), i)
 	}
-	if err := settle(ctx, tx, &r); err != nil {
+	if err := recordOutcome(ctx, tx, &r); err != nil {
 		return false, err
 	}
+
 	if last && r.Status == Unknown {
 		return false, r.goOn(ctx, tx, time.Now(), Unknown)
 	}
+
 	return r.Status == Planned, nil
 }
 
 // GiveUp records that no evidence is to be had about an unknown email: its enrolment goes on as if it was sent.
 func GiveUp(ctx context.Context, tx *postgres.Tx, i id.ID) error {
-	r, err := lock(ctx, tx, i)
+	r, err := lockEmail(ctx, tx, i)
 	if err != nil || r.Status != Unknown {
 		return err
 	}

@@ -61,7 +61,7 @@ type Batch struct {
 // StartBatch stores a batch and checks its request. The caller adds the job of sequence.enroll in the same transaction.
 // The faults are those of Enrol; an invalid filter is a *filter.Error, and an unknown segment a validation fault.
 func (s *Service) StartBatch(ctx context.Context, tx *postgres.Tx, r *BatchRequest) (*Batch, error) {
-	if _, err := s.begin(ctx, tx, &r.Request); err != nil {
+	if _, err := s.newEnroller(ctx, tx, &r.Request); err != nil {
 		return nil, err
 	}
 	b := &Batch{
@@ -69,25 +69,28 @@ func (s *Service) StartBatch(ctx context.Context, tx *postgres.Tx, r *BatchReque
 		CreatedAt: wire.Now(), by: r.By,
 		request: stored{Segment: r.Segment, Filter: r.Filter, Mailbox: r.Mailbox, StartAt: r.StartAt, DryRun: r.DryRun},
 	}
-	sql, args, err := b.selecting(ctx, tx)
+	sql, args, err := b.selectContactsSQL(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (`+sql+`) AS x`, args, &b.Total); err != nil {
 		return nil, fmt.Errorf("count contacts: %w", err)
 	}
+
 	body, err := json.Marshal(b.request)
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
+
 	tx.Queue(`INSERT INTO enrolment_batch (org_id, id, sequence_id, request, status, total, created_by, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tx.Org(), b.ID, b.SequenceID, string(body), b.Status, b.Total, b.by,
 		b.CreatedAt)
+
 	return b, nil
 }
 
-// selecting returns a statement that selects id and created_at of the contacts of b.
-func (b *Batch) selecting(ctx context.Context, tx *postgres.Tx) (sql string, args []any, err error) {
+// selectContactsSQL returns a statement that selects id and created_at of the contacts of b.
+func (b *Batch) selectContactsSQL(ctx context.Context, tx *postgres.Tx) (sql string, args []any, err error) {
 	if b.request.Segment != nil {
 		if err := liveSegment(ctx, tx, *b.request.Segment); err != nil {
 			return "", nil, err
@@ -99,7 +102,9 @@ func (b *Batch) selecting(ctx context.Context, tx *postgres.Tx) (sql string, arg
 	if err != nil {
 		return "", nil, err
 	}
+
 	sql, args = contacts.Selecting(tx.Org(), &contacts.Filter{Where: f})
+
 	return sql, args, nil
 }
 
@@ -136,6 +141,7 @@ func oneBatch(ctx context.Context, tx *postgres.Tx, batch id.ID, lock string) (*
 	if err != nil {
 		return nil, fmt.Errorf("read batch: %w", err)
 	}
+
 	b.DryRun = b.request.DryRun
 	return b, nil
 }
@@ -146,7 +152,7 @@ func CancelBatch(ctx context.Context, tx *postgres.Tx, batch id.ID) (*Batch, err
 	if err != nil || b.Status != Running {
 		return b, err
 	}
-	b.end(tx, Cancelled, "")
+	b.queueEnd(tx, Cancelled, "")
 	return b, nil
 }
 
@@ -156,12 +162,12 @@ func FailBatch(ctx context.Context, tx *postgres.Tx, batch id.ID, detail string)
 	if err != nil || b.Status != Running {
 		return err
 	}
-	b.end(tx, Stopped, detail)
+	b.queueEnd(tx, Stopped, detail)
 	return nil
 }
 
-// end queues the end of b.
-func (b *Batch) end(tx *postgres.Tx, status, detail string) {
+// queueEnd queues the end of b.
+func (b *Batch) queueEnd(tx *postgres.Tx, status, detail string) {
 	now := wire.Now()
 	b.Status, b.CompletedAt = status, &now
 	tx.Queue(`UPDATE enrolment_batch SET status = $3, error = $4, completed_at = $5 WHERE org_id = $1 AND id = $2`,

@@ -26,40 +26,44 @@ func (s *Service) StepBatch(ctx context.Context, tx *postgres.Tx, batch id.ID) (
 	r := &Request{
 		Sequence: b.SequenceID, Mailbox: b.request.Mailbox, StartAt: b.request.StartAt, DryRun: b.DryRun, By: b.by,
 	}
-	e, err := s.begin(ctx, tx, r)
+	e, err := s.newEnroller(ctx, tx, r)
 	if f := fault.Of(err); f != nil {
-		b.end(tx, Stopped, f.Detail)
+		b.queueEnd(tx, Stopped, f.Detail)
 		return false, nil //nolint:nilerr // the batch has the error
 	}
 	if err != nil {
 		return false, err
 	}
-	next, more, err := b.next(ctx, tx)
+
+	next, more, err := b.readNext(ctx, tx)
 	if f := fault.Of(err); f != nil {
-		b.end(tx, Stopped, f.Detail)
+		b.queueEnd(tx, Stopped, f.Detail)
 		return false, nil //nolint:nilerr // the batch has the error
 	}
 	if err != nil {
 		return false, err
 	}
-	results, err := e.enrol(ctx, tx, next, &b.ID)
+
+	results, err := e.enrolContacts(ctx, tx, next, &b.ID)
 	if err != nil {
 		return false, err
 	}
-	b.count(tx, results)
+
+	b.countResults(tx, results)
 	if !more {
-		b.end(tx, Completed, "")
+		b.queueEnd(tx, Completed, "")
 	}
+
 	return more, nil
 }
 
 // stretch is how many contacts of the org one step of a batch with a filter reads.
 const stretch = 5 * batchPiece
 
-// next returns the next contacts in the order of their creation, and moves the position of b behind them. more is false
-// after the last.
-func (b *Batch) next(ctx context.Context, tx *postgres.Tx) (all []id.ID, more bool, err error) {
-	found, next, err := b.selected(ctx, tx)
+// readNext returns the next contacts in the order of their creation, and moves the position of b behind them. more is
+// false after the last.
+func (b *Batch) readNext(ctx context.Context, tx *postgres.Tx) (all []id.ID, more bool, err error) {
+	found, next, err := b.readSelected(ctx, tx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -80,8 +84,8 @@ func (b *Batch) position() *contacts.CreatedPlace {
 	return &contacts.CreatedPlace{At: *b.afterAt, ID: *b.afterID}
 }
 
-// selected returns the next contacts, and the place that it has come to, nil after the last contact.
-func (b *Batch) selected(ctx context.Context, tx *postgres.Tx) (found []contacts.CreatedPlace,
+// readSelected returns the next contacts, and the place that it has come to, nil after the last contact.
+func (b *Batch) readSelected(ctx context.Context, tx *postgres.Tx) (found []contacts.CreatedPlace,
 	next *contacts.CreatedPlace, err error,
 ) {
 	until := b.CreatedAt.Time
@@ -98,8 +102,8 @@ func (b *Batch) selected(ctx context.Context, tx *postgres.Tx) (found []contacts
 	return contacts.NextSelected(ctx, tx, &contacts.Filter{Where: where}, b.position(), until, stretch, batchPiece)
 }
 
-// count queues the results and the counts of a piece.
-func (b *Batch) count(tx *postgres.Tx, results []Result) {
+// countResults queues the results and the counts of a piece.
+func (b *Batch) countResults(tx *postgres.Tx, results []Result) {
 	var (
 		skipped []id.ID
 		reasons []string

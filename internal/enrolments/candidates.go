@@ -19,9 +19,11 @@ type candidate struct {
 	unconfirmed     bool // it was asked for its consent, and has not confirmed it
 }
 
-// candidates reads the contacts, and why those that cannot be enrolled cannot.
-func (e *enroller) candidates(ctx context.Context, tx *postgres.Tx, contacts []id.ID) (map[id.ID]*candidate, error) {
-	enrolled := e.enrolled(tx, contacts)
+// readCandidates reads the contacts, and why those that cannot be enrolled cannot.
+func (e *enroller) readCandidates(ctx context.Context, tx *postgres.Tx, contacts []id.ID) (
+	map[id.ID]*candidate, error,
+) {
+	enrolled := e.queueEnrolled(tx, contacts)
 	rows, err := tx.Query(ctx, `
 		SELECT c.id, c.email, coalesce(c.time_zone, ''), coalesce(c.country, ''), c.archived_at IS NOT NULL,
 			c.consent ->> 'confirmed_at' IS NULL AND EXISTS (SELECT FROM consent_request r WHERE r.org_id = $1
@@ -30,6 +32,7 @@ func (e *enroller) candidates(ctx context.Context, tx *postgres.Tx, contacts []i
 	if err != nil {
 		return nil, fmt.Errorf("read contacts: %w", err)
 	}
+
 	out := make(map[id.ID]*candidate, len(contacts))
 	var sendable []*candidate
 	var (
@@ -64,15 +67,16 @@ func (e *enroller) candidates(ctx context.Context, tx *postgres.Tx, contacts []i
 	}); err != nil {
 		return nil, fmt.Errorf("read contacts: %w", err)
 	}
-	return out, e.suppressed(ctx, tx, sendable)
+
+	return out, e.markSuppressed(ctx, tx, sendable)
 }
 
 // enrolled is what is known of the enrolments of a contact: there is an open one of the sequence, an open one of
 // another sequence, and an ended one of the sequence.
 type enrolled struct{ open, elsewhere, before bool }
 
-// enrolled queues reading the enrolments of the contacts. The map is filled once the statements of tx were sent.
-func (e *enroller) enrolled(tx *postgres.Tx, contacts []id.ID) map[id.ID]enrolled {
+// queueEnrolled queues reading the enrolments of the contacts. The map is filled once the statements of tx were sent.
+func (e *enroller) queueEnrolled(tx *postgres.Tx, contacts []id.ID) map[id.ID]enrolled {
 	all := map[id.ID]enrolled{}
 	tx.Queue(`SELECT contact_id, sequence_id = $3, ended_at IS NULL FROM enrolment WHERE org_id = $1
 		AND contact_id = ANY ($2::uuid[])`, tx.Org(), contacts, e.Sequence).Query(func(rows pgx.Rows) error {
@@ -90,11 +94,12 @@ func (e *enroller) enrolled(tx *postgres.Tx, contacts []id.ID) map[id.ID]enrolle
 		})
 		return err
 	})
+
 	return all
 }
 
-// suppressed sets the reason of the contacts whose address or domain is suppressed.
-func (e *enroller) suppressed(ctx context.Context, tx *postgres.Tx, all []*candidate) error {
+// markSuppressed sets the reason of the contacts whose address or domain is suppressed.
+func (e *enroller) markSuppressed(ctx context.Context, tx *postgres.Tx, all []*candidate) error {
 	addresses := make([]string, len(all))
 	for i, c := range all {
 		addresses[i] = c.email
@@ -103,10 +108,12 @@ func (e *enroller) suppressed(ctx context.Context, tx *postgres.Tx, all []*candi
 	if err != nil {
 		return err
 	}
+
 	for i, c := range all {
 		if found[i] {
 			c.reason = SuppressedOne
 		}
 	}
+
 	return nil
 }

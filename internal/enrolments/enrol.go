@@ -75,11 +75,11 @@ type Service struct {
 // sequence is a not_found fault, a draft or an archived one sequence_not_active; in a paused one the enrolments are
 // pending.
 func (s *Service) Enrol(ctx context.Context, tx *postgres.Tx, r *Request, contacts []id.ID) ([]Result, error) {
-	e, err := s.begin(ctx, tx, r)
+	e, err := s.newEnroller(ctx, tx, r)
 	if err != nil {
 		return nil, err
 	}
-	return e.enrol(ctx, tx, contacts, nil)
+	return e.enrolContacts(ctx, tx, contacts, nil)
 }
 
 // enroller enrols contacts for one request.
@@ -92,7 +92,7 @@ type enroller struct {
 	rules   *orgsending.Settings
 }
 
-func (s *Service) begin(ctx context.Context, tx *postgres.Tx, r *Request) (*enroller, error) {
+func (s *Service) newEnroller(ctx context.Context, tx *postgres.Tx, r *Request) (*enroller, error) {
 	at, err := sequences.StateOf(ctx, tx, r.Sequence)
 	if err != nil {
 		return nil, err
@@ -105,29 +105,36 @@ func (s *Service) begin(ctx context.Context, tx *postgres.Tx, r *Request) (*enro
 	default:
 		return nil, fault.New(fault.SequenceNotActive, "The sequence is neither active nor paused.")
 	}
+
 	if e.version, err = sequences.Load(ctx, tx, r.Sequence, at.Version); err != nil {
 		return nil, err
 	}
+
 	if e.rules, err = orgsending.Read(ctx, tx); err != nil {
 		return nil, err
 	}
+
 	e.plan, err = planOf(ctx, tx, e.version, r.Mailbox)
+
 	return e, err
 }
 
-// enrol enrols the contacts. batch is the batch that they are from, or nil.
-func (e *enroller) enrol(ctx context.Context, tx *postgres.Tx, contacts []id.ID, batch *id.ID) ([]Result, error) {
-	found, err := e.candidates(ctx, tx, contacts)
+// enrolContacts enrols the contacts. batch is the batch that they are from, or nil.
+func (e *enroller) enrolContacts(ctx context.Context, tx *postgres.Tx, contacts []id.ID, batch *id.ID) (
+	[]Result, error,
+) {
+	found, err := e.readCandidates(ctx, tx, contacts)
 	if err != nil {
 		return nil, err
 	}
-	made, err := e.insert(ctx, tx, found, batch)
+	made, err := e.insertCandidates(ctx, tx, found, batch)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.outrun(ctx, tx, found, made); err != nil {
+	if err := e.markEnrolledMeanwhile(ctx, tx, found, made); err != nil {
 		return nil, err
 	}
+
 	out, seen := make([]Result, len(contacts)), map[id.ID]bool{}
 	for i, contact := range contacts {
 		r := &out[i]
@@ -147,12 +154,13 @@ func (e *enroller) enrol(ctx context.Context, tx *postgres.Tx, contacts []id.ID,
 		}
 		seen[contact] = true
 	}
+
 	return out, nil
 }
 
-// insert inserts the enrolments of the candidates without a reason, their history and their events. It returns them by
-// contact. A contact that was enrolled concurrently is missing.
-func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]*candidate, batch *id.ID,
+// insertCandidates inserts the enrolments of the candidates without a reason, their history and their events. It
+// returns them by contact. A contact that was enrolled concurrently is missing.
+func (e *enroller) insertCandidates(ctx context.Context, tx *postgres.Tx, found map[id.ID]*candidate, batch *id.ID,
 ) (map[id.ID]*Enrolment, error) {
 	if e.DryRun {
 		return nil, nil //nolint:nilnil // a nil map has no enrolments
@@ -174,13 +182,15 @@ func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]
 	if len(in.ids) == 0 {
 		return nil, nil //nolint:nilnil // a nil map has no enrolments
 	}
-	if err := e.plan.store(tx, now.Time); err != nil {
+	if err := e.plan.queueGroups(tx, now.Time); err != nil {
 		return nil, err
 	}
-	made, err := in.insert(ctx, tx, e, batch, now)
+
+	made, err := in.insertAll(ctx, tx, e, batch, now)
 	if err != nil {
 		return nil, err
 	}
+
 	out, announced := make(map[id.ID]*Enrolment, len(made)), make([]events.Event, len(made))
 	for i := range made {
 		n := &made[i]
@@ -189,12 +199,13 @@ func (e *enroller) insert(ctx context.Context, tx *postgres.Tx, found map[id.ID]
 	for _, group := range slices.Sorted(maps.Keys(in.due)) { // in one order, since Due locks them
 		states.Due(tx, group, in.due[group])
 	}
+
 	return out, events.AnnounceAll(ctx, tx, announced)
 }
 
-// outrun sets the reasons of the candidates without one that were not inserted: a concurrent transaction, which has
-// been committed by now, has enrolled them.
-func (e *enroller) outrun(ctx context.Context, tx *postgres.Tx, found map[id.ID]*candidate,
+// markEnrolledMeanwhile sets the reasons of the candidates without one that were not inserted: a concurrent
+// transaction, which has been committed by now, has enrolled them.
+func (e *enroller) markEnrolledMeanwhile(ctx context.Context, tx *postgres.Tx, found map[id.ID]*candidate,
 	made map[id.ID]*Enrolment,
 ) error {
 	var lost []id.ID
@@ -206,20 +217,23 @@ func (e *enroller) outrun(ctx context.Context, tx *postgres.Tx, found map[id.ID]
 	if len(lost) == 0 {
 		return nil
 	}
-	now, err := e.candidates(ctx, tx, lost)
+
+	now, err := e.readCandidates(ctx, tx, lost)
 	if err != nil {
 		return err
 	}
+
 	for _, contact := range lost {
 		found[contact].reason = AlreadyOpen
 		if c := now[contact]; c != nil && c.reason != "" {
 			found[contact].reason = c.reason
 		}
 	}
+
 	return nil
 }
 
-func cause(by string) string {
+func causeOf(by string) string {
 	if by == "" {
 		return "enrolled"
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// end ends or pauses an enrolment.
-func (t *tick) end(ctx context.Context, e *Enrolment, to states.To, cause string) error {
+// endEnrolment ends or pauses an enrolment.
+func (t *tick) endEnrolment(ctx context.Context, e *Enrolment, to states.To, cause string) error {
 	_, err := states.Move(ctx, t.tx, to, states.Cause{Text: cause}, `n.id = $8`, e.ID)
 	return err
 }
@@ -20,17 +20,19 @@ func (t *tick) goOn(ctx context.Context, e *Enrolment, v *loaded, next *steps.St
 		return err
 	}
 	if next == nil {
-		return t.end(ctx, e, states.To{State: states.Finished, Reason: states.Completed}, "step done")
+		return t.endEnrolment(ctx, e, states.To{State: states.Finished, Reason: states.Completed}, "step done")
 	}
 	now := wire.Now()
-	due, err := v.due(next, e.TimeZone, now.Time)
+	due, err := v.dueAt(next, e.TimeZone, now.Time)
 	if err != nil {
 		return err
 	}
+
 	group, err := t.groupOf(v, next, e)
 	if err != nil {
 		return err
 	}
+
 	t.tx.Queue(`UPDATE enrolment SET state = 'active', reason = '', step = $3, step_number = step_number + 1, grp = $4,
 			due_at = $5, until_at = NULL, task_id = NULL, edit = edit + 1, state_at = clock_timestamp()
 		WHERE org_id = $1 AND id = $2`, t.tx.Org(), e.ID, next.Key, group, due)
@@ -38,16 +40,17 @@ func (t *tick) goOn(ctx context.Context, e *Enrolment, v *loaded, next *steps.St
 		Enrolment: e.ID, From: e.State, To: states.Active, Step: next.Key, Cause: "step done",
 	})
 	states.Due(t.tx, group, due)
+
 	return nil
 }
 
 // groupOf returns the group of a step of an enrolment, and stores it if this tick has not done so yet.
 func (t *tick) groupOf(v *loaded, s *steps.Step, e *Enrolment) (int64, error) {
-	group := v.group(s, e.MailboxID, e.TimeZone)
+	group := v.addGroup(s, e.MailboxID, e.TimeZone)
 	if t.stored[group] {
-		v.forget(group)
+		v.forgetGroup(group)
 		return group, nil
 	}
 	t.stored[group] = true
-	return group, v.store(t.tx, t.now)
+	return group, v.queueGroups(t.tx, t.now)
 }

@@ -24,15 +24,15 @@ type inserts struct {
 // add adds an enrolment of a contact. The delay of its first step begins at start.
 func (in *inserts) add(e *enroller, c *candidate, start time.Time) error {
 	i := id.New()
-	box := e.plan.mailbox(i)
-	zone := e.plan.zone(c.zone, box)
-	location := e.plan.location(zone)
+	box := e.plan.chooseMailbox(i)
+	zone := e.plan.chooseZone(c.zone, box)
+	location := e.plan.loadLocation(zone)
 	if location == nil {
 		return fmt.Errorf("zone of contact: there is no %s", zone)
 	}
 	first := &e.version.Steps[0]
 	at := first.Delay.After(start, e.plan.windows, location)
-	group := e.plan.group(first, box.id, zone)
+	group := e.plan.addGroup(first, box.id, zone)
 	in.ids, in.contacts, in.mailboxes = append(in.ids, i), append(in.contacts, c.id), append(in.mailboxes, box.id)
 	in.dues, in.groups, in.zones = append(in.dues, at), append(in.groups, group), append(in.zones, zone)
 	if in.due == nil {
@@ -41,6 +41,7 @@ func (in *inserts) add(e *enroller, c *candidate, start time.Time) error {
 	if first, ok := in.due[group]; !ok || at.Before(first) {
 		in.due[group] = at
 	}
+
 	return nil
 }
 
@@ -54,29 +55,29 @@ FROM unnest($12::uuid[], $13::uuid[], $14::timestamptz[], $15::bigint[], $16::uu
 	AS u (id, contact, due, grp, mailbox, zone)%s
 RETURNING id`
 
-// insert inserts the enrolments and returns them in the order of their contacts. It leaves out a contact that a
+// insertAll inserts the enrolments and returns them in the order of their contacts. It leaves out a contact that a
 // concurrent transaction has enrolled in this sequence, or in another one if both leave out the contacts of others.
 //
 // For each row, ON CONFLICT looks into the unique indexes before it inserts, and writes a confirmation. So a batch,
 // whose contacts are hardly ever enrolled meanwhile, does without it until there is a conflict.
-func (in *inserts) insert(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
+func (in *inserts) insertAll(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
 ) (all []Enrolment, err error) {
 	if batch != nil {
 		err = tx.Savepoint(ctx, func() error {
-			all, err = in.execute(ctx, tx, e, batch, now, "")
+			all, err = in.execInsert(ctx, tx, e, batch, now, "")
 			return err
 		})
 		if postgres.Code(err) != uniqueViolation {
 			return all, err
 		}
 	}
-	return in.execute(ctx, tx, e, batch, now, " ON CONFLICT DO NOTHING")
+	return in.execInsert(ctx, tx, e, batch, now, " ON CONFLICT DO NOTHING")
 }
 
 // uniqueViolation is the SQLSTATE of a row that a unique index has already.
 const uniqueViolation = "23505"
 
-func (in *inserts) execute(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
+func (in *inserts) execInsert(ctx context.Context, tx *postgres.Tx, e *enroller, batch *id.ID, now wire.Time,
 	conflict string,
 ) ([]Enrolment, error) {
 	stop := e.version.StopOn
@@ -94,12 +95,14 @@ func (in *inserts) execute(ctx context.Context, tx *postgres.Tx, e *enroller, ba
 	}); err != nil {
 		return nil, fmt.Errorf("insert enrolments: %w", err)
 	}
+
 	all := make([]Enrolment, 0, len(inserted))
 	for i := range in.ids {
 		if inserted[in.ids[i]] {
 			all = append(all, in.enrolment(i, e, now))
 		}
 	}
+
 	return all, nil
 }
 

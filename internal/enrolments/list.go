@@ -20,7 +20,7 @@ import (
 // Its cost is that of the page, in an org of any size: the page's ids are read from the end of each stretch of an index
 // that has the filter's columns, one stretch for each state, and the enrolments by their ids.
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, before id.ID, limit int) ([]Enrolment, error) {
-	sql, args := f.page(tx.Org(), before, limit)
+	sql, args := f.pageSQL(tx.Org(), before, limit)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list enrolments: %w", err)
@@ -32,15 +32,15 @@ func List(ctx context.Context, tx *postgres.Tx, f *Filter, before id.ID, limit i
 	return all, nil
 }
 
-// page returns the statement of List.
-func (f *Filter) page(org, before id.ID, limit int) (sql string, args []any) {
+// pageSQL returns the statement of List.
+func (f *Filter) pageSQL(org, before id.ID, limit int) (sql string, args []any) {
 	if before.IsZero() {
 		before = id.ID(bytes.Repeat([]byte{0xff}, len(before)))
 	}
 	args = []any{org, before, limit}
 	ids := ""
 	if f.Sequence != nil && f.Contact == nil {
-		ids = f.stretches(func(v any) string {
+		ids = f.sequencePageSQL(func(v any) string {
 			args = append(args, v)
 			return "$" + strconv.Itoa(len(args))
 		})
@@ -50,17 +50,18 @@ func (f *Filter) page(org, before id.ID, limit int) (sql string, args []any) {
 		ids = `SELECT n.id FROM enrolment n WHERE n.org_id = $1 AND ` + where + ` AND n.id < $2
 			ORDER BY n.contact_id DESC, n.id DESC LIMIT $3`
 	}
+
 	return `SELECT ` + states.Columns + ` FROM (` + ids + `) AS page CROSS JOIN LATERAL (
 		SELECT * FROM enrolment WHERE org_id = $1 AND id = page.id LIMIT 1) AS n ORDER BY page.id DESC`, args
 }
 
-// stretches returns the statement for the ids of a page of a sequence. arg adds an argument after the org, the id
+// sequencePageSQL returns the statement for the ids of a page of a sequence. arg adds an argument after the org, the id
 // before which the page begins, and the limit.
 //
 // The columns before the id are bounded as a row and are part of the order, though each has one value: only the index
 // that serves f has this order. With plain conditions another index costs no more where the planner expects one row,
 // and then reads the sequence or the org.
-func (f *Filter) stretches(arg func(any) string) string {
+func (f *Filter) sequencePageSQL(arg func(any) string) string {
 	columns, values, also := "n.state, n.id", "", ""
 	switch {
 	case f.Reason != "":
@@ -83,5 +84,6 @@ func (f *Filter) stretches(arg func(any) string) string {
 			` AND (` + columns + `) >= (` + value + lowest + `) AND (` + columns + `) < (` + value + `$2)
 			ORDER BY ` + strings.ReplaceAll(columns, ",", " DESC,") + ` DESC LIMIT $3)`
 	}
+
 	return `SELECT id FROM (` + strings.Join(parts, ` UNION ALL `) + `) AS newest ORDER BY id DESC LIMIT $3`
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/enrolments"
@@ -56,9 +55,7 @@ func newestEnrolments(t *testing.T, tx *postgres.Tx, f *enrolments.Filter, befor
 // TestAListOfEnrolmentsOfAnAgedOrgIsRightAndReadsItsPageAlone lists by each state, step and reason, two pages each, in
 // the huge org and in the one that has grown since the last ANALYZE.
 func TestAListOfEnrolmentsOfAnAgedOrgIsRightAndReadsItsPageAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	for _, class := range []aged.Class{aged.Huge, aged.Grown} {
@@ -86,36 +83,19 @@ func TestAListOfEnrolmentsOfAnAgedOrgIsRightAndReadsItsPageAlone(t *testing.T) {
 	}
 }
 
-// checkEnrolments compares two pages of f with what a plain statement finds, and their buffers with their bound.
+// checkEnrolments compares pages of f with what a plain statement finds, and their buffers with their bound.
 func checkEnrolments(t *testing.T, tx *postgres.Tx, r *aged.Recorder, f *enrolments.Filter, name string) {
 	t.Helper()
-	const limit = 51
-	var before id.ID
-	for page := range 2 {
-		want := newestEnrolments(t, tx, f, before, limit)
-		r.Take()
+	r.CheckPages(name, 51, func(before id.ID, limit int) []id.ID {
+		return newestEnrolments(t, tx, f, before, limit)
+	}, func(before id.ID, limit int) (ids []id.ID) {
 		all, err := enrolments.List(t.Context(), tx, f, before, limit)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		read, worst := 0, ""
-		for _, p := range r.Take() {
-			read += p.Root.Buffers()
-			worst += "\n" + p.Root.Worst()
-		}
-		got := make([]id.ID, len(all))
 		for i := range all {
-			got[i] = all[i].ID
+			ids = append(ids, all[i].ID)
 		}
-		if len(want)+len(got) > 0 && !cmp.Equal(want, got) {
-			t.Errorf("%s, page %d (-want +got): %s", name, page, cmp.Diff(want, got))
-		}
-		if read > aged.Page(len(got)) {
-			t.Errorf("%s, page %d: %d buffers for %d enrolments%s", name, page, read, len(got), worst)
-		}
-		if len(got) < limit {
-			return
-		}
-		before = got[limit-1]
-	}
+		return ids
+	})
 }

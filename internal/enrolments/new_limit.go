@@ -28,10 +28,11 @@ func (t *tick) takeNew(ctx context.Context, groups []*group, n int) ([]Enrolment
 			g.newFloor = l.at
 		}
 	}
-	all, err := t.take(ctx, allowed, first, n)
+	all, err := t.lockDue(ctx, allowed, first, n)
 	if err != nil {
 		return nil, err
 	}
+
 	fit := all[:0]
 	for i := range all {
 		if l := t.news[all[i].SequenceID]; l.left > 0 {
@@ -39,6 +40,7 @@ func (t *tick) takeNew(ctx context.Context, groups []*group, n int) ([]Enrolment
 			fit = append(fit, all[i])
 		}
 	}
+
 	return fit, nil
 }
 
@@ -49,10 +51,11 @@ func (t *tick) newLimit(ctx context.Context, sequence id.ID) (*newLimit, error) 
 	}
 	l := &newLimit{left: mailsAtOnce}
 	t.news[sequence] = l
-	v, err := t.current(ctx, sequence)
+	v, err := t.activeVersion(ctx, sequence)
 	if err != nil || v == nil || v.MaxNewPerDay == nil {
 		return l, err
 	}
+
 	var began int
 	var oldest *time.Time
 	err = t.tx.QueryRow(ctx, `SELECT count(*), min(started_at) FROM (SELECT started_at FROM enrolment WHERE org_id = $1
@@ -61,8 +64,10 @@ func (t *tick) newLimit(ctx context.Context, sequence id.ID) (*newLimit, error) 
 	if err != nil {
 		return nil, fmt.Errorf("count new enrolments: %w", err)
 	}
+
 	if l.left = *v.MaxNewPerDay - began; oldest != nil {
 		l.at = oldest.Add(24 * time.Hour)
 	}
+
 	return l, nil
 }

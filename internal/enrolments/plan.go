@@ -40,7 +40,7 @@ type box struct {
 
 // planOf returns the plan of a version. mailbox replaces its mailboxes; nil: it does not.
 func planOf(ctx context.Context, tx *postgres.Tx, v *sequences.Version, mailbox *id.ID) (*plan, error) {
-	p, err := placing(v)
+	p, err := newGroupPlan(v)
 	if err != nil {
 		return nil, err
 	}
@@ -51,30 +51,35 @@ func planOf(ctx context.Context, tx *postgres.Tx, v *sequences.Version, mailbox 
 	if len(v.Steps) == 0 {
 		return nil, fault.New(fault.SequenceNotActive, "The sequence has no steps.")
 	}
+
 	rows, err := tx.Query(ctx, `SELECT id, time_zone FROM mailbox WHERE org_id = $1 AND id = ANY ($2::uuid[])
 		AND archived_at IS NULL ORDER BY id`, tx.Org(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read mailboxes: %w", err)
 	}
+
 	if p.boxes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (b box, err error) {
 		return b, row.Scan(&b.id, &b.zone)
 	}); err != nil {
 		return nil, fmt.Errorf("read mailboxes: %w", err)
 	}
+
 	if len(p.boxes) == 0 {
 		if mailbox != nil {
 			return nil, fault.Invalid("mailbox_id", "unknown_mailbox", "There is no such mailbox.")
 		}
 		return nil, fault.New(fault.MailboxNotActive, "The sequence has no mailbox that is left.")
 	}
+
 	if _, err := org.Setting(ctx, tx, "time_zone", &p.orgZone); err != nil {
 		return nil, err
 	}
+
 	return p, nil
 }
 
-// placing returns the part of a plan that decides the groups of steps.
-func placing(v *sequences.Version) (*plan, error) {
+// newGroupPlan returns the part of a plan that decides the groups of steps.
+func newGroupPlan(v *sequences.Version) (*plan, error) {
 	p := &plan{
 		sequence: v.Sequence, windows: v.Schedule.Windows(), groups: map[int64]states.Group{},
 		zones: map[string]*time.Location{},
@@ -88,23 +93,23 @@ func placing(v *sequences.Version) (*plan, error) {
 	return p, err
 }
 
-// mailbox returns the mailbox of a new enrolment. The random bits of its id spread them evenly.
-func (p *plan) mailbox(enrolment id.ID) box {
+// chooseMailbox returns the mailbox of a new enrolment. The random bits of its id spread them evenly.
+func (p *plan) chooseMailbox(enrolment id.ID) box {
 	return p.boxes[binary.BigEndian.Uint64(enrolment[8:])<<2>>2%uint64(len(p.boxes))]
 }
 
-// zone returns the zone of an enrolment: of the schedule, else of the contact, the mailbox or the org.
-func (p *plan) zone(contact string, b box) string {
+// chooseZone returns the zone of an enrolment: of the schedule, else of the contact, the mailbox or the org.
+func (p *plan) chooseZone(contact string, b box) string {
 	for _, zone := range [...]string{p.fixed, contact, b.zone, p.orgZone} {
-		if zone != "" && p.location(zone) != nil {
+		if zone != "" && p.loadLocation(zone) != nil {
 			return zone
 		}
 	}
 	return "UTC"
 }
 
-// location returns a zone; nil: there is no such zone.
-func (p *plan) location(zone string) *time.Location {
+// loadLocation returns a zone; nil: there is no such zone.
+func (p *plan) loadLocation(zone string) *time.Location {
 	location, known := p.zones[zone]
 	if !known {
 		location, _ = time.LoadLocation(zone) // nil with an error
@@ -113,8 +118,8 @@ func (p *plan) location(zone string) *time.Location {
 	return location
 }
 
-// group returns the group of a step, and keeps it for store.
-func (p *plan) group(s *steps.Step, mailbox id.ID, zone string) int64 {
+// addGroup returns the group of a step, and keeps it for queueGroups.
+func (p *plan) addGroup(s *steps.Step, mailbox id.ID, zone string) int64 {
 	g := states.Group{Sequence: p.sequence, Schedule: []byte{}}
 	if s.Kind == steps.KindEmail {
 		g.Mailbox, g.Schedule, g.Zone = mailbox, p.hash, zone
@@ -124,12 +129,12 @@ func (p *plan) group(s *steps.Step, mailbox id.ID, zone string) int64 {
 	return i
 }
 
-// store queues the rows of the groups.
-func (p *plan) store(tx *postgres.Tx, now time.Time) error {
+// queueGroups queues the rows of the groups.
+func (p *plan) queueGroups(tx *postgres.Tx, now time.Time) error {
 	for _, i := range slices.Sorted(maps.Keys(p.groups)) {
 		g := p.groups[i]
 		if !g.Mailbox.IsZero() {
-			opens, closes, err := window(p.windows, g.Zone, now)
+			opens, closes, err := nextWindow(p.windows, g.Zone, now)
 			if err != nil {
 				return err
 			}
@@ -146,15 +151,16 @@ func (p *plan) store(tx *postgres.Tx, now time.Time) error {
 			g.Zone)
 	}
 	clear(p.groups)
+
 	return nil
 }
 
 // never is when a window opens that does not.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// window returns the first window of a schedule that ends after at. Without one it opens never, and is looked at again
-// after a month.
-func window(s *schedule.Schedule, zone string, at time.Time) (opens, closes time.Time, err error) {
+// nextWindow returns the first window of a schedule that ends after at. Without one it opens never, and is looked at
+// again after a month.
+func nextWindow(s *schedule.Schedule, zone string, at time.Time) (opens, closes time.Time, err error) {
 	location, err := time.LoadLocation(zone)
 	if err != nil {
 		return opens, closes, fmt.Errorf("zone of group: %w", err)
@@ -166,5 +172,5 @@ func window(s *schedule.Schedule, zone string, at time.Time) (opens, closes time
 	return opens, closes, nil
 }
 
-// forget makes store leave out a group, which has its row.
-func (p *plan) forget(group int64) { delete(p.groups, group) }
+// forgetGroup makes queueGroups leave out a group, which has its row.
+func (p *plan) forgetGroup(group int64) { delete(p.groups, group) }

@@ -27,9 +27,9 @@ UPDATE send_group g SET wake_at = u.wake FROM (
 ) u
 WHERE g.org_id = $1 AND g.id = u.id AND g.wake_at = u.was AND g.wake_at IS DISTINCT FROM u.wake`
 
-// raise sets wake_at of the groups to when they are looked at next, unless a transaction that makes a step due is under
-// way.
-func (t *tick) raise(ctx context.Context) error {
+// raiseWakeTimes sets wake_at of the groups to when they are looked at next, unless a transaction that makes a step due
+// is under way.
+func (t *tick) raiseWakeTimes(ctx context.Context) error {
 	all := make([]int64, 0, len(t.groups))
 	of := make(map[int64]*group, len(t.groups))
 	for _, g := range t.groups {
@@ -40,10 +40,12 @@ func (t *tick) raise(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
+
 	free, err := states.TryRaise(ctx, t.tx, all)
 	if err != nil || len(free) == 0 {
 		return err
 	}
+
 	floors, firsts, was := make([]time.Time, len(free)), make([]time.Time, len(free)), make([]time.Time, len(free))
 	held := make([]bool, len(free))
 	for i, id := range free {
@@ -54,5 +56,6 @@ func (t *tick) raise(ctx context.Context) error {
 		}
 	}
 	t.tx.Queue(raiseSQL, t.tx.Org(), free, floors, firsts, held, was)
+
 	return nil
 }

@@ -19,12 +19,12 @@ const absent = "There is no such enrolment."
 
 // Get returns an enrolment. If there is no such enrolment, the error is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, enrolment id.ID) (Enrolment, error) {
-	return one(ctx, tx, enrolment, "")
+	return readOne(ctx, tx, enrolment, "")
 }
 
-// one returns an enrolment; lock is "" or the locking clause.
-func one(ctx context.Context, tx *postgres.Tx, enrolment id.ID, lock string) (Enrolment, error) {
-	all, err := query(ctx, tx, `n.id = $2`+lock, enrolment)
+// readOne returns an enrolment; lock is "" or the locking clause.
+func readOne(ctx context.Context, tx *postgres.Tx, enrolment id.ID, lock string) (Enrolment, error) {
+	all, err := readWhere(ctx, tx, `n.id = $2`+lock, enrolment)
 	if err != nil {
 		return Enrolment{}, err
 	}
@@ -34,8 +34,8 @@ func one(ctx context.Context, tx *postgres.Tx, enrolment id.ID, lock string) (En
 	return all[0], nil
 }
 
-// query returns the enrolments n that where selects; its arguments begin with $2.
-func query(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]Enrolment, error) {
+// readWhere returns the enrolments n that where selects; its arguments begin with $2.
+func readWhere(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]Enrolment, error) {
 	rows, err := tx.Query(ctx, `SELECT `+states.Columns+` FROM enrolment n WHERE n.org_id = $1 AND `+where,
 		append([]any{tx.Org()}, args...)...)
 	if err != nil {
@@ -88,6 +88,7 @@ func (f *Filter) where(args ...any) (string, []any) {
 	if len(parts) == 0 {
 		return "true", args
 	}
+
 	return strings.Join(parts, " AND "), args
 }
 
@@ -99,31 +100,6 @@ func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (n int64, err error)
 		return 0, fmt.Errorf("count enrolments: %w", err)
 	}
 	return n, nil
-}
-
-// Counts returns the numbers of enrolments by state, of each of the sequences.
-func Counts(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID]map[string]int64, error) {
-	rows, err := tx.Query(ctx, `SELECT sequence_id, state, count(*) FROM enrolment
-		WHERE org_id = $1 AND sequence_id = ANY ($2::uuid[]) GROUP BY sequence_id, state`, tx.Org(), all)
-	if err != nil {
-		return nil, fmt.Errorf("count enrolments: %w", err)
-	}
-	out := make(map[id.ID]map[string]int64, len(all))
-	var (
-		sequence id.ID
-		state    string
-		n        int64
-	)
-	if _, err := pgx.ForEachRow(rows, []any{&sequence, &state, &n}, func() error {
-		if out[sequence] == nil {
-			out[sequence] = map[string]int64{}
-		}
-		out[sequence][state] = n
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("count enrolments: %w", err)
-	}
-	return out, nil
 }
 
 // Transition is one change of an enrolment's state or step.
@@ -170,5 +146,5 @@ func History(ctx context.Context, tx *postgres.Tx, enrolment id.ID) ([]Transitio
 
 // Held returns every enrolment of a contact, oldest first.
 func Held(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]Enrolment, error) {
-	return query(ctx, tx, `n.contact_id = $2 ORDER BY n.id`, contact)
+	return readWhere(ctx, tx, `n.contact_id = $2 ORDER BY n.id`, contact)
 }

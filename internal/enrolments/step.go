@@ -28,8 +28,8 @@ type loaded struct {
 	goal *filter.Filter // nil: none
 }
 
-// version returns a version, which is loaded once a tick.
-func (t *tick) version(ctx context.Context, sequence id.ID, number int) (*loaded, error) {
+// loadVersion returns a version, which is loaded once a tick.
+func (t *tick) loadVersion(ctx context.Context, sequence id.ID, number int) (*loaded, error) {
 	key := versionKey{sequence, number}
 	if l, ok := t.versions[key]; ok {
 		return l, nil
@@ -38,10 +38,12 @@ func (t *tick) version(ctx context.Context, sequence id.ID, number int) (*loaded
 	if err != nil {
 		return nil, err
 	}
+
 	l := &loaded{Version: v}
-	if l.plan, err = placing(v); err != nil {
+	if l.plan, err = newGroupPlan(v); err != nil {
 		return nil, err
 	}
+
 	if v.Goal != nil {
 		raw, err := json.Marshal(v.Goal)
 		if err != nil {
@@ -52,11 +54,12 @@ func (t *tick) version(ctx context.Context, sequence id.ID, number int) (*loaded
 		}
 	}
 	t.versions[key] = l
+
 	return l, nil
 }
 
-// current returns the active version of a sequence, or nil.
-func (t *tick) current(ctx context.Context, sequence id.ID) (*loaded, error) {
+// activeVersion returns the active version of a sequence, or nil.
+func (t *tick) activeVersion(ctx context.Context, sequence id.ID) (*loaded, error) {
 	at, err := sequences.StateOf(ctx, t.tx, sequence)
 	if fault.Is(err, fault.NotFound) || err == nil && at.Version == 0 {
 		return nil, nil //nolint:nilnil // no version
@@ -64,7 +67,7 @@ func (t *tick) current(ctx context.Context, sequence id.ID) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.version(ctx, sequence, at.Version)
+	return t.loadVersion(ctx, sequence, at.Version)
 }
 
 // earlier is an email of an enrolment's current step that was written before and not cancelled.
@@ -74,8 +77,8 @@ type earlier struct {
 	reason string
 }
 
-// prepare finds the emails of the current steps that exist already.
-func (t *tick) prepare(ctx context.Context, all []Enrolment) error {
+// findEarlierEmails finds the emails of the current steps that exist already.
+func (t *tick) findEarlierEmails(ctx context.Context, all []Enrolment) error {
 	t.earlier = map[id.ID]earlier{}
 	if len(all) == 0 {
 		return nil
@@ -91,6 +94,7 @@ func (t *tick) prepare(ctx context.Context, all []Enrolment) error {
 	if err != nil {
 		return fmt.Errorf("find emails of steps: %w", err)
 	}
+
 	var enrolment id.ID
 	var found earlier
 	if _, err := pgx.ForEachRow(rows, []any{&enrolment, &found.id, &found.status, &found.reason}, func() error {
@@ -99,48 +103,51 @@ func (t *tick) prepare(ctx context.Context, all []Enrolment) error {
 	}); err != nil {
 		return fmt.Errorf("find emails of steps: %w", err)
 	}
+
 	return nil
 }
 
-// step executes the current step of a locked enrolment.
-func (t *tick) step(ctx context.Context, e *Enrolment) error {
-	v, err := t.version(ctx, e.SequenceID, e.Version)
+// runStep executes the current step of a locked enrolment.
+func (t *tick) runStep(ctx context.Context, e *Enrolment) error {
+	v, err := t.loadVersion(ctx, e.SequenceID, e.Version)
 	if err != nil {
 		return err
 	}
 	s := steps.Find(v.Steps, e.Step)
 	if s == nil {
-		return t.end(ctx, e, states.To{State: states.Failed, Reason: "step_unknown"}, "step")
+		return t.endEnrolment(ctx, e, states.To{State: states.Failed, Reason: "step_unknown"}, "step")
 	}
+
 	if v.goal != nil {
-		if met, err := t.matches(ctx, e, v.goal, steps.Facts{}); err != nil || met {
+		if met, err := t.matchesFilter(ctx, e, v.goal, steps.Facts{}); err != nil || met {
 			if err != nil {
 				return t.orGone(ctx, e, err)
 			}
-			return t.end(ctx, e, states.To{State: states.GoalMet, Reason: "goal"}, "goal")
+			return t.endEnrolment(ctx, e, states.To{State: states.GoalMet, Reason: "goal"}, "goal")
 		}
 	}
 	switch s.Kind {
 	case steps.KindEmail:
-		err = t.email(ctx, e, v, s)
+		err = t.runEmailStep(ctx, e, v, s)
 	case steps.KindTask:
-		err = t.task(ctx, e, v, s)
+		err = t.runTaskStep(ctx, e, v, s)
 	case steps.KindCondition:
-		err = t.condition(ctx, e, v, s)
+		err = t.runConditionStep(ctx, e, v, s)
 	case steps.KindUpdate:
-		err = t.update(ctx, e, v, s)
+		err = t.runUpdateStep(ctx, e, v, s)
 	case steps.KindWebhook:
-		err = t.webhook(ctx, e, v, s)
+		err = t.runWebhookStep(ctx, e, v, s)
 	default:
 		err = t.goOn(ctx, e, v, steps.After(v.Steps, s.Key))
 	}
+
 	return t.orGone(ctx, e, err)
 }
 
 // orGone ends the enrolment if err says that its contact is archived or gone, and returns err otherwise.
 func (t *tick) orGone(ctx context.Context, e *Enrolment, err error) error {
 	if _, gone := err.(goneError); gone { //nolint:errorlint // it is never wrapped
-		return t.end(ctx, e, states.To{State: states.Removed, Reason: "contact_archived"}, "contact_archived")
+		return t.endEnrolment(ctx, e, states.To{State: states.Removed, Reason: "contact_archived"}, "contact_archived")
 	}
 	return err
 }
@@ -149,8 +156,8 @@ type goneError struct{}
 
 func (goneError) Error() string { return "the contact is archived" }
 
-// contact returns the live contact of an enrolment.
-func (t *tick) contact(ctx context.Context, e *Enrolment) (contacts.Row, error) {
+// readContact returns the live contact of an enrolment.
+func (t *tick) readContact(ctx context.Context, e *Enrolment) (contacts.Row, error) {
 	row, err := contacts.Get(ctx, t.tx, e.ContactID, false)
 	if fault.Is(err, fault.NotFound) {
 		return row, goneError{}
@@ -158,9 +165,9 @@ func (t *tick) contact(ctx context.Context, e *Enrolment) (contacts.Row, error) 
 	return row, err
 }
 
-// matches reports whether the contact of an enrolment matches a filter.
-func (t *tick) matches(ctx context.Context, e *Enrolment, f *filter.Filter, facts steps.Facts) (bool, error) {
-	row, err := t.contact(ctx, e)
+// matchesFilter reports whether the contact of an enrolment matches a filter.
+func (t *tick) matchesFilter(ctx context.Context, e *Enrolment, f *filter.Filter, facts steps.Facts) (bool, error) {
+	row, err := t.readContact(ctx, e)
 	if err != nil {
 		return false, err
 	}

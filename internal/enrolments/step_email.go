@@ -18,23 +18,23 @@ import (
 	"github.com/funnelwork/funnelwork/internal/templates"
 )
 
-// email writes the email of a step with its job. The enrolment goes on with the outcome.
-func (t *tick) email(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
+// runEmailStep writes the email of a step with its job. The enrolment goes on with the outcome.
+func (t *tick) runEmailStep(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
 	if was, ok := t.earlier[e.ID]; ok {
-		return t.again(ctx, e, v, s, was)
+		return t.settleEarlierEmail(ctx, e, v, s, was)
 	}
-	n, err := t.write(ctx, e, v, s)
+	n, err := t.composeEmail(ctx, e, v, s)
 	if err == nil {
 		_, err = t.Emails.Create(ctx, t.tx, n)
 	}
 	switch {
 	case err == nil:
 	case fault.Is(err, fault.Suppressed):
-		return t.end(ctx, e, states.To{State: states.Unsubscribed, Reason: "suppressed"}, "suppressed")
+		return t.endEnrolment(ctx, e, states.To{State: states.Unsubscribed, Reason: "suppressed"}, "suppressed")
 	case fault.Is(err, fault.MergeMissing):
-		return t.end(ctx, e, states.To{State: states.Failed, Reason: "merge_missing"}, "merge_missing")
+		return t.endEnrolment(ctx, e, states.To{State: states.Failed, Reason: "merge_missing"}, "merge_missing")
 	case fault.Is(err, fault.ValidationFailed):
-		return t.end(ctx, e, states.To{State: states.Failed, Reason: "invalid_email"}, "invalid_email")
+		return t.endEnrolment(ctx, e, states.To{State: states.Failed, Reason: "invalid_email"}, "invalid_email")
 	case fault.Is(err, fault.MailboxNotActive), fault.Is(err, fault.NotFound):
 		at := t.earliest.Add(recheck)
 		t.tx.Queue(`UPDATE enrolment SET due_at = $3 WHERE org_id = $1 AND id = $2`, t.tx.Org(), e.ID, at)
@@ -43,26 +43,29 @@ func (t *tick) email(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step
 	default:
 		return err
 	}
-	if err := t.sending(e, v, s, n.ID); err != nil {
+	if err := t.queueSending(e, v, s, n.ID); err != nil {
 		return err
 	}
+
 	return t.Send(ctx, t.tx, n.ID, e.MailboxID)
 }
 
-// write returns the email of a step. Its parts are rendered for the contact.
-func (t *tick) write(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) (*emails.New, error) {
-	m, err := t.sender(ctx, e.MailboxID)
+// composeEmail returns the email of a step. Its parts are rendered for the contact.
+func (t *tick) composeEmail(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) (*emails.New, error) {
+	m, err := t.readMailbox(ctx, e.MailboxID)
 	if err != nil {
 		return nil, err
 	}
-	row, err := t.contact(ctx, e)
+	row, err := t.readContact(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	stopped, err := t.stopped(ctx, e.SequenceID, s)
+
+	stopped, err := t.stoppedVariants(ctx, e.SequenceID, s)
 	if err != nil {
 		return nil, err
 	}
+
 	variant := s.Variant(e.ID, stopped)
 	n := &emails.New{
 		ID: id.New(), Mailbox: m, ContactID: e.ContactID, ToEmail: row.Email, Purpose: emails.Marketing,
@@ -76,13 +79,15 @@ func (t *tick) write(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step
 	if s.Email.Thread == steps.Reply && e.LastEmail != nil {
 		n.InReplyTo = e.LastEmail
 	}
-	subject, err := t.subject(ctx, n, &source)
+	subject, err := t.answeredSubject(ctx, n, &source)
 	if err != nil {
 		return nil, err
 	}
+
 	if n.LinkBase, err = t.linkBase(ctx); err != nil {
 		return nil, err
 	}
+
 	renderer := &templates.Service{Box: t.Templates.Box, PublicURL: n.LinkBase}
 	mail, err := renderer.Render(ctx, t.tx, &templates.Mail{
 		Source: source, Contact: e.ContactID, Email: n.ID,
@@ -91,6 +96,7 @@ func (t *tick) write(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step
 	if err != nil {
 		return nil, templates.Fault(err)
 	}
+
 	n.Subject, n.HTML, n.Text = mail.Subject, mail.HTML, mail.Text
 	if subject != "" {
 		n.Subject = subject
@@ -98,12 +104,15 @@ func (t *tick) write(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step
 	if strings.TrimSpace(n.Subject) == "" {
 		return nil, fault.Invalid("subject", "required", "The mail has no subject.")
 	}
+
 	n.ListUnsubscribe = []string{mail.UnsubscribeURL}
+
 	return n, nil
 }
 
-// stopped returns the variants of a step that were stopped since they lose. Those of a sequence are read once a tick.
-func (t *tick) stopped(ctx context.Context, sequence id.ID, s *steps.Step) ([]string, error) {
+// stoppedVariants returns the variants of a step that were stopped since they lose. Those of a sequence are read once a
+// tick.
+func (t *tick) stoppedVariants(ctx context.Context, sequence id.ID, s *steps.Step) ([]string, error) {
 	if !s.Email.Auto {
 		return nil, nil
 	}
@@ -117,12 +126,13 @@ func (t *tick) stopped(ctx context.Context, sequence id.ID, s *steps.Step) ([]st
 			t.stops[sequence] = comparisons.Stops{}
 		}
 	}
+
 	return t.stops[sequence].Of(s.Key), nil
 }
 
-// subject returns the subject of an answer whose source has none: that of the email that it answers. Otherwise it
-// returns "".
-func (t *tick) subject(ctx context.Context, n *emails.New, source *compose.Source) (subject string, err error) {
+// answeredSubject returns the subject of an answer whose source has none: that of the email that it answers. Otherwise
+// it returns "".
+func (t *tick) answeredSubject(ctx context.Context, n *emails.New, source *compose.Source) (subject string, err error) {
 	if n.InReplyTo == nil || strings.TrimSpace(source.Subject) != "" {
 		return "", nil
 	}
@@ -135,10 +145,12 @@ func (t *tick) subject(ctx context.Context, n *emails.New, source *compose.Sourc
 	if err != nil {
 		return "", fmt.Errorf("read subject: %w", err)
 	}
+
 	if len(subject) < 3 || !strings.EqualFold(subject[:3], "re:") {
 		subject = "Re: " + subject
 	}
 	source.Subject = "Re" // replaced by the result: a source needs one
+
 	return subject, nil
 }
 
@@ -153,8 +165,8 @@ func (t *tick) linkBase(ctx context.Context) (base string, err error) {
 	return *t.base, nil
 }
 
-// sender returns a mailbox, which is read once a tick.
-func (t *tick) sender(ctx context.Context, mailbox id.ID) (*mailboxes.Sending, error) {
+// readMailbox returns a mailbox, which is read once a tick.
+func (t *tick) readMailbox(ctx context.Context, mailbox id.ID) (*mailboxes.Sending, error) {
 	if m, ok := t.boxes[mailbox]; ok {
 		return m, nil
 	}
@@ -166,8 +178,8 @@ func (t *tick) sender(ctx context.Context, mailbox id.ID) (*mailboxes.Sending, e
 	return m, nil
 }
 
-// sending queues that the enrolment sends an email, and how it goes on.
-func (t *tick) sending(e *Enrolment, v *loaded, s *steps.Step, email id.ID) error {
+// queueSending queues that the enrolment sends an email, and how it goes on.
+func (t *tick) queueSending(e *Enrolment, v *loaded, s *steps.Step, email id.ID) error {
 	key, value, unit, group := "", 0, "", int64(0)
 	if next := steps.After(v.Steps, s.Key); next != nil {
 		key, value, unit = next.Key, next.Delay.Value, string(next.Delay.Unit)
@@ -183,12 +195,13 @@ func (t *tick) sending(e *Enrolment, v *loaded, s *steps.Step, email id.ID) erro
 	states.Record(t.tx, states.History{
 		Enrolment: e.ID, From: e.State, To: states.Sending, Step: s.Key, Cause: "due", Email: &email,
 	})
+
 	return nil
 }
 
-// again settles a step whose email was written before: it is not written twice.
-func (t *tick) again(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step, was earlier) error {
-	if err := t.sending(e, v, s, was.id); err != nil {
+// settleEarlierEmail settles a step whose email was written before: it is not written twice.
+func (t *tick) settleEarlierEmail(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step, was earlier) error {
+	if err := t.queueSending(e, v, s, was.id); err != nil {
 		return err
 	}
 	m := states.Mail{Email: was.id, Enrolment: e.ID, Step: s.Key}

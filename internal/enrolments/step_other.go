@@ -20,8 +20,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// task creates the task of a step and waits until it is done, or goes on if it is.
-func (t *tick) task(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
+// runTaskStep creates the task of a step and waits until it is done, or goes on if it is.
+func (t *tick) runTaskStep(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
 	if e.TaskID != nil {
 		task, err := activities.GetTask(ctx, t.tx, *e.TaskID, false)
 		if err != nil && !fault.Is(err, fault.NotFound) {
@@ -33,10 +33,12 @@ func (t *tick) task(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step)
 		}
 		return t.goOn(ctx, e, v, steps.After(v.Steps, s.Key))
 	}
-	row, err := t.contact(ctx, e)
+
+	row, err := t.readContact(ctx, e)
 	if err != nil {
 		return err
 	}
+
 	p := &activities.TaskPatch{Title: wire.Some(s.Task.Title)}
 	p.ContactID = wire.Some(e.ContactID.String())
 	assignee := s.Task.Assignee
@@ -51,11 +53,12 @@ func (t *tick) task(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step)
 	}
 	task, err := activities.CreateTask(ctx, t.tx, p)
 	if fault.Is(err, fault.ValidationFailed) {
-		return t.end(ctx, e, states.To{State: states.Failed, Reason: "invalid_task"}, "invalid_task")
+		return t.endEnrolment(ctx, e, states.To{State: states.Failed, Reason: "invalid_task"}, "invalid_task")
 	}
 	if err != nil {
 		return err
 	}
+
 	for _, announced := range activities.TaskEvents(&activities.TaskChange{Row: task}) {
 		if err := events.Announce(ctx, t.tx, announced); err != nil {
 			return err
@@ -66,11 +69,13 @@ func (t *tick) task(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step)
 	states.Record(t.tx, states.History{
 		Enrolment: e.ID, From: e.State, To: states.Active, Step: s.Key, Cause: "task created",
 	})
+
 	return nil
 }
 
-// condition decides a branch. With within, it is decided as soon as the filter matches, or when the time is over.
-func (t *tick) condition(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
+// runConditionStep decides a branch. With within, it is decided as soon as the filter matches, or when the time is
+// over.
+func (t *tick) runConditionStep(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
 	raw, err := json.Marshal(s.Condition.Filter)
 	if err != nil {
 		return fmt.Errorf("encode condition: %w", err)
@@ -79,17 +84,20 @@ func (t *tick) condition(ctx context.Context, e *Enrolment, v *loaded, s *steps.
 	if err != nil {
 		return fmt.Errorf("read condition: %w", err)
 	}
-	facts, err := t.facts(ctx, e.ID)
+
+	facts, err := t.readFacts(ctx, e.ID)
 	if err != nil {
 		return err
 	}
-	met, err := t.matches(ctx, e, f, facts)
+
+	met, err := t.matchesFilter(ctx, e, f, facts)
 	if err != nil {
 		return err
 	}
+
 	until := e.Until
 	if w := s.Condition.Within; w != nil && until == nil {
-		at, err := v.due(&steps.Step{Delay: *w}, e.TimeZone, t.now)
+		at, err := v.dueAt(&steps.Step{Delay: *w}, e.TimeZone, t.now)
 		if err != nil {
 			return err
 		}
@@ -99,6 +107,7 @@ func (t *tick) condition(ctx context.Context, e *Enrolment, v *loaded, s *steps.
 	if met || until == nil || !until.After(t.now) {
 		return t.goOn(ctx, e, v, steps.Branch(v.Steps, s, met))
 	}
+
 	next := t.now.Add(checkEvery)
 	if next.After(until.Time) {
 		next = until.Time
@@ -106,11 +115,12 @@ func (t *tick) condition(ctx context.Context, e *Enrolment, v *loaded, s *steps.
 	t.tx.Queue(`UPDATE enrolment SET state = 'active', until_at = $3, due_at = $4 WHERE org_id = $1 AND id = $2`,
 		t.tx.Org(), e.ID, *until, next)
 	states.Due(t.tx, e.Group, next)
+
 	return nil
 }
 
-// facts returns what became of the emails of an enrolment.
-func (t *tick) facts(ctx context.Context, enrolment id.ID) (f steps.Facts, err error) {
+// readFacts returns what became of the emails of an enrolment.
+func (t *tick) readFacts(ctx context.Context, enrolment id.ID) (f steps.Facts, err error) {
 	err = t.tx.QueryRow(ctx, `SELECT coalesce(bool_or(replied_at IS NOT NULL), false),
 			coalesce(bool_or(clicks > 0), false), coalesce(bool_or(bounced IS NOT NULL), false)
 		FROM email WHERE org_id = $1 AND enrolment_id = $2`, []any{t.tx.Org(), enrolment}, &f.Replied, &f.Clicked,
@@ -125,20 +135,22 @@ func (t *tick) facts(ctx context.Context, enrolment id.ID) (f steps.Facts, err e
 	if err != nil {
 		return f, fmt.Errorf("read clicks: %w", err)
 	}
+
 	if f.Links, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		return f, fmt.Errorf("read clicks: %w", err)
 	}
+
 	return f, nil
 }
 
-// update changes the contact. If another transaction has locked the contact, which may wait for the enrolment, the step
-// is left to a later tick.
-func (t *tick) update(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
+// runUpdateStep changes the contact. If another transaction has locked the contact, which may wait for the enrolment,
+// the step is left to a later tick.
+func (t *tick) runUpdateStep(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
 	var held bool
 	err := t.tx.QueryRow(ctx, `SELECT true FROM contact c JOIN contact_score s ON s.org_id = $1 AND s.contact_id = c.id
 		WHERE c.org_id = $1 AND c.id = $2 FOR UPDATE OF c, s SKIP LOCKED`, []any{t.tx.Org(), e.ContactID}, &held)
 	if postgres.None(err) {
-		if _, err := t.contact(ctx, e); err != nil {
+		if _, err := t.readContact(ctx, e); err != nil {
 			return err
 		}
 		at := t.earliest.Add(busy)
@@ -149,14 +161,17 @@ func (t *tick) update(ctx context.Context, e *Enrolment, v *loaded, s *steps.Ste
 	if err != nil {
 		return fmt.Errorf("lock contact: %w", err)
 	}
-	row, err := t.contact(ctx, e)
+
+	row, err := t.readContact(ctx, e)
 	if err != nil {
 		return err
 	}
+
 	p, err := bulk.PatchOf(s.Update.Set)
 	if err != nil {
 		return err
 	}
+
 	if len(s.Update.AddTags)+len(s.Update.RemoveTags) > 0 {
 		p.Tag = wire.Some(bulk.Retagged(row.Tag, s.Update.AddTags, s.Update.RemoveTags))
 	}
@@ -167,7 +182,7 @@ func (t *tick) update(ctx context.Context, e *Enrolment, v *loaded, s *steps.Ste
 	}
 	ch, err := contacts.Update(ctx, t.tx, e.ContactID, nil, &p, t.model.Rate)
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		return t.end(ctx, e, states.To{State: states.Failed, Reason: "invalid_update"}, string(f.Code))
+		return t.endEnrolment(ctx, e, states.To{State: states.Failed, Reason: "invalid_update"}, string(f.Code))
 	}
 	if err == nil && ch.Changed() {
 		if err = contacts.Announce(ctx, t.tx, &ch); err == nil {
@@ -177,11 +192,12 @@ func (t *tick) update(ctx context.Context, e *Enrolment, v *loaded, s *steps.Ste
 	if err != nil {
 		return err
 	}
+
 	return t.goOn(ctx, e, v, steps.After(v.Steps, s.Key))
 }
 
-// webhook sends sequence.step_reached to the endpoint of a step.
-func (t *tick) webhook(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
+// runWebhookStep sends sequence.step_reached to the endpoint of a step.
+func (t *tick) runWebhookStep(ctx context.Context, e *Enrolment, v *loaded, s *steps.Step) error {
 	err := events.SendTo(ctx, t.tx, s.Webhook.EndpointID, events.SequenceStepReached{Enrolment: e.Event()})
 	if err != nil {
 		return err

@@ -18,9 +18,9 @@ const (
 	first    = 1
 )
 
-// take locks at most n enrolments of the groups that are due, the first due ones first. Enrolments that other
+// lockDue locks at most n enrolments of the groups that are due, the first due ones first. Enrolments that other
 // transactions have locked are left to the next tick.
-func (t *tick) take(ctx context.Context, groups []int64, prio, n int) ([]Enrolment, error) {
+func (t *tick) lockDue(ctx context.Context, groups []int64, prio, n int) ([]Enrolment, error) {
 	if len(groups) == 0 || n <= 0 {
 		return nil, nil
 	}
@@ -32,19 +32,21 @@ func (t *tick) take(ctx context.Context, groups []int64, prio, n int) ([]Enrolme
 	if err != nil {
 		return nil, fmt.Errorf("find due enrolments: %w", err)
 	}
+
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
 	if err != nil {
 		return nil, fmt.Errorf("find due enrolments: %w", err)
 	}
+
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return query(ctx, t.tx, `n.id = ANY ($2::uuid[]) AND n.due_at <= $3 AND n.grp = ANY ($4::bigint[])
+	return readWhere(ctx, t.tx, `n.id = ANY ($2::uuid[]) AND n.due_at <= $3 AND n.grp = ANY ($4::bigint[])
 		ORDER BY n.due_at, n.id FOR UPDATE SKIP LOCKED`, ids, t.now, groups)
 }
 
-// flow executes the due steps that send nothing.
-func (t *tick) flow(ctx context.Context) error {
+// runSilentSteps executes the due steps that send nothing.
+func (t *tick) runSilentSteps(ctx context.Context) error {
 	if t.ending != nil {
 		return nil
 	}
@@ -55,20 +57,21 @@ func (t *tick) flow(ctx context.Context) error {
 		}
 	}
 	for left, prio := stepsAtOnce, followUp; prio <= first; prio++ {
-		all, err := t.take(ctx, open, prio, left)
+		all, err := t.lockDue(ctx, open, prio, left)
 		if err != nil {
 			return err
 		}
 		left -= len(all)
-		if err := t.run(ctx, all); err != nil {
+		if err := t.runSteps(ctx, all); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
-// mail executes the due steps that send, mailbox by mailbox, as far as each may send now.
-func (t *tick) mail(ctx context.Context) error {
+// runMailSteps executes the due steps that send, mailbox by mailbox, as far as each may send now.
+func (t *tick) runMailSteps(ctx context.Context) error {
 	var order []id.ID
 	of := map[id.ID][]*group{}
 	for _, g := range t.groups {
@@ -81,15 +84,16 @@ func (t *tick) mail(ctx context.Context) error {
 		of[*g.mailbox] = append(of[*g.mailbox], g)
 	}
 	for _, mailbox := range order {
-		if err := t.mailbox(ctx, mailbox, of[mailbox]); err != nil {
+		if err := t.runMailboxSteps(ctx, mailbox, of[mailbox]); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
-// mailbox executes the due steps of the open groups of a mailbox: follow-ups first, then first steps.
-func (t *tick) mailbox(ctx context.Context, mailbox id.ID, groups []*group) error {
+// runMailboxSteps executes the due steps of the open groups of a mailbox: follow-ups first, then first steps.
+func (t *tick) runMailboxSteps(ctx context.Context, mailbox id.ID, groups []*group) error {
 	if t.left <= 0 {
 		return nil
 	}
@@ -98,39 +102,44 @@ func (t *tick) mailbox(ctx context.Context, mailbox id.ID, groups []*group) erro
 		AND state = 'sending'`, []any{t.tx.Org(), mailbox}, &underWay); err != nil {
 		return fmt.Errorf("count mails under way: %w", err)
 	}
+
 	room, slot, err := mailboxes.Room(ctx, t.tx, mailbox, underWay)
 	if err != nil {
 		return err
 	}
+
 	all := room
 	room = min(room, t.left)
 	ids := make([]int64, len(groups))
 	for i, g := range groups {
 		ids[i] = g.id
 	}
-	later, err := t.take(ctx, ids, followUp, room)
+	later, err := t.lockDue(ctx, ids, followUp, room)
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, later); err != nil {
+	if err := t.runSteps(ctx, later); err != nil {
 		return err
 	}
+
 	news, err := t.takeNew(ctx, groups, room-len(later))
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, news); err != nil {
+	if err := t.runSteps(ctx, news); err != nil {
 		return err
 	}
+
 	taken := len(later) + len(news)
 	if t.left -= taken; taken == all {
-		t.full(groups, slot)
+		t.deferFullMailbox(groups, slot)
 	}
+
 	return nil
 }
 
-// full sets when the groups of a mailbox without room are looked at again.
-func (t *tick) full(groups []*group, slot mailboxes.Slot) {
+// deferFullMailbox sets when the groups of a mailbox without room are looked at again.
+func (t *tick) deferFullMailbox(groups []*group, slot mailboxes.Slot) {
 	at := slot.At
 	switch {
 	case slot.Free, slot.Reason == mailboxes.UnderWay:
@@ -143,14 +152,14 @@ func (t *tick) full(groups []*group, slot mailboxes.Slot) {
 	}
 }
 
-// run executes the current step of each of the enrolments. An error that is not Postgres's puts a step off.
-func (t *tick) run(ctx context.Context, all []Enrolment) error {
-	if err := t.prepare(ctx, all); err != nil {
+// runSteps executes the current step of each of the enrolments. An error that is not Postgres's puts a step off.
+func (t *tick) runSteps(ctx context.Context, all []Enrolment) error {
+	if err := t.findEarlierEmails(ctx, all); err != nil {
 		return err
 	}
 	for i := range all {
 		e := &all[i]
-		err := t.tx.Savepoint(ctx, func() error { return t.step(ctx, e) })
+		err := t.tx.Savepoint(ctx, func() error { return t.runStep(ctx, e) })
 		switch {
 		case err == nil:
 		case postgres.Lost(err) || postgres.Away(err) || ctx.Err() != nil:
@@ -163,5 +172,6 @@ func (t *tick) run(ctx context.Context, all []Enrolment) error {
 			states.Due(t.tx, e.Group, at)
 		}
 	}
+
 	return nil
 }

@@ -90,11 +90,14 @@ func (e *Engine) Tick(ctx context.Context, tx *postgres.Tx) error {
 		news: map[id.ID]*newLimit{}, stops: map[id.ID]comparisons.Stops{}, stored: map[int64]bool{}, left: mailsAtOnce,
 	}
 	tx.Queue(planning)
-	for _, part := range []func(context.Context) error{t.read, t.admit, t.resume, t.flow, t.mail, t.raise} {
+	for _, part := range []func(context.Context) error{
+		t.readDueGroups, t.decideOpenGroups, t.resumeDue, t.runSilentSteps, t.runMailSteps, t.raiseWakeTimes,
+	} {
 		if err := part(ctx); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -111,8 +114,8 @@ FROM send_group g
 	LEFT JOIN sequence q ON q.org_id = $1 AND q.id = g.sequence_id
 WHERE g.org_id = $1 AND g.wake_at <= $2 ORDER BY g.wake_at LIMIT $3`
 
-// read reads the groups that are due.
-func (t *tick) read(ctx context.Context) error {
+// readDueGroups reads the groups that are due.
+func (t *tick) readDueGroups(ctx context.Context) error {
 	if err := t.tx.QueryRow(ctx, `SELECT clock_timestamp()`, nil, &t.now); err != nil {
 		return fmt.Errorf("read clock: %w", err)
 	}
@@ -123,6 +126,7 @@ func (t *tick) read(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read groups: %w", err)
 	}
+
 	t.groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*group, error) {
 		g := &group{}
 		return g, row.Scan(&g.id, &g.sequence, &g.mailbox, &g.schedule, &g.zone, &g.opens, &g.closes, &g.body,
@@ -131,12 +135,13 @@ func (t *tick) read(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read groups: %w", err)
 	}
+
 	return nil
 }
 
-// admit decides which groups are open: the sequence is active and the window open. It ends the enrolments of archived
-// sequences.
-func (t *tick) admit(ctx context.Context) error {
+// decideOpenGroups decides which groups are open: the sequence is active and the window open. It ends the enrolments of
+// archived sequences.
+func (t *tick) decideOpenGroups(ctx context.Context) error {
 	for _, g := range t.groups {
 		switch {
 		case g.status == nil || *g.status == sequences.Archived:
@@ -148,11 +153,12 @@ func (t *tick) admit(ctx context.Context) error {
 		case g.mailbox == nil:
 			g.open = true
 		default:
-			if err := t.window(g); err != nil {
+			if err := t.decideWindow(g); err != nil {
 				return err
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -168,9 +174,9 @@ func (t *tick) endAll(ctx context.Context, g *group) error {
 	return err
 }
 
-// window decides whether the window of a group is open. A window that has closed, by the clocks of Postgres and of the
-// process, is replaced by the next one.
-func (t *tick) window(g *group) error {
+// decideWindow decides whether the window of a group is open. A window that has closed, by the clocks of Postgres and
+// of the process, is replaced by the next one.
+func (t *tick) decideWindow(g *group) error {
 	if g.opens == nil || g.closes == nil {
 		g.floor = t.now.Add(recheck)
 		return nil
@@ -180,7 +186,7 @@ func (t *tick) window(g *group) error {
 		if err := json.Unmarshal(g.body, &w); err != nil {
 			return fmt.Errorf("decode schedule: %w", err)
 		}
-		opens, closes, err := window(w.Schedule(), g.zone, t.earliest)
+		opens, closes, err := nextWindow(w.Schedule(), g.zone, t.earliest)
 		if err != nil {
 			return err
 		}
@@ -192,11 +198,12 @@ func (t *tick) window(g *group) error {
 	if g.open = !g.opens.After(t.now); !g.open {
 		g.floor = *g.opens
 	}
+
 	return nil
 }
 
-// resume ends the pauses of the groups whose time has come.
-func (t *tick) resume(ctx context.Context) error {
+// resumeDue ends the pauses of the groups whose time has come.
+func (t *tick) resumeDue(ctx context.Context) error {
 	var active []int64
 	for _, g := range t.groups {
 		if g.status != nil && *g.status == sequences.Active {
@@ -206,13 +213,15 @@ func (t *tick) resume(ctx context.Context) error {
 	if len(active) == 0 {
 		return nil
 	}
-	found, err := query(ctx, t.tx, `n.id IN (SELECT o.id FROM unnest($2::bigint[]) AS g (id), LATERAL (
+
+	found, err := readWhere(ctx, t.tx, `n.id IN (SELECT o.id FROM unnest($2::bigint[]) AS g (id), LATERAL (
 		SELECT p.id FROM enrolment p WHERE p.org_id = $1 AND p.grp = g.id AND p.resume_at <= $3
 		ORDER BY p.resume_at LIMIT $4) o) AND n.resume_at <= $3 ORDER BY n.id FOR UPDATE SKIP LOCKED`, active, t.now,
 		stepsAtOnce)
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	_, err = resumed(ctx, t.tx, "time", `n.id = ANY ($3::uuid[])`, idsOf(found))
+	_, err = resumePaused(ctx, t.tx, "time", `n.id = ANY ($3::uuid[])`, idsOf(found))
+
 	return err
 }

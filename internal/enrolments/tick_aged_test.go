@@ -11,9 +11,7 @@ import (
 
 // TestATickReadsTheDueGroupsOfItsOrgAlone makes the groups of all orgs due, as in the morning of a day.
 func TestATickReadsTheDueGroupsOfItsOrgAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	conn := testkit.Pgx(t, d.URL)
 	for _, class := range []aged.Class{aged.Huge, aged.Grown, aged.Middle, aged.Small, aged.Tiny} {

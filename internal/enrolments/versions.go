@@ -51,9 +51,10 @@ func StartMove(ctx context.Context, tx *postgres.Tx, r *MoveRequest) (*VersionMo
 	if at.Status == sequences.Archived {
 		return nil, fault.New(fault.SequenceNotActive, "The sequence is archived.")
 	}
-	if err := r.check(ctx, tx); err != nil {
+	if err := r.checkVersions(ctx, tx); err != nil {
 		return nil, err
 	}
+
 	m := &VersionMove{
 		ID: id.New(), SequenceID: r.Sequence, From: r.From, To: r.To, DryRun: r.DryRun, Status: Running,
 		CreatedAt: wire.Now(), chosen: r.Chosen, by: r.By,
@@ -65,15 +66,17 @@ func StartMove(ctx context.Context, tx *postgres.Tx, r *MoveRequest) (*VersionMo
 		AND ended_at IS NULL`, []any{tx.Org(), r.Sequence, r.From}, &m.Total); err != nil {
 		return nil, fmt.Errorf("count enrolments: %w", err)
 	}
+
 	tx.Queue(`INSERT INTO enrolment_move (org_id, id, sequence_id, from_version, to_version, chosen, dry_run, status,
 			total, created_by, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, tx.Org(), m.ID, m.SequenceID, m.From, m.To, m.chosen,
 		m.DryRun, m.Status, m.Total, m.by, m.CreatedAt)
+
 	return m, nil
 }
 
-// check checks the versions and the chosen steps.
-func (r *MoveRequest) check(ctx context.Context, tx *postgres.Tx) error {
+// checkVersions checks the versions and the chosen steps.
+func (r *MoveRequest) checkVersions(ctx context.Context, tx *postgres.Tx) error {
 	if r.From == r.To {
 		return fault.Invalid("to", "not_allowed", "The enrolments have this version already.")
 	}
@@ -102,6 +105,7 @@ func (r *MoveRequest) check(ctx context.Context, tx *postgres.Tx) error {
 			return fault.Invalid("map/"+key, "step_unknown", "There is no step with this key to move to.")
 		}
 	}
+
 	return nil
 }
 
@@ -133,12 +137,12 @@ func FailMove(ctx context.Context, tx *postgres.Tx, move id.ID, detail string) e
 	if err != nil || m.Status != Running {
 		return err
 	}
-	m.end(tx, Stopped, detail)
+	m.queueEnd(tx, Stopped, detail)
 	return nil
 }
 
-// end queues the end of m.
-func (m *VersionMove) end(tx *postgres.Tx, status, detail string) {
+// queueEnd queues the end of m.
+func (m *VersionMove) queueEnd(tx *postgres.Tx, status, detail string) {
 	now := wire.Now()
 	m.Status, m.CompletedAt = status, &now
 	tx.Queue(`UPDATE enrolment_move SET status = $3, error = $4, completed_at = $5 WHERE org_id = $1 AND id = $2`,

@@ -42,15 +42,16 @@ func StepMove(ctx context.Context, tx *postgres.Tx, move id.ID) (left int, err e
 	if err != nil || m.Status != Running {
 		return MoveOver, err
 	}
-	w, err := m.mover(ctx, tx)
+	w, err := m.newMover(ctx, tx)
 	if f := fault.Of(err); f != nil {
-		m.end(tx, Stopped, f.Detail)
+		m.queueEnd(tx, Stopped, f.Detail)
 		return MoveOver, nil //nolint:nilerr // the move has the error
 	}
 	if err != nil {
 		return MoveOver, err
 	}
-	found, err := query(ctx, tx, `n.sequence_id = $2 AND n.version = $3 AND n.ended_at IS NULL
+
+	found, err := readWhere(ctx, tx, `n.sequence_id = $2 AND n.version = $3 AND n.ended_at IS NULL
 		AND ($6 OR n.state <> 'sending' AND (n.state <> 'paused' OR NOT `+onItsWay+`))
 		AND ($4::uuid IS NULL OR n.id > $4) ORDER BY n.id LIMIT $5 FOR UPDATE`,
 		m.SequenceID, m.From, m.after, movePiece, m.DryRun)
@@ -60,22 +61,25 @@ func StepMove(ctx context.Context, tx *postgres.Tx, move id.ID) (left int, err e
 	if err := w.moveAll(ctx, found); err != nil {
 		return MoveOver, err
 	}
+
 	if len(found) > 0 {
 		m.after = &found[len(found)-1].ID
 	}
 	left = MoveMore
 	if len(found) < movePiece {
-		if left, err = m.rest(ctx, tx); err != nil {
+		if left, err = m.reportRemaining(ctx, tx); err != nil {
 			return left, err
 		}
 	}
 	tx.Queue(`UPDATE enrolment_move SET moved = $3, finished = $4, after_id = $5 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), m.ID, m.Moved, m.Finished, m.after)
+
 	return left, nil
 }
 
-// rest reports what is left behind the last enrolment, and ends m if nothing is. The next look begins at the first one.
-func (m *VersionMove) rest(ctx context.Context, tx *postgres.Tx) (left int, err error) {
+// reportRemaining reports what is left behind the last enrolment, and ends m if nothing is. The next look begins at the
+// first one.
+func (m *VersionMove) reportRemaining(ctx context.Context, tx *postgres.Tx) (left int, err error) {
 	waiting := false
 	if !m.DryRun {
 		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM enrolment WHERE org_id = $1 AND sequence_id = $2
@@ -86,7 +90,8 @@ func (m *VersionMove) rest(ctx context.Context, tx *postgres.Tx) (left int, err 
 	if m.after = nil; waiting {
 		return MoveWait, nil
 	}
-	m.end(tx, Completed, "")
+
+	m.queueEnd(tx, Completed, "")
 	return MoveOver, nil
 }
 
@@ -98,7 +103,7 @@ type mover struct {
 	from, to *sequences.Version
 }
 
-func (m *VersionMove) mover(ctx context.Context, tx *postgres.Tx) (*mover, error) {
+func (m *VersionMove) newMover(ctx context.Context, tx *postgres.Tx) (*mover, error) {
 	w := &mover{VersionMove: m, tx: tx}
 	var err error
 	if w.from, err = sequences.Load(ctx, tx, m.SequenceID, m.From); err != nil {
@@ -107,13 +112,14 @@ func (m *VersionMove) mover(ctx context.Context, tx *postgres.Tx) (*mover, error
 	if w.to, err = sequences.Load(ctx, tx, m.SequenceID, m.To); err != nil {
 		return nil, err
 	}
-	w.plan, err = placing(w.to)
+
+	w.plan, err = newGroupPlan(w.to)
 	return w, err
 }
 
 // moveAll moves the locked enrolments.
 func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
-	ran, err := w.ran(ctx, idsOf(all))
+	ran, err := w.readStepsRun(ctx, idsOf(all))
 	if err != nil {
 		return err
 	}
@@ -126,12 +132,12 @@ func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
 	groups := map[int64]struct{}{}
 	for i := range all {
 		e := &all[i]
-		next := w.landing(e.Step, ran[e.ID])
+		next := w.landingStep(e.Step, ran[e.ID])
 		switch {
 		case next == nil:
 			ended = append(ended, e.ID)
 		case !w.DryRun:
-			groups[w.move(e, next, now)] = struct{}{}
+			groups[w.queueMove(e, next, now)] = struct{}{}
 			history = append(history, states.History{
 				Enrolment: e.ID, From: e.State, To: e.State, Step: next.Key, Cause: Moved + " by " + w.by,
 			})
@@ -140,9 +146,10 @@ func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
 	if w.Finished += len(ended); w.DryRun {
 		return nil
 	}
-	if err := w.plan.store(w.tx, now); err != nil {
+	if err := w.plan.queueGroups(w.tx, now); err != nil {
 		return err
 	}
+
 	states.Record(w.tx, history...)
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		states.Due(w.tx, group, now)
@@ -152,11 +159,12 @@ func (w *mover) moveAll(ctx context.Context, all []Enrolment) error {
 	}
 	_, err = states.Move(ctx, w.tx, states.To{State: states.Finished, Reason: Moved}, states.Cause{Text: w.by},
 		`n.id = ANY ($8::uuid[])`, ended)
+
 	return err
 }
 
-// ran returns the keys of the steps that the enrolments have been at, and whether a mail of the step exists.
-func (w *mover) ran(ctx context.Context, ids []id.ID) (map[id.ID]map[string]bool, error) {
+// readStepsRun returns the keys of the steps that the enrolments have been at, and whether a mail of the step exists.
+func (w *mover) readStepsRun(ctx context.Context, ids []id.ID) (map[id.ID]map[string]bool, error) {
 	rows, err := w.tx.Query(ctx, `
 		SELECT enrolment_id, step, bool_or(mail) FROM (
 			SELECT enrolment_id, step, false AS mail FROM (`+historySQL+`) AS h
@@ -166,6 +174,7 @@ func (w *mover) ran(ctx context.Context, ids []id.ID) (map[id.ID]map[string]bool
 	if err != nil {
 		return nil, fmt.Errorf("read steps of enrolments: %w", err)
 	}
+
 	out := make(map[id.ID]map[string]bool, len(ids))
 	var (
 		enrolment id.ID
@@ -181,13 +190,14 @@ func (w *mover) ran(ctx context.Context, ids []id.ID) (map[id.ID]map[string]bool
 	}); err != nil {
 		return nil, fmt.Errorf("read steps of enrolments: %w", err)
 	}
+
 	return out, nil
 }
 
-// landing returns the step with which an enrolment at the step key goes on; nil: there is none. ran has the steps that
-// it has been at. It has not run the one that it is at. Of the others it has run those with a mail, and, as far as is
-// known, those that send none.
-func (w *mover) landing(key string, ran map[string]bool) *steps.Step {
+// landingStep returns the step with which an enrolment at the step key goes on; nil: there is none. ran has the steps
+// that it has been at. It has not run the one that it is at. Of the others it has run those with a mail, and, as far as
+// is known, those that send none.
+func (w *mover) landingStep(key string, ran map[string]bool) *steps.Step {
 	next := steps.Find(w.to.Steps, steps.Landing(w.from.Steps, w.to.Steps, key, w.chosen))
 	for next != nil && next.Key != key {
 		mail, been := ran[next.Key]
@@ -199,13 +209,13 @@ func (w *mover) landing(key string, ran map[string]bool) *steps.Step {
 	return next
 }
 
-// move queues moving one enrolment, and returns its group. At another step than before it waits for nothing.
-func (w *mover) move(e *Enrolment, next *steps.Step, now time.Time) int64 {
+// queueMove queues moving one enrolment, and returns its group. At another step than before it waits for nothing.
+func (w *mover) queueMove(e *Enrolment, next *steps.Step, now time.Time) int64 {
 	zone := e.TimeZone
 	if w.plan.fixed != "" {
 		zone = w.plan.fixed
 	}
-	group := w.plan.group(next, e.MailboxID, zone)
+	group := w.plan.addGroup(next, e.MailboxID, zone)
 	w.tx.Queue(`UPDATE enrolment SET version = $3, step = $4, zone = $5, grp = $6, stop_reply = $7, stop_company = $8,
 			stop_deal = $9, edit = edit + 1, until_at = CASE WHEN step = $4 THEN until_at END,
 			task_id = CASE WHEN step = $4 THEN task_id END,
@@ -215,5 +225,6 @@ func (w *mover) move(e *Enrolment, next *steps.Step, now time.Time) int64 {
 				ELSE coalesce(kept_due_at, $10) END
 		WHERE org_id = $1 AND id = $2`, w.tx.Org(), e.ID, w.To, next.Key, zone, group, w.to.StopOn.Reply,
 		w.to.StopOn.CompanyReply, w.to.StopOn.DealWon, now)
+
 	return group
 }

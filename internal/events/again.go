@@ -27,6 +27,7 @@ RETURNING id, wake_at IS NOT NULL`
 // Redeliver writes a new delivery of an earlier delivery's event to the same endpoint, with its job. The earlier
 // delivery keeps its attempts and its outcome.
 func Redeliver(tx *postgres.Tx, earlier, delivery id.ID, at wire.Time) {
+	tx.Queue(postgres.PlanByDay)
 	tx.Queue(redeliverSQL, tx.Org(), earlier, delivery, at, DeliverKind, string(queue.Webhooks), DeliverAttempts).
 		Query(noteJobs(tx))
 }

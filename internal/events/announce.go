@@ -78,7 +78,7 @@ func Announce(ctx context.Context, tx *postgres.Tx, e Event) error {
 		return fmt.Errorf("announce %s: a transaction can have at most %d events", e.Type(), maxPerTx)
 	}
 	object, previous := e.Data()
-	encoded, data, err := encode(object, previous)
+	encoded, data, err := encodeData(object, previous)
 	if err != nil {
 		return fmt.Errorf("announce %s: encode: %w", e.Type(), err)
 	}

@@ -43,14 +43,14 @@ type entries struct {
 	data             []string
 }
 
-// add adds the result of entryOf for an event.
-func (t *entries) add(event id.ID, kind string, entry []any) {
+// addEntry adds the result of entryOf for an event.
+func (e *entries) addEntry(event id.ID, kind string, entry []any) {
 	contacts, _ := entry[0].([]id.ID)
 	about, _ := entry[1].(*id.ID)
 	data, _ := entry[2].([]byte)
 	for _, c := range contacts {
-		t.contacts, t.events, t.types = append(t.contacts, c), append(t.events, event), append(t.types, kind)
-		t.about, t.data = append(t.about, about), append(t.data, string(data))
+		e.contacts, e.events, e.types = append(e.contacts, c), append(e.events, event), append(e.types, kind)
+		e.about, e.data = append(e.about, about), append(e.data, string(data))
 	}
 }
 
@@ -71,7 +71,7 @@ func AnnounceAll(ctx context.Context, tx *postgres.Tx, all []Event) error {
 			return fmt.Errorf("announce %s: a transaction can have at most %d events", e.Type(), maxPerTx)
 		}
 		object, previous := e.Data()
-		encoded, b, err := encode(object, previous)
+		encoded, b, err := encodeData(object, previous)
 		if err != nil {
 			return fmt.Errorf("announce %s: encode: %w", e.Type(), err)
 		}
@@ -81,7 +81,7 @@ func AnnounceAll(ctx context.Context, tx *postgres.Tx, all []Event) error {
 			return fmt.Errorf("announce %s: %w", e.Type(), err)
 		}
 		if concerned {
-			lines.add(ids[i], types[i], entry)
+			lines.addEntry(ids[i], types[i], entry)
 		}
 	}
 	by, now := OriginOf(ctx), wire.Now()

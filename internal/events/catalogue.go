@@ -31,8 +31,8 @@ func of[T any](isLive bool, name string, sample T, description string) Type {
 	return Type{Name: name, Description: description, Live: isLive, object: reflect.TypeFor[T](), sample: sample}
 }
 
-// change returns an entry for an update type.
-func change[T any](isLive bool, name string, sample T, description string) Type {
+// changeOf returns an entry for an update type.
+func changeOf[T any](isLive bool, name string, sample T, description string) Type {
 	t := of(isLive, name, sample, description)
 	t.changes = true
 	return t
@@ -41,7 +41,7 @@ func change[T any](isLive bool, name string, sample T, description string) Type 
 // catalogue is the published list. Entries are only added, and schemas only grow.
 var catalogue = []Type{
 	of(live, "contact.created", sampleContact, "a contact first exists"),
-	change(live, "contact.updated", sampleContact, "a field of a contact changed; scores have an event of their own"),
+	changeOf(live, "contact.updated", sampleContact, "a field of a contact changed; scores have an event of their own"),
 	of(live, "contact.archived", archivedContact, "a contact was archived"),
 	of(live, "contact.restored", sampleContact, "a contact's archiving was undone"),
 	of(live, "contact.purged", samplePurge, "a contact was erased for good"),
@@ -51,15 +51,15 @@ var catalogue = []Type{
 		"tags were added to or taken from a known contact; beside contact.updated"),
 	of(live, "contact.subscribed", sampleContact, "a contact confirmed its consent by the link of a mail"),
 	of(live, "contact.unsubscribed", sampleContact, "a contact opted out by link, one click, reply or API"),
-	change(live, "contact.score_changed", sampleContact, "a background scoring moved lead_score by 5 points or more"),
+	changeOf(live, "contact.score_changed", sampleContact, "a background scoring moved lead_score by 5 points or more"),
 	of(live, "company.created", sampleCompany, "a company first exists"),
-	change(live, "company.updated", sampleCompany, "a field of a company changed"),
+	changeOf(live, "company.updated", sampleCompany, "a field of a company changed"),
 	of(live, "company.archived", archivedCompany, "a company was archived"),
 	of(live, "company.restored", sampleCompany, "a company's archiving was undone"),
 	of(reserved, "company.merged", sampleMerge, "companies were folded into one"),
 	of(live, "deal.created", sampleDeal, "a deal first exists"),
-	change(live, "deal.updated", sampleDeal, "a field of a deal other than its stage changed"),
-	change(live, "deal.stage_changed", sampleDeal, "a deal's stage moved; comes before won, lost or reopened"),
+	changeOf(live, "deal.updated", sampleDeal, "a field of a deal other than its stage changed"),
+	changeOf(live, "deal.stage_changed", sampleDeal, "a deal's stage moved; comes before won, lost or reopened"),
 	of(live, "deal.won", wonDeal, "a deal entered a won stage, once per entry"),
 	of(live, "deal.lost", lostDeal, "a deal entered a lost stage, with its reason"),
 	of(live, "deal.reopened", sampleDeal, "a deal that was won or lost is open again"),
@@ -99,8 +99,8 @@ var catalogue = []Type{
 	of(live, "score_model.trained", sampleModel, "a new scoring model was promoted, with its metrics"),
 	of(live, "user.joined", sampleMember, "an invitation was accepted"),
 	of(live, "user.removed", sampleMember, "a membership ended"),
-	change(live, "organization.updated", sampleOrganization, "the name or a setting of the organization changed"),
-	change(live, "plan.changed", samplePlan, "the plan or its limits changed, once per effective change"),
+	changeOf(live, "organization.updated", sampleOrganization, "the name or a setting of the organization changed"),
+	changeOf(live, "plan.changed", samplePlan, "the plan or its limits changed, once per effective change"),
 	of(live, "quota.reached", sampleQuota, "80 or 100 percent of a quota was used"),
 	of(live, "social_account.connected", sampleAccount,
 		"a social or ad account was connected, or is well again after it was connected anew"),
@@ -109,7 +109,7 @@ var catalogue = []Type{
 	of(live, "webhook.disabled", sampleEndpoint, "a webhook endpoint was disabled by the platform, with the reason"),
 	of(live, "mailbox.disabled", sampleMailbox, "a mailbox was disabled by the platform, with the reason"),
 	of(live, "broadcast.completed", sampleBroadcast, "every email of a broadcast was settled, once per broadcast"),
-	change(live, "brand.updated", sampleBrand, "name, logo, colours or another setting of the brand changed"),
+	changeOf(live, "brand.updated", sampleBrand, "name, logo, colours or another setting of the brand changed"),
 	of(live, "domain.verified", sampleDomain, "a custom domain was verified and serves"),
 	of(live, "domain.degraded", degradedDomain, "a custom domain's records are no longer right"),
 	of(live, "connect.enabled", sampleConnect, "the payment processor enabled the connected account, once per entry"),

@@ -20,4 +20,10 @@
 // register with a shared advisory lock, and workers publish the oldest open transaction of ours in a row. It is a lock
 // and not a table of writers, because a lock ends with its session, however that ends. Migration 0132 has the rules.
 // Without a worker the feeds wait for the oldest transaction of all.
+//
+// # The days of the feed
+//
+// A page reads sixteen days at a time, each with a statement of its own: one statement over all days would lock each
+// partition with its indexes, and those of a year, in a hundred sessions, are more locks than a stock server has. The
+// order of ids is not exactly that of the numbers, so a page looks into all days, and merges.
 package events

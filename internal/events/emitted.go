@@ -26,7 +26,7 @@ type ContactUpdated struct {
 func (ContactUpdated) Type() string { return "contact.updated" }
 
 // Data returns the contact after the change, and the previous values of the changed fields.
-func (e ContactUpdated) Data() (object, previous any) { return e.Contact, fields(e.Previous) }
+func (e ContactUpdated) Data() (object, previous any) { return e.Contact, orNull(e.Previous) }
 
 // Concerns returns the contact.
 func (e ContactUpdated) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
@@ -122,7 +122,7 @@ type ContactScoreChanged struct {
 func (ContactScoreChanged) Type() string { return "contact.score_changed" }
 
 // Data returns the contact with its new score, and the old one.
-func (e ContactScoreChanged) Data() (object, previous any) { return e.Contact, fields(e.Previous) }
+func (e ContactScoreChanged) Data() (object, previous any) { return e.Contact, orNull(e.Previous) }
 
 // Concerns returns the contact.
 func (e ContactScoreChanged) Concerns() []id.ID { return []id.ID{e.Contact.ID} }
@@ -155,7 +155,7 @@ type OrganizationUpdated struct {
 func (OrganizationUpdated) Type() string { return "organization.updated" }
 
 // Data returns the organization after the change, and the previous values of the changed fields.
-func (e OrganizationUpdated) Data() (object, previous any) { return e.Organization, fields(e.Previous) }
+func (e OrganizationUpdated) Data() (object, previous any) { return e.Organization, orNull(e.Previous) }
 
 // WebhookDisabled is the event webhook.disabled: the platform, not a user, disabled the endpoint.
 type WebhookDisabled struct{ Endpoint Webhook }
@@ -176,10 +176,10 @@ type PlanChanged struct {
 func (PlanChanged) Type() string { return "plan.changed" }
 
 // Data returns the plan after the change, and the previous values of the changed fields.
-func (e PlanChanged) Data() (object, previous any) { return e.Plan, fields(e.Previous) }
+func (e PlanChanged) Data() (object, previous any) { return e.Plan, orNull(e.Previous) }
 
-// fields converts a nil map to a nil interface, so that it is encoded as null.
-func fields(m map[string]any) any {
+// orNull converts a nil map to a nil interface, so that it is encoded as null.
+func orNull(m map[string]any) any {
 	if m == nil {
 		return nil
 	}
@@ -233,7 +233,7 @@ type BrandUpdated struct {
 func (BrandUpdated) Type() string { return "brand.updated" }
 
 // Data returns the brand after the change, and the previous values of the changed fields.
-func (e BrandUpdated) Data() (object, previous any) { return e.Brand, fields(e.Previous) }
+func (e BrandUpdated) Data() (object, previous any) { return e.Brand, orNull(e.Previous) }
 
 // ConnectEnabled is the event connect.enabled, announced each time a reseller's account becomes able to sell.
 type ConnectEnabled struct{ Connect Connect }

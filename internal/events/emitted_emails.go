@@ -12,7 +12,7 @@ func (EmailSent) Type() string { return "email.sent" }
 func (e EmailSent) Data() (object, previous any) { return e.Email, nil }
 
 // Concerns returns the contact.
-func (e EmailSent) Concerns() []id.ID { return e.Email.concerns() }
+func (e EmailSent) Concerns() []id.ID { return e.Email.contactOf() }
 
 // EmailFailed is the event email.failed.
 type EmailFailed struct{ Email Email }
@@ -24,7 +24,7 @@ func (EmailFailed) Type() string { return "email.failed" }
 func (e EmailFailed) Data() (object, previous any) { return e.Email, nil }
 
 // Concerns returns the contact.
-func (e EmailFailed) Concerns() []id.ID { return e.Email.concerns() }
+func (e EmailFailed) Concerns() []id.ID { return e.Email.contactOf() }
 
 // EmailUnknown is the event email.unknown.
 type EmailUnknown struct{ Email Email }
@@ -36,7 +36,7 @@ func (EmailUnknown) Type() string { return "email.unknown" }
 func (e EmailUnknown) Data() (object, previous any) { return e.Email, nil }
 
 // Concerns returns the contact.
-func (e EmailUnknown) Concerns() []id.ID { return e.Email.concerns() }
+func (e EmailUnknown) Concerns() []id.ID { return e.Email.contactOf() }
 
 // EmailOpened is the event email.opened.
 type EmailOpened struct{ Email Email }
@@ -66,10 +66,10 @@ func (e *Email) byPerson() []id.ID {
 	if e.Machine {
 		return nil
 	}
-	return e.concerns()
+	return e.contactOf()
 }
 
-func (e *Email) concerns() []id.ID {
+func (e *Email) contactOf() []id.ID {
 	if e.ContactID == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ func (EmailDelivered) Type() string { return "email.delivered" }
 func (e EmailDelivered) Data() (object, previous any) { return e.Email, nil }
 
 // Concerns returns the contact.
-func (e EmailDelivered) Concerns() []id.ID { return e.Email.concerns() }
+func (e EmailDelivered) Concerns() []id.ID { return e.Email.contactOf() }
 
 // EmailBounced is the event email.bounced.
 type EmailBounced struct{ Email Email }
@@ -24,7 +24,7 @@ func (EmailBounced) Type() string { return "email.bounced" }
 func (e EmailBounced) Data() (object, previous any) { return e.Email, nil }
 
 // Concerns returns the contact.
-func (e EmailBounced) Concerns() []id.ID { return e.Email.concerns() }
+func (e EmailBounced) Concerns() []id.ID { return e.Email.contactOf() }
 
 // EmailComplained is the event email.complained.
 type EmailComplained struct{ Email Email }
@@ -36,7 +36,7 @@ func (EmailComplained) Type() string { return "email.complained" }
 func (e EmailComplained) Data() (object, previous any) { return e.Email, nil }
 
 // Concerns returns the contact.
-func (e EmailComplained) Concerns() []id.ID { return e.Email.concerns() }
+func (e EmailComplained) Concerns() []id.ID { return e.Email.contactOf() }
 
 // EmailReplied is the event email.replied.
 type EmailReplied struct{ Email Email }
@@ -48,7 +48,7 @@ func (EmailReplied) Type() string { return "email.replied" }
 func (e EmailReplied) Data() (object, previous any) { return e.Email, nil }
 
 // Concerns returns the contact.
-func (e EmailReplied) Concerns() []id.ID { return e.Email.concerns() }
+func (e EmailReplied) Concerns() []id.ID { return e.Email.contactOf() }
 
 // EmailReceived is the event email.received.
 type EmailReceived struct{ Email Email }
@@ -60,4 +60,4 @@ func (EmailReceived) Type() string { return "email.received" }
 func (e EmailReceived) Data() (object, previous any) { return e.Email, nil }
 
 // Concerns returns the contact.
-func (e EmailReceived) Concerns() []id.ID { return e.Email.concerns() }
+func (e EmailReceived) Concerns() []id.ID { return e.Email.contactOf() }

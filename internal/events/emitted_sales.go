@@ -23,7 +23,7 @@ type CompanyUpdated struct {
 func (CompanyUpdated) Type() string { return "company.updated" }
 
 // Data returns the company after the change, and the previous values of the changed fields.
-func (e CompanyUpdated) Data() (object, previous any) { return e.Company, fields(e.Previous) }
+func (e CompanyUpdated) Data() (object, previous any) { return e.Company, orNull(e.Previous) }
 
 // CompanyArchived is the event company.archived.
 type CompanyArchived struct{ Company Company }
@@ -53,7 +53,7 @@ func (DealCreated) Type() string { return "deal.created" }
 func (e DealCreated) Data() (object, previous any) { return e.Deal, nil }
 
 // Concerns returns the deal's contact.
-func (e DealCreated) Concerns() []id.ID { return one(e.Deal.ContactID) }
+func (e DealCreated) Concerns() []id.ID { return contactSlice(e.Deal.ContactID) }
 
 // DealUpdated is the event deal.updated: a change of fields other than the stage and the fields that follow from it.
 type DealUpdated struct {
@@ -65,10 +65,10 @@ type DealUpdated struct {
 func (DealUpdated) Type() string { return "deal.updated" }
 
 // Data returns the deal after the change, and the previous values of the changed fields.
-func (e DealUpdated) Data() (object, previous any) { return e.Deal, fields(e.Previous) }
+func (e DealUpdated) Data() (object, previous any) { return e.Deal, orNull(e.Previous) }
 
 // Concerns returns the deal's current and previous contact.
-func (e DealUpdated) Concerns() []id.ID { return concerned(e.Deal.ContactID, e.Previous) }
+func (e DealUpdated) Concerns() []id.ID { return bothContacts(e.Deal.ContactID, e.Previous) }
 
 // DealStageChanged is the event deal.stage_changed. It precedes deal.won, deal.lost and deal.reopened.
 type DealStageChanged struct {
@@ -80,10 +80,10 @@ type DealStageChanged struct {
 func (DealStageChanged) Type() string { return "deal.stage_changed" }
 
 // Data returns the deal after the move, and its previous stage.
-func (e DealStageChanged) Data() (object, previous any) { return e.Deal, fields(e.Previous) }
+func (e DealStageChanged) Data() (object, previous any) { return e.Deal, orNull(e.Previous) }
 
 // Concerns returns the deal's contact.
-func (e DealStageChanged) Concerns() []id.ID { return one(e.Deal.ContactID) }
+func (e DealStageChanged) Concerns() []id.ID { return contactSlice(e.Deal.ContactID) }
 
 // DealWon is the event deal.won, announced each time a deal becomes won.
 type DealWon struct{ Deal Deal }
@@ -95,7 +95,7 @@ func (DealWon) Type() string { return "deal.won" }
 func (e DealWon) Data() (object, previous any) { return e.Deal, nil }
 
 // Concerns returns the deal's contact.
-func (e DealWon) Concerns() []id.ID { return one(e.Deal.ContactID) }
+func (e DealWon) Concerns() []id.ID { return contactSlice(e.Deal.ContactID) }
 
 // DealLost is the event deal.lost, announced each time a deal becomes lost.
 type DealLost struct{ Deal Deal }
@@ -107,7 +107,7 @@ func (DealLost) Type() string { return "deal.lost" }
 func (e DealLost) Data() (object, previous any) { return e.Deal, nil }
 
 // Concerns returns the deal's contact.
-func (e DealLost) Concerns() []id.ID { return one(e.Deal.ContactID) }
+func (e DealLost) Concerns() []id.ID { return contactSlice(e.Deal.ContactID) }
 
 // DealReopened is the event deal.reopened: a won or lost deal is open again.
 type DealReopened struct{ Deal Deal }
@@ -119,7 +119,7 @@ func (DealReopened) Type() string { return "deal.reopened" }
 func (e DealReopened) Data() (object, previous any) { return e.Deal, nil }
 
 // Concerns returns the deal's contact.
-func (e DealReopened) Concerns() []id.ID { return one(e.Deal.ContactID) }
+func (e DealReopened) Concerns() []id.ID { return contactSlice(e.Deal.ContactID) }
 
 // DealArchived is the event deal.archived.
 type DealArchived struct{ Deal Deal }
@@ -131,7 +131,7 @@ func (DealArchived) Type() string { return "deal.archived" }
 func (e DealArchived) Data() (object, previous any) { return e.Deal, nil }
 
 // Concerns returns the deal's contact.
-func (e DealArchived) Concerns() []id.ID { return one(e.Deal.ContactID) }
+func (e DealArchived) Concerns() []id.ID { return contactSlice(e.Deal.ContactID) }
 
 // DealRestored is the event deal.restored.
 type DealRestored struct{ Deal Deal }
@@ -143,7 +143,7 @@ func (DealRestored) Type() string { return "deal.restored" }
 func (e DealRestored) Data() (object, previous any) { return e.Deal, nil }
 
 // Concerns returns the deal's contact.
-func (e DealRestored) Concerns() []id.ID { return one(e.Deal.ContactID) }
+func (e DealRestored) Concerns() []id.ID { return contactSlice(e.Deal.ContactID) }
 
 // TaskCreated is the event task.created.
 type TaskCreated struct{ Task Task }
@@ -155,7 +155,7 @@ func (TaskCreated) Type() string { return "task.created" }
 func (e TaskCreated) Data() (object, previous any) { return e.Task, nil }
 
 // Concerns returns the task's contact.
-func (e TaskCreated) Concerns() []id.ID { return one(e.Task.ContactID) }
+func (e TaskCreated) Concerns() []id.ID { return contactSlice(e.Task.ContactID) }
 
 // TaskCompleted is the event task.completed, announced each time a task becomes done.
 type TaskCompleted struct{ Task Task }
@@ -167,7 +167,7 @@ func (TaskCompleted) Type() string { return "task.completed" }
 func (e TaskCompleted) Data() (object, previous any) { return e.Task, nil }
 
 // Concerns returns the task's contact.
-func (e TaskCompleted) Concerns() []id.ID { return one(e.Task.ContactID) }
+func (e TaskCompleted) Concerns() []id.ID { return contactSlice(e.Task.ContactID) }
 
 // ActivityLogged is the event activity.logged.
 type ActivityLogged struct{ Activity Activity }
@@ -179,18 +179,18 @@ func (ActivityLogged) Type() string { return "activity.logged" }
 func (e ActivityLogged) Data() (object, previous any) { return e.Activity, nil }
 
 // Concerns returns the note's contact.
-func (e ActivityLogged) Concerns() []id.ID { return one(e.Activity.ContactID) }
+func (e ActivityLogged) Concerns() []id.ID { return contactSlice(e.Activity.ContactID) }
 
-// one returns the contact as a slice, empty if there is none.
-func one(contact *id.ID) []id.ID {
+// contactSlice returns the contact as a slice, empty if there is none.
+func contactSlice(contact *id.ID) []id.ID {
 	if contact == nil {
 		return nil
 	}
 	return []id.ID{*contact}
 }
 
-// concerned returns the current and the previous contact.
-func concerned(contact *id.ID, previous map[string]any) []id.ID {
+// bothContacts returns the current and the previous contact.
+func bothContacts(contact *id.ID, previous map[string]any) []id.ID {
 	was, _ := previous["contact_id"].(*id.ID)
-	return append(one(contact), one(was)...)
+	return append(contactSlice(contact), contactSlice(was)...)
 }

@@ -37,8 +37,8 @@ type EnvelopeData struct {
 	Previous any `json:"previous" doc:"the previous values of an update's changed fields; else null"`
 }
 
-// encode returns the JSON of an object, and of EnvelopeData with it, which has the same bytes.
-func encode(object, previous any) (encoded, data []byte, err error) {
+// encodeData returns the JSON of an object, and of EnvelopeData with it, which has the same bytes.
+func encodeData(object, previous any) (encoded, data []byte, err error) {
 	if encoded, err = json.Marshal(object); err == nil {
 		data, err = withObject(encoded, "previous", previous)
 	}

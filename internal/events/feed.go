@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -41,19 +42,26 @@ func Newest(ctx context.Context, tx *postgres.Tx) (seq int64, err error) {
 // Keeps reports whether the org's feed still reaches back to seq. If it does not, a reader that has seen the events up
 // to seq may have missed some that the feed no longer has.
 func Keeps(ctx context.Context, tx *postgres.Tx, seq int64) (kept bool, err error) {
-	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM event WHERE org_id = $1 AND seq <= $2
-		AND id >= uuid_floor(now() - interval '30 days'))`, []any{tx.Org(), seq}, &kept)
-	if err != nil {
-		return false, fmt.Errorf("read the feed's beginning: %w", err)
+	for _, s := range feedSpans(time.Now()) {
+		tx.Queue(postgres.PlanByDay)
+		err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM event
+			WHERE org_id = $1 AND seq <= $2 AND id >= $3 AND id < $4)`, []any{tx.Org(), seq, s.From, s.To}, &kept)
+		if err != nil {
+			return false, fmt.Errorf("read the feed's beginning: %w", err)
+		}
+		if kept {
+			return true, nil
+		}
 	}
-	return kept, nil
+	return false, nil
 }
 
-// Get returns an event of the last 30 days, or fault.NotFound.
+// Get returns an event that is in the feed, or will be, or fault.NotFound.
 func Get(ctx context.Context, tx *postgres.Tx, event id.ID) (*Stored, error) {
 	s := &Stored{OrgID: tx.Org()}
+	tx.Queue(postgres.PlanByDay)
 	err := tx.QueryRow(ctx, feedColumns+` FROM event WHERE org_id = $1 AND id = $2
-		AND id >= uuid_floor(now() - interval '30 days')`, []any{tx.Org(), event},
+		AND id >= $3`, []any{tx.Org(), event, id.Floor(feedBegin(time.Now()))},
 		&s.ID, &s.Seq, &s.Type, &s.ActorType, &s.ActorID, &s.RequestID, &s.Data, &s.CreatedAt)
 	if postgres.None(err) {
 		return nil, fault.New(fault.NotFound, "There is no such event, or it is older than 30 days.")

@@ -54,7 +54,7 @@ func RecordPast(tx *postgres.Tx, all []Past) error {
 			return fmt.Errorf("record %s: not a live event type", e.Type())
 		}
 		object, previous := e.Data()
-		encoded, data, err := encode(object, previous)
+		encoded, data, err := encodeData(object, previous)
 		if err != nil {
 			return fmt.Errorf("record %s: encode: %w", e.Type(), err)
 		}
@@ -63,7 +63,7 @@ func RecordPast(tx *postgres.Tx, all []Past) error {
 			return fmt.Errorf("record %s: %w", e.Type(), err)
 		}
 		if concerned {
-			lines.add(e.ID, e.Type(), entry)
+			lines.addEntry(e.ID, e.Type(), entry)
 			for len(lineAt) < len(lines.contacts) {
 				lineAt = append(lineAt, e.At.Time)
 				lineActors, lineIDs = append(lineActors, e.By.ActorType), append(lineIDs, e.By.ActorID)

@@ -93,28 +93,28 @@ var (
 	}()
 	deliveredEmail = func() Email {
 		e := sampleEmail
-		e.Class = ptr("delivery_report")
+		e.Class, e.Sure = ptr("delivery_report"), ptr(true)
 		return e
 	}()
 	repliedEmail = func() Email {
 		e := sampleEmail
-		e.Class = ptr("human")
+		e.Class, e.Sure = ptr("human"), ptr(true)
 		return e
 	}()
 	bouncedEmail = func() Email {
 		e := sampleEmail
-		e.BounceKind, e.Code, e.Class = ptr("hard"), ptr("5.1.1"), ptr("bounce")
+		e.BounceKind, e.Code, e.Class, e.Sure = ptr("hard"), ptr("5.1.1"), ptr("bounce"), ptr(true)
 		return e
 	}()
 	complainedEmail = func() Email {
 		e := sampleEmail
-		e.Class = ptr("complaint")
+		e.Class, e.Sure = ptr("complaint"), ptr(true)
 		return e
 	}()
 	receivedEmail = Email{
 		ID: sampleID(14), ContactID: ptr(sampleID(2)), MailboxID: sampleID(10), Subject: "Re: Your engine",
 		MessageID: ptr("r1@example.com"), ThreadID: ptr(sampleID(9)), Evidence: []EmailEvidence{}, Why: []string{},
-		Class: ptr("human"),
+		Class: ptr("human"), Sure: ptr(true),
 	}
 	sampleSequence  = Sequence{ID: sampleID(11), Name: "Welcome", Status: "active"}
 	sampleEnrolment = Enrolment{

@@ -88,6 +88,7 @@ type Email struct {
 	Evidence     []EmailEvidence `json:"evidence" doc:"What was found out about an email whose fate was unknown"`
 	Why          []string        `json:"why"`
 	Class        *string         `json:"class" doc:"Class of the received message; null: none was received"`
+	Sure         *bool           `json:"sure" doc:"Whether the class is sure; null: none was received"`
 }
 
 // Descriptions implements wire.Describer.
@@ -154,7 +155,9 @@ type Import struct {
 	RowsUpdated   int     `json:"rows_updated" doc:"Rows that changed a contact"`
 	RowsUnchanged int     `json:"rows_unchanged" doc:"Rows whose contact already had these values"`
 	RowsFailed    int     `json:"rows_failed" doc:"Rows that were refused; see errors_url"`
+	RowsBlank     int     `json:"rows_blank" doc:"rows without a value"`
 	RowsRepeated  int     `json:"rows_repeated" doc:"successful rows about a contact that an earlier row was about"`
+	WarningsCount int     `json:"warnings_count" doc:"cells that were left out, and other warnings"`
 	ErrorsURL     *string `json:"errors_url" doc:"signed link to the failed rows; the import has a fresh one"`
 }
 

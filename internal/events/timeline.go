@@ -102,11 +102,11 @@ func entryOf(e Event, object any, encoded []byte, previous any) (args []any, ok 
 
 // changesOf pairs previous and current values by JSON name. It omits the details of a score.
 func changesOf(object any, was map[string]any) (map[string]TimelineChange, error) {
-	is, err := members(object)
+	is, err := membersOf(object)
 	if err != nil {
 		return nil, err
 	}
-	before, err := members(was)
+	before, err := membersOf(was)
 	if err != nil {
 		return nil, err
 	}
@@ -119,25 +119,25 @@ func changesOf(object any, was map[string]any) (map[string]TimelineChange, error
 		a, isMap := from.(map[string]any)
 		b, stillMap := is[name].(map[string]any)
 		if !isMap || !stillMap {
-			out[name] = TimelineChange{From: shortened(from), To: shortened(is[name])}
+			out[name] = TimelineChange{From: shortenText(from), To: shortenText(is[name])}
 			continue
 		}
 		for key := range a {
 			if !reflect.DeepEqual(a[key], b[key]) {
-				out[name+"."+key] = TimelineChange{From: shortened(a[key]), To: shortened(b[key])}
+				out[name+"."+key] = TimelineChange{From: shortenText(a[key]), To: shortenText(b[key])}
 			}
 		}
 		for key := range b {
 			if _, known := a[key]; !known {
-				out[name+"."+key] = TimelineChange{To: shortened(b[key])}
+				out[name+"."+key] = TimelineChange{To: shortenText(b[key])}
 			}
 		}
 	}
 	return out, nil
 }
 
-// members returns the JSON members of an object.
-func members(object any) (out map[string]any, err error) {
+// membersOf returns the JSON members of an object.
+func membersOf(object any) (out map[string]any, err error) {
 	b, err := json.Marshal(object)
 	if err == nil {
 		err = json.Unmarshal(b, &out)
@@ -151,8 +151,8 @@ func members(object any) (out map[string]any, err error) {
 // longest is the maximum number of characters of a text in an entry.
 const longest = 200
 
-// shortened returns v, truncated if it is a long text.
-func shortened(v any) any {
+// shortenText returns v, truncated if it is a long text.
+func shortenText(v any) any {
 	if s, ok := v.(string); ok {
 		return excerpt(s)
 	}

@@ -24,27 +24,32 @@ func Choices(what, given string, names []string) string {
 	case len(names) <= listed:
 		return what + " It must be one of: " + strings.Join(names, ", ") + "."
 	}
-	near := nearest(given, names)
+
+	near := nearestNames(given, names)
 	if len(near) == 0 {
 		return what
 	}
+
 	return what + " Did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// nearest returns the names most similar to given, best first: names within a number of edits of at most a quarter of
-// given's length, and names that contain given.
-func nearest(given string, names []string) []string {
+// nearestNames returns the names most similar to given, best first: names within a number of edits of at most a quarter
+// of given's length, and names that contain given.
+func nearestNames(given string, names []string) []string {
 	type scored struct {
 		name  string
 		edits int
 	}
+
 	given = strings.ToLower(given)
 	length := utf8.RuneCountInString(given)
 	if length == 0 || length > longestName {
 		return nil
 	}
+
 	most := max(1, length/4)
 	var near []scored
+
 	for _, name := range names {
 		folded := strings.ToLower(name)
 		n := edits(given, folded)
@@ -55,21 +60,25 @@ func nearest(given string, names []string) []string {
 			near = append(near, scored{name, n})
 		}
 	}
+
 	slices.SortStableFunc(near, func(a, b scored) int { return a.edits - b.edits })
 	out := make([]string, 0, suggested)
 	for _, s := range near[:min(suggested, len(near))] {
 		out = append(out, s.name)
 	}
+
 	return out
 }
 
 // edits returns the Levenshtein distance of a and b.
 func edits(a, b string) int {
-	from, to := []rune(a), []rune(b)
+	from := []rune(a)
+	to := []rune(b)
 	row := make([]int, len(to)+1)
 	for j := range row {
 		row[j] = j
 	}
+
 	for i, r := range from {
 		diagonal := row[0]
 		row[0] = i + 1
@@ -82,5 +91,6 @@ func edits(a, b string) int {
 			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
 		}
 	}
+
 	return row[len(to)]
 }

@@ -19,24 +19,24 @@ func (e *Error) Error() string { return "filter" + e.Path + ": " + e.Code + ": "
 
 // InQuery returns the fault for a filter in the query parameter name. Its detail begins with the path.
 func (e *Error) InQuery(name string) *fault.Fault {
-	return e.fault(fault.FieldError{Parameter: name, Code: e.Code, Detail: e.where() + e.Detail})
+	return e.faultOf(fault.FieldError{Parameter: name, Code: e.Code, Detail: e.placeText() + e.Detail})
 }
 
 // InBody returns the fault for a filter in the member at pointer of the body, such as "#/filter".
 func (e *Error) InBody(pointer string) *fault.Fault {
-	return e.fault(fault.FieldError{Pointer: pointer + e.Path, Code: e.Code, Detail: e.where() + e.Detail})
+	return e.faultOf(fault.FieldError{Pointer: pointer + e.Path, Code: e.Code, Detail: e.placeText() + e.Detail})
 }
 
-func (e *Error) where() string {
+func (e *Error) placeText() string {
 	if e.Path == "" {
 		return ""
 	}
 	return "At " + e.Path + ": "
 }
 
-func (e *Error) fault(f fault.FieldError) *fault.Fault {
+func (e *Error) faultOf(f fault.FieldError) *fault.Fault {
 	return &fault.Fault{Code: fault.InvalidFilter, Detail: "The filter is not valid.", Fields: []fault.FieldError{f}}
 }
 
-// escape encodes s as a reference token of a JSON pointer.
-func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+// escapeToken encodes s as a reference token of a JSON pointer.
+func escapeToken(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }

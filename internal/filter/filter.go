@@ -104,30 +104,30 @@ func Leaf(field string, t Type, op Op, value any) *Filter {
 // Fields returns the fields that the filter reads, sorted by name, without duplicates; never nil.
 func (f *Filter) Fields() []string {
 	out := []string{}
-	f.walk(func(l *leaf) { out = append(out, l.field) })
+	f.visitLeaves(func(l *leaf) { out = append(out, l.field) })
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
 // Leaves returns the number of single conditions in the filter.
 func (f *Filter) Leaves() (n int) {
-	f.walk(func(*leaf) { n++ })
+	f.visitLeaves(func(*leaf) { n++ })
 	return n
 }
 
 // Asks reports whether a leaf of the filter has the op.
 func (f *Filter) Asks(op Op) bool {
 	found := false
-	f.walk(func(l *leaf) { found = found || l.op == op })
+	f.visitLeaves(func(l *leaf) { found = found || l.op == op })
 	return found
 }
 
-func (f *Filter) walk(visit func(*leaf)) {
+func (f *Filter) visitLeaves(visit func(*leaf)) {
 	if f.kind == isLeaf {
 		visit(&f.leaf)
 	}
 	for _, p := range f.parts {
-		p.walk(visit)
+		p.visitLeaves(visit)
 	}
 }
 

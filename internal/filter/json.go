@@ -9,21 +9,21 @@ import (
 // Parsing it gives an equal filter. Texts are as they were sent.
 func (f *Filter) JSON() []byte {
 	var b bytes.Buffer
-	f.write(&b)
+	f.writeJSON(&b)
 	return b.Bytes()
 }
 
 // MarshalJSON makes a Filter usable as a member of a response.
 func (f *Filter) MarshalJSON() ([]byte, error) { return f.JSON(), nil }
 
-func (f *Filter) write(b *bytes.Buffer) {
+func (f *Filter) writeJSON(b *bytes.Buffer) {
 	if f.kind == isLeaf {
 		b.WriteString(`{"field":`)
-		put(b, f.leaf.field)
+		writeValue(b, f.leaf.field)
 		b.WriteString(`,"op":`)
-		put(b, string(f.leaf.op))
+		writeValue(b, string(f.leaf.op))
 		b.WriteString(`,"value":`)
-		put(b, f.leaf.sent)
+		writeValue(b, f.leaf.sent)
 		b.WriteByte('}')
 		return
 	}
@@ -33,7 +33,7 @@ func (f *Filter) write(b *bytes.Buffer) {
 		}
 	}
 	if f.kind == isNot {
-		f.parts[0].write(b)
+		f.parts[0].writeJSON(b)
 		b.WriteByte('}')
 		return
 	}
@@ -42,13 +42,13 @@ func (f *Filter) write(b *bytes.Buffer) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		p.write(b)
+		p.writeJSON(b)
 	}
 	b.WriteString("]}")
 }
 
-// put writes a value that always has a JSON form: texts, finite numbers, booleans, times, ids and lists of them.
-func put(b *bytes.Buffer, v any) {
+// writeValue writes a value that always has a JSON form: texts, finite numbers, booleans, times, ids and lists of them.
+func writeValue(b *bytes.Buffer, v any) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {

@@ -32,16 +32,16 @@ func (f *Filter) Match(r Record) bool {
 func (l *leaf) match(v any) bool {
 	switch l.op {
 	case Ne:
-		return !l.holds(Eq, v)
+		return !l.isSatisfied(Eq, v)
 	case NotIn:
-		return !l.holds(In, v)
+		return !l.isSatisfied(In, v)
 	default:
-		return l.holds(l.op, v)
+		return l.isSatisfied(l.op, v)
 	}
 }
 
-// holds reports whether v satisfies op. For a missing value only exists can be satisfied.
-func (l *leaf) holds(op Op, v any) bool {
+// isSatisfied reports whether v satisfies op. For a missing value only exists can be satisfied.
+func (l *leaf) isSatisfied(op Op, v any) bool {
 	if all, ok := v.([]string); ok {
 		if op == Exists {
 			return (len(all) > 0) == l.value
@@ -58,11 +58,11 @@ func (l *leaf) holds(op Op, v any) bool {
 		}
 		return textHolds(op, x, l.value)
 	case float64:
-		return holds(op, x, l.value, cmp.Compare[float64])
+		return satisfies(op, x, l.value, cmp.Compare[float64])
 	case time.Time:
-		return holds(op, x.Truncate(time.Microsecond), l.value, time.Time.Compare)
+		return satisfies(op, x.Truncate(time.Microsecond), l.value, time.Time.Compare)
 	case id.ID:
-		return holds(op, x, l.value, func(a, b id.ID) int { return slices.Compare(a[:], b[:]) })
+		return satisfies(op, x, l.value, func(a, b id.ID) int { return slices.Compare(a[:], b[:]) })
 	case bool:
 		return op == Eq && x == l.value
 	default:
@@ -76,10 +76,10 @@ func textHolds(op Op, x string, value any) bool {
 	} else if ok && op == Contains {
 		return strings.Contains(x, s)
 	}
-	return holds(op, x, value, strings.Compare)
+	return satisfies(op, x, value, strings.Compare)
 }
 
-func holds[T any](op Op, x T, value any, compare func(a, b T) int) bool {
+func satisfies[T any](op Op, x T, value any, compare func(a, b T) int) bool {
 	if op == In {
 		list, _ := value.([]T)
 		return slices.ContainsFunc(list, func(v T) bool { return compare(x, v) == 0 })

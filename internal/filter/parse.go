@@ -16,12 +16,12 @@ import (
 
 // Parse parses a filter over the fields of s. An invalid filter is an *Error.
 func Parse(raw []byte, s Schema) (*Filter, error) {
-	v, wrong := read(raw)
+	v, wrong := parseJSON(raw)
 	if wrong != nil {
 		return nil, wrong
 	}
 	p := parser{schema: s}
-	f, wrong := p.filter(v, "", 0)
+	f, wrong := p.parseFilter(v, "", 0)
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -37,7 +37,7 @@ func tooDeep(path string) *Error {
 	return &Error{Path: path, Code: "too_deep", Detail: "all, any and not nest at most 5 deep."}
 }
 
-func (p *parser) filter(v any, path string, depth int) (*Filter, *Error) {
+func (p *parser) parseFilter(v any, path string, depth int) (*Filter, *Error) {
 	o, ok := v.(object)
 	if !ok {
 		return nil, &Error{Path: path, Code: "invalid_type", Detail: "This is not an object."}
@@ -51,7 +51,7 @@ func (p *parser) filter(v any, path string, depth int) (*Filter, *Error) {
 			if other.name != m.name {
 				return nil,
 					&Error{
-						Path: path + "/" + escape(other.name), Code: "unknown_key",
+						Path: path + "/" + escapeToken(other.name), Code: "unknown_key",
 						Detail: "Nothing stands beside " + m.name + ".",
 					}
 			}
@@ -59,15 +59,15 @@ func (p *parser) filter(v any, path string, depth int) (*Filter, *Error) {
 		if depth == MaxDepth {
 			return nil, tooDeep(path)
 		}
-		return p.group(k, m.value, path+"/"+m.name, depth+1)
+		return p.parseGroup(k, m.value, path+"/"+m.name, depth+1)
 	}
-	return p.leaf(o, path)
+	return p.parseLeaf(o, path)
 }
 
-func (p *parser) group(k kind, v any, path string, depth int) (*Filter, *Error) {
+func (p *parser) parseGroup(k kind, v any, path string, depth int) (*Filter, *Error) {
 	f := &Filter{kind: k}
 	if k == isNot {
-		part, wrong := p.filter(v, path, depth)
+		part, wrong := p.parseFilter(v, path, depth)
 		f.parts = []*Filter{part}
 		return f, wrong
 	}
@@ -79,7 +79,7 @@ func (p *parser) group(k kind, v any, path string, depth int) (*Filter, *Error) 
 		return nil, tooMany(path)
 	}
 	for i, v := range list {
-		part, wrong := p.filter(v, path+"/"+strconv.Itoa(i), depth)
+		part, wrong := p.parseFilter(v, path+"/"+strconv.Itoa(i), depth)
 		if wrong != nil {
 			return nil, wrong
 		}
@@ -92,7 +92,7 @@ func tooMany(path string) *Error {
 	return &Error{Path: path, Code: "too_many", Detail: "A filter has at most 50 conditions."}
 }
 
-func (p *parser) leaf(o object, path string) (*Filter, *Error) {
+func (p *parser) parseLeaf(o object, path string) (*Filter, *Error) {
 	if p.leaves++; p.leaves > MaxLeaves {
 		return nil, tooMany(path)
 	}
@@ -118,7 +118,7 @@ func (p *parser) leaf(o object, path string) (*Filter, *Error) {
 		if !slices.Contains([]string{"field", "op", "value"}, m.name) {
 			return nil,
 				&Error{
-					Path: path + "/" + escape(m.name), Code: "unknown_key",
+					Path: path + "/" + escapeToken(m.name), Code: "unknown_key",
 					Detail: "A condition has field, op and value; a group is one of all, any and not.",
 				}
 		}
@@ -150,7 +150,7 @@ func (p *parser) leaf(o object, path string) (*Filter, *Error) {
 		return nil, &Error{Path: path, Code: "required", Detail: "A condition has a value."}
 	}
 	var wrong *Error
-	l.value, l.sent, wrong = l.read(v, path+"/value")
+	l.value, l.sent, wrong = l.readValue(v, path+"/value")
 	return &Filter{leaf: l}, wrong
 }
 
@@ -162,8 +162,8 @@ func opsNamed(t Type) string {
 	return strings.Join(names, ", ")
 }
 
-// read returns the leaf's value in comparison form and in canonical JSON form.
-func (l *leaf) read(v any, path string) (value, sent any, wrong *Error) {
+// readValue returns the leaf's value in comparison form and in canonical JSON form.
+func (l *leaf) readValue(v any, path string) (value, sent any, wrong *Error) {
 	switch l.op {
 	case Exists:
 		b, ok := v.(bool)

@@ -22,8 +22,8 @@ type member struct {
 // deepest is the maximum nesting of a filter's JSON: an object and a list for each group, the leaf, and its list.
 const deepest = 2*MaxDepth + 6
 
-// read parses the JSON of raw: one value without duplicate members, and without text that Postgres cannot store.
-func read(raw []byte) (any, *Error) {
+// parseJSON parses the JSON of raw: one value without duplicate members, and without text that Postgres cannot store.
+func parseJSON(raw []byte) (any, *Error) {
 	switch {
 	case len(raw) > maxBytes:
 		return nil, &Error{Code: "too_long", Detail: "A filter has at most 64 KiB."}
@@ -34,7 +34,7 @@ func read(raw []byte) (any, *Error) {
 	}
 	r := reader{dec: json.NewDecoder(bytes.NewReader(raw))}
 	r.dec.UseNumber()
-	v, err := r.value("", 0)
+	v, err := r.readValue("", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +46,14 @@ func read(raw []byte) (any, *Error) {
 
 type reader struct{ dec *json.Decoder }
 
-func malformed(path string) *Error {
+func malformedError(path string) *Error {
 	return &Error{Path: path, Code: "malformed_json", Detail: "This is not JSON."}
 }
 
-func (r *reader) value(path string, depth int) (any, *Error) {
+func (r *reader) readValue(path string, depth int) (any, *Error) {
 	t, err := r.dec.Token()
 	if err != nil {
-		return nil, malformed(path)
+		return nil, malformedError(path)
 	}
 	switch t {
 	case json.Delim('{'), json.Delim('['):
@@ -61,9 +61,9 @@ func (r *reader) value(path string, depth int) (any, *Error) {
 			return nil, tooDeep(path)
 		}
 		if t == json.Delim('{') {
-			return r.object(path, depth+1)
+			return r.readObject(path, depth+1)
 		}
-		return r.array(path, depth+1)
+		return r.readArray(path, depth+1)
 	}
 	if s, ok := t.(string); ok && strings.ContainsRune(s, 0) {
 		return nil, &Error{Path: path, Code: "invalid_value", Detail: "A text cannot hold NUL."}
@@ -71,43 +71,43 @@ func (r *reader) value(path string, depth int) (any, *Error) {
 	return t, nil
 }
 
-func (r *reader) object(path string, depth int) (any, *Error) {
+func (r *reader) readObject(path string, depth int) (any, *Error) {
 	var o object
 	for r.dec.More() {
 		t, err := r.dec.Token()
 		name, ok := t.(string)
 		if err != nil || !ok {
-			return nil, malformed(path)
+			return nil, malformedError(path)
 		}
-		at := path + "/" + escape(name)
+		at := path + "/" + escapeToken(name)
 		for _, m := range o {
 			if m.name == name {
 				return nil, &Error{Path: at, Code: "duplicate_key", Detail: "This member appears twice."}
 			}
 		}
-		v, wrong := r.value(at, depth)
+		v, wrong := r.readValue(at, depth)
 		if wrong != nil {
 			return nil, wrong
 		}
 		o = append(o, member{name, v})
 	}
 	if _, err := r.dec.Token(); err != nil {
-		return nil, malformed(path)
+		return nil, malformedError(path)
 	}
 	return o, nil
 }
 
-func (r *reader) array(path string, depth int) (any, *Error) {
+func (r *reader) readArray(path string, depth int) (any, *Error) {
 	a := []any{}
 	for r.dec.More() {
-		v, wrong := r.value(path+"/"+strconv.Itoa(len(a)), depth)
+		v, wrong := r.readValue(path+"/"+strconv.Itoa(len(a)), depth)
 		if wrong != nil {
 			return nil, wrong
 		}
 		a = append(a, v)
 	}
 	if _, err := r.dec.Token(); err != nil {
-		return nil, malformed(path)
+		return nil, malformedError(path)
 	}
 	return a, nil
 }

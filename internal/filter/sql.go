@@ -40,16 +40,16 @@ func (f *Filter) SQL(column func(field string, t Type) Column, arg func(v any) s
 	case isNot:
 		return "(" + f.parts[0].SQL(column, arg) + ") IS NOT TRUE"
 	default:
-		return f.leaf.sql(column(f.leaf.field, f.leaf.typ), arg)
+		return f.leaf.toSQL(column(f.leaf.field, f.leaf.typ), arg)
 	}
 }
 
-func (l *leaf) sql(c Column, arg func(v any) string) string {
+func (l *leaf) toSQL(c Column, arg func(v any) string) string {
 	yes := l.op != Ne && l.op != NotIn && (l.op != Exists || l.value == true)
 	if c.Rows != "" {
 		rows := c.Rows
 		if l.op != Exists {
-			rows += " AND " + l.condition(c, arg)
+			rows += " AND " + l.conditionSQL(c, arg)
 		}
 		has := "EXISTS (" + rows + ")"
 		if c.Has != nil {
@@ -66,14 +66,14 @@ func (l *leaf) sql(c Column, arg func(v any) string) string {
 	case l.op == Exists:
 		return c.Value + " IS NULL"
 	case yes:
-		return l.condition(c, arg)
+		return l.conditionSQL(c, arg)
 	default:
-		return "(" + l.condition(c, arg) + ") IS NOT TRUE"
+		return "(" + l.conditionSQL(c, arg) + ") IS NOT TRUE"
 	}
 }
 
-// condition returns the condition that the value must satisfy; for ne and not_in, must not satisfy.
-func (l *leaf) condition(c Column, arg func(v any) string) string {
+// conditionSQL returns the condition that the value must satisfy; for ne and not_in, must not satisfy.
+func (l *leaf) conditionSQL(c Column, arg func(v any) string) string {
 	switch l.op {
 	case Eq, Ne:
 		return c.Value + " = " + arg(l.value)
@@ -94,7 +94,7 @@ func (l *leaf) condition(c Column, arg func(v any) string) string {
 		return "strpos(" + c.Value + ", " + arg(l.value) + ") > 0"
 	default: // StartsWith
 		from, _ := l.value.(string)
-		to, ok := above(from)
+		to, ok := leastAbove(from)
 		if !ok {
 			return c.Value + " >= " + arg(from)
 		}

@@ -52,9 +52,9 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// above returns the least text that is greater than every text with the prefix s, or false if there is none. The order
-// of UTF-8 bytes equals the order of code points.
-func above(s string) (string, bool) {
+// leastAbove returns the least text that is greater than every text with the prefix s, or false if there is none. The
+// order of UTF-8 bytes equals the order of code points.
+func leastAbove(s string) (string, bool) {
 	for s != "" {
 		r, n := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-n]

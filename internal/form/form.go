@@ -66,15 +66,15 @@ func Missing[T any](f *Form, field string, in wire.Field[T]) {
 
 // Required applies a one-line text that must be neither null nor blank.
 func (f *Form) Required(field string, in wire.Field[string], at *string, longest int) {
-	f.required(field, in, at, longest, f.line)
+	f.setRequired(field, in, at, longest, f.acceptsLine)
 }
 
 // RequiredText is Required for a multi-line text.
 func (f *Form) RequiredText(field string, in wire.Field[string], at *string, longest int) {
-	f.required(field, in, at, longest, f.text)
+	f.setRequired(field, in, at, longest, f.acceptsText)
 }
 
-func (f *Form) required(field string, in wire.Field[string], at *string, longest int,
+func (f *Form) setRequired(field string, in wire.Field[string], at *string, longest int,
 	takes func(string, string, int) bool,
 ) {
 	switch {
@@ -90,15 +90,15 @@ func (f *Form) required(field string, in wire.Field[string], at *string, longest
 
 // Optional applies a one-line text that a null or blank value clears.
 func (f *Form) Optional(field string, in wire.Field[string], at **string, longest int) {
-	f.optional(field, in, at, longest, f.line)
+	f.setOptional(field, in, at, longest, f.acceptsLine)
 }
 
 // OptionalText is Optional for a multi-line text.
 func (f *Form) OptionalText(field string, in wire.Field[string], at **string, longest int) {
-	f.optional(field, in, at, longest, f.text)
+	f.setOptional(field, in, at, longest, f.acceptsText)
 }
 
-func (f *Form) optional(field string, in wire.Field[string], at **string, longest int,
+func (f *Form) setOptional(field string, in wire.Field[string], at **string, longest int,
 	takes func(string, string, int) bool,
 ) {
 	switch {
@@ -110,18 +110,18 @@ func (f *Form) optional(field string, in wire.Field[string], at **string, longes
 	}
 }
 
-func (f *Form) line(field, s string, longest int) bool {
-	return f.characters(field, s, longest, NotInLine)
+func (f *Form) acceptsLine(field, s string, longest int) bool {
+	return f.acceptsCharacters(field, s, longest, NotInLine)
 }
 
-// text validates a text that may contain line ends and tabs.
-func (f *Form) text(field, s string, longest int) bool {
-	return f.characters(field, s, longest, func(r rune) bool {
+// acceptsText validates a text that may contain line ends and tabs.
+func (f *Form) acceptsText(field, s string, longest int) bool {
+	return f.acceptsCharacters(field, s, longest, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 	})
 }
 
-func (f *Form) characters(field, s string, longest int, refused func(rune) bool) bool {
+func (f *Form) acceptsCharacters(field, s string, longest int, refused func(rune) bool) bool {
 	switch {
 	case utf8.RuneCountInString(s) > longest:
 		f.Wrong(field, "too_long", "At most "+strconv.Itoa(longest)+" characters are allowed.")
@@ -130,6 +130,7 @@ func (f *Form) characters(field, s string, longest int, refused func(rune) bool)
 	default:
 		return true
 	}
+
 	return false
 }
 
@@ -155,11 +156,13 @@ func (f *Form) ID(field string, in wire.Field[string], at **id.ID) {
 		*at = nil
 		return
 	}
+
 	i, err := id.Parse(in.Value)
 	if err != nil {
 		f.Wrong(field, "invalid_uuid", "This is not a UUID.")
 		return
 	}
+
 	*at = &i
 }
 
@@ -172,7 +175,9 @@ func (f *Form) Time(field string, in wire.Field[string], at **wire.Time) {
 		*at = nil
 		return
 	}
+
 	var t wire.Time
+
 	switch err := t.UnmarshalText([]byte(in.Value)); {
 	case err != nil:
 		f.Wrong(field, "invalid_time", "This is not an RFC 3339 time.")
@@ -189,8 +194,10 @@ func (f *Form) Past(field string, in wire.Field[string], now wire.Time, at *wire
 		f.Wrong(field, "not_nullable", "This field cannot be null.")
 		return
 	}
+
 	var t *wire.Time
 	f.Time(field, in, &t)
+
 	switch {
 	case t == nil:
 	case t.After(now.Time) || t.Before(time.Unix(0, 0)):
@@ -209,11 +216,13 @@ func (f *Form) Date(field string, in wire.Field[string], at **string) {
 		*at = nil
 		return
 	}
+
 	day, err := time.Parse(time.DateOnly, in.Value)
 	if err != nil || day.Year() < 1900 {
 		f.Wrong(field, "invalid_date", "This is not a day, YYYY-MM-DD, from 1900 on.")
 		return
 	}
+
 	*at = &in.Value
 }
 
@@ -225,10 +234,12 @@ func (r *Refused) Refuse(name string, sent json.RawMessage) {
 	if sent == nil {
 		return
 	}
+
 	r.Sent = maps.Clone(r.Sent)
 	if r.Sent == nil {
 		r.Sent = map[string]json.RawMessage{}
 	}
+
 	r.Sent[name] = sent
 }
 
@@ -238,20 +249,22 @@ func (f *Form) ReadOnly(sent map[string]json.RawMessage, current any) {
 	if len(sent) == 0 {
 		return
 	}
+
 	b, err := json.Marshal(current)
 	var now map[string]json.RawMessage
 	if err == nil {
 		err = json.Unmarshal(b, &now)
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		if err != nil || !same(sent[name], now[name]) {
+		if err != nil || !sameValue(sent[name], now[name]) {
 			f.Wrong(name, "read_only", "This field is set by the service and cannot be changed.")
 		}
 	}
 }
 
-// same reports whether two values are equal JSON, or equal times.
-func same(a, b json.RawMessage) bool {
+// sameValue reports whether two values are equal JSON, or equal times.
+func sameValue(a, b json.RawMessage) bool {
 	var x, y any
 	if bytes.Equal(a, b) {
 		return true
@@ -262,7 +275,9 @@ func same(a, b json.RawMessage) bool {
 	if reflect.DeepEqual(x, y) {
 		return true
 	}
+
 	var s, t wire.Time
 	_, text := x.(string)
+
 	return text && json.Unmarshal(a, &s) == nil && json.Unmarshal(b, &t) == nil && s.Equal(t.Time)
 }

@@ -11,10 +11,11 @@ const (
 // inHead reports whether the next byte belongs to a head.
 func (s *scanner) inHead() bool { return s.state < inBody }
 
-// body scans b, which continues a body, up to the body's end. It returns the number of bytes consumed, and the number
-// of bytes, moved to the front of b, that the server receives: all except extensions and trailers.
-func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
-	i, w := 0, 0
+// scanBody scans b, which continues a body, up to the body's end. It returns the number of bytes consumed, and the
+// number of bytes, moved to the front of b, that the server receives: all except extensions and trailers.
+func (s *scanner) scanBody(b []byte) (taken, kept int, refused *fault.Fault) {
+	i := 0
+	w := 0
 	for i < len(b) {
 		c := b[i]
 		switch s.state {
@@ -38,7 +39,7 @@ func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 				s.state = inExtension
 				continue
 			}
-			if refused = s.size(c); refused != nil {
+			if refused = s.scanSize(c); refused != nil {
 				return i, w, refused
 			}
 		case inExtension:
@@ -55,7 +56,8 @@ func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 			if c != '\n' {
 				return i, w, errBadLineEnd
 			}
-			s.extra, s.digits = 0, 0
+			s.extra = 0
+			s.digits = 0
 			if s.state = inChunk; s.left == 0 {
 				s.state = atTrailerLine
 			}
@@ -76,7 +78,7 @@ func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 			}
 			fallthrough
 		case inTrailerName, inTrailerValue, atTrailerFeed:
-			if refused = s.trailer(c); refused != nil {
+			if refused = s.scanTrailer(c); refused != nil {
 				return i, w, refused
 			}
 			i++
@@ -92,11 +94,12 @@ func (s *scanner) body(b []byte) (taken, kept int, refused *fault.Fault) {
 		b[w] = c
 		i, w = i+1, w+1
 	}
+
 	return i, w, nil
 }
 
-// size consumes one byte of a chunk's size, or the CR after it.
-func (s *scanner) size(c byte) *fault.Fault {
+// scanSize consumes one byte of a chunk's size, or the CR after it.
+func (s *scanner) scanSize(c byte) *fault.Fault {
 	var digit byte
 	switch {
 	case c >= '0' && c <= '9':
@@ -109,15 +112,17 @@ func (s *scanner) size(c byte) *fault.Fault {
 	default:
 		return errBadChunkSize
 	}
+
 	if s.digits++; s.digits > maxSizeDigits {
 		return errBadChunkSize
 	}
+
 	s.left = s.left<<4 | int64(digit)
 	return nil
 }
 
-// trailer consumes one byte of a trailer line.
-func (s *scanner) trailer(c byte) *fault.Fault {
+// scanTrailer consumes one byte of a trailer line.
+func (s *scanner) scanTrailer(c byte) *fault.Fault {
 	if s.extra++; s.extra > maxTrailer {
 		return errBadTrailer
 	}
@@ -145,5 +150,6 @@ func (s *scanner) trailer(c byte) *fault.Fault {
 		}
 		s.state = atTrailerLine
 	}
+
 	return nil
 }

@@ -92,9 +92,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 		if n == 0 {
 			return 0, err
 		}
-		good, rest := c.pass(p[:n])
+		good, rest := c.scanInput(p[:n])
 		if len(rest) > 0 {
-			c.hold(rest)
+			c.holdHead(rest)
 		}
 		if good > 0 {
 			return good, nil
@@ -110,13 +110,13 @@ func (c *Conn) readHeld() error {
 	n, err := c.Conn.Read(c.held[len(c.held):cap(c.held)])
 	if n > 0 {
 		all := c.held[:len(c.held)+n]
-		good, rest := c.pass(all)
+		good, rest := c.scanInput(all)
 		if good > 0 || c.end != nil {
 			c.held = nil
 			c.headDeadline(false)
 			c.ready = append(all[:good:good], c.ready...)
 			if len(rest) > 0 {
-				c.hold(rest)
+				c.holdHead(rest)
 			}
 			return nil
 		}
@@ -128,30 +128,32 @@ func (c *Conn) readHeld() error {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		c.refuse(errEndedEarly)
-	case errors.Is(err, os.ErrDeadlineExceeded) && c.late():
-		c.refuse(errTooSlow)
+		c.replaceRequest(errEndedEarly)
+	case errors.Is(err, os.ErrDeadlineExceeded) && c.isHeadLate():
+		c.replaceRequest(errTooSlow)
 	default:
 		return err
 	}
+
 	c.held = nil
 	c.headDeadline(false)
 	return nil
 }
 
-// pass scans b. It returns the number of bytes at the front of b that the server may read, and the part of an
+// scanInput scans b. It returns the number of bytes at the front of b that the server may read, and the part of an
 // incomplete head.
-func (c *Conn) pass(b []byte) (good int, rest []byte) {
+func (c *Conn) scanInput(b []byte) (good int, rest []byte) {
 	head := -1 // offset in b of the current request's head; -1 if not in b
 	for i := 0; i < len(b); {
 		if !c.scan.inHead() {
-			taken, kept, refused := c.scan.body(b[i:])
+			taken, kept, refused := c.scan.scanBody(b[i:])
 			if refused != nil {
 				if head >= 0 { // the server has not seen its head
-					c.refuse(refused)
+					c.replaceRequest(refused)
 					return head, nil
 				}
-				c.refusal, c.end = refused, refused
+				c.refusal = refused
+				c.end = refused
 				c.Linger()
 				return good + copy(b[good:], b[i:i+kept]), nil
 			}
@@ -167,13 +169,13 @@ func (c *Conn) pass(b []byte) (good int, rest []byte) {
 			}
 			continue
 		}
-		n, refused := c.scan.head(b[i:])
+		n, refused := c.scan.scanHead(b[i:])
 		switch {
 		case refused == nil && n > c.limits.Bytes, n == 0 && refused == nil && len(b)-i > c.limits.Bytes:
 			refused = c.tooLarge()
 			fallthrough
 		case refused != nil:
-			c.refuse(refused)
+			c.replaceRequest(refused)
 			return good, nil
 		case n == 0:
 			return good, b[i:]
@@ -184,12 +186,15 @@ func (c *Conn) pass(b []byte) (good int, rest []byte) {
 		}
 		i, good = i+n, good+n
 	}
+
 	return good, nil
 }
 
-// refuse replaces the current request with one that reports the refusal.
-func (c *Conn) refuse(why *fault.Fault) {
-	c.refusal, c.ready, c.end = why, []byte(standIn), io.EOF
+// replaceRequest replaces the current request with one that reports the refusal.
+func (c *Conn) replaceRequest(why *fault.Fault) {
+	c.refusal = why
+	c.ready = []byte(standIn)
+	c.end = io.EOF
 	c.Linger()
 }
 
@@ -197,8 +202,8 @@ func (c *Conn) tooLarge() *fault.Fault {
 	return fault.Newf(fault.HeaderTooLarge, "The address and the headers may have %d KiB together.", c.limits.Bytes>>10)
 }
 
-// hold stores the beginning of a head and starts its timeout.
-func (c *Conn) hold(b []byte) {
+// holdHead stores the beginning of a head and starts its timeout.
+func (c *Conn) holdHead(b []byte) {
 	c.held = append(make([]byte, 0, len(b)+1024), b...)
 	c.headDeadline(true)
 }
@@ -213,8 +218,8 @@ func (c *Conn) headDeadline(on bool) {
 	_ = c.setDeadline() // if it fails, the next read fails too
 }
 
-// late reports whether the head's timeout has passed.
-func (c *Conn) late() bool {
+// isHeadLate reports whether the head's timeout has passed.
+func (c *Conn) isHeadLate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.headEnd.IsZero() && !time.Now().Before(c.headEnd)

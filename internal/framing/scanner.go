@@ -97,9 +97,9 @@ var classes = func() (c [256]uint8) {
 
 const protocol = "HTTP/1.1"
 
-// head scans b, which contains everything received from the first byte of a head. It returns the head's length, or 0 if
-// the head is incomplete.
-func (s *scanner) head(b []byte) (int, *fault.Fault) {
+// scanHead scans b, which contains everything received from the first byte of a head. It returns the head's length, or
+// 0 if the head is incomplete.
+func (s *scanner) scanHead(b []byte) (int, *fault.Fault) {
 	i := s.at
 	for i < len(b) {
 		switch s.state {
@@ -114,7 +114,8 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 				return 0, errBadRequestLine
 			}
 			i++
-			s.state, s.nameAt = inTarget, i
+			s.state = inTarget
+			s.nameAt = i
 		case inTarget:
 			for i < len(b) && classes[b[i]]&targetByte != 0 {
 				i++
@@ -126,9 +127,10 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 				return 0, errBadRequestLine
 			}
 			i++
-			s.state, s.valueAt = inVersion, i
+			s.state = inVersion
+			s.valueAt = i
 		case inVersion:
-			if refused := s.version(b[s.valueAt:], i-s.valueAt); refused != nil {
+			if refused := s.scanVersion(b[s.valueAt:], i-s.valueAt); refused != nil {
 				return 0, refused
 			}
 			if i++; s.state == atLine && !isTarget(b[:s.nameAt-1], b[s.nameAt:s.valueAt-1]) {
@@ -137,7 +139,8 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 		case atLine:
 			switch c := b[i]; {
 			case classes[c]&tokenByte != 0:
-				s.state, s.nameAt = inName, i
+				s.state = inName
+				s.nameAt = i
 			case c == '\r':
 				s.state = atHeadFeed
 			case c == ' ', c == '\t':
@@ -160,7 +163,8 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 			}
 			s.field = fieldOf(b[s.nameAt:i])
 			i++
-			s.state, s.valueAt = inValue, i
+			s.state = inValue
+			s.valueAt = i
 		case inValue:
 			for i < len(b) && classes[b[i]]&valueByte != 0 {
 				i++
@@ -175,7 +179,7 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 				return 0, errBadValue
 			}
 			if s.field != otherField {
-				if refused := s.take(bytes.Trim(b[s.valueAt:i], " \t")); refused != nil {
+				if refused := s.scanHeader(bytes.Trim(b[s.valueAt:i], " \t")); refused != nil {
 					return 0, refused
 				}
 			}
@@ -191,9 +195,10 @@ func (s *scanner) head(b []byte) (int, *fault.Fault) {
 			if b[i] != '\n' {
 				return 0, errBadLineEnd
 			}
-			return i + 1, s.begin()
+			return i + 1, s.beginNext()
 		}
 	}
+
 	s.at = i
 	return 0, nil
 }
@@ -213,8 +218,8 @@ func (s *scanner) emptyLine(b []byte) int {
 	return 2
 }
 
-// version checks the byte at i of b, which is in the end of the request line: HTTP/ digit . digit CR LF.
-func (s *scanner) version(b []byte, i int) *fault.Fault {
+// scanVersion checks the byte at i of b, which is in the end of the request line: HTTP/ digit . digit CR LF.
+func (s *scanner) scanVersion(b []byte, i int) *fault.Fault {
 	switch c := b[i]; i {
 	case 5, 7:
 		if c < '0' || c > '9' {
@@ -239,6 +244,7 @@ func (s *scanner) version(b []byte, i int) *fault.Fault {
 			return errBadRequestLine
 		}
 	}
+
 	return nil
 }
 
@@ -263,27 +269,28 @@ func isTarget(method, target []byte) bool {
 func fieldOf(name []byte) field {
 	switch len(name) {
 	case len("host"):
-		if is(name, "host") {
+		if equalsFold(name, "host") {
 			return hostField
 		}
 	case len("authorization"):
-		if is(name, "authorization") {
+		if equalsFold(name, "authorization") {
 			return authorizationField
 		}
 	case len("content-length"):
-		if is(name, "content-length") {
+		if equalsFold(name, "content-length") {
 			return lengthField
 		}
 	case len("transfer-encoding"):
-		if is(name, "transfer-encoding") {
+		if equalsFold(name, "transfer-encoding") {
 			return codingField
 		}
 	}
+
 	return otherField
 }
 
-// is reports whether name equals lower, ignoring ASCII case. lower may contain only letters and hyphens.
-func is(name []byte, lower string) bool {
+// equalsFold reports whether name equals lower, ignoring ASCII case. lower may contain only letters and hyphens.
+func equalsFold(name []byte, lower string) bool {
 	if len(name) != len(lower) {
 		return false
 	}
@@ -295,8 +302,8 @@ func is(name []byte, lower string) bool {
 	return true
 }
 
-// take processes one header that affects the framing or must not occur twice.
-func (s *scanner) take(value []byte) *fault.Fault {
+// scanHeader processes one header that affects the framing or must not occur twice.
+func (s *scanner) scanHeader(value []byte) *fault.Fault {
 	switch s.field {
 	case hostField:
 		if s.host {
@@ -332,15 +339,16 @@ func (s *scanner) take(value []byte) *fault.Fault {
 			return errTwoCodings
 		}
 		s.chunked = true
-		if !is(value, "chunked") {
+		if !equalsFold(value, "chunked") {
 			return errBadCoding
 		}
 	}
+
 	return nil
 }
 
-// begin continues after a complete head, with its body or with the next head.
-func (s *scanner) begin() *fault.Fault {
+// beginNext continues after a complete head, with its body or with the next head.
+func (s *scanner) beginNext() *fault.Fault {
 	http11, host, length, chunked, size := s.http11, s.host, s.length, s.chunked, s.bodySize
 	*s = scanner{}
 	switch {
@@ -353,7 +361,9 @@ func (s *scanner) begin() *fault.Fault {
 	case chunked:
 		s.state = inSize
 	case size > 0:
-		s.state, s.left = inBody, size
+		s.state = inBody
+		s.left = size
 	}
+
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 func Erase(tx *postgres.Tx, contact id.ID, address string) {
 	const of = ` WHERE m.org_id = $1 AND (m.contact_id = $2 OR m.from_folded = $3
 		OR m.thread_id IN (SELECT id FROM thread WHERE org_id = $1 AND contact_id = $2))`
-	folded := fold(address)
+	folded := foldAddress(address)
 	tx.Queue(`DELETE FROM message_raw r USING message m`+of+` AND r.org_id = $1 AND r.id = m.id`, tx.Org(), contact,
 		folded)
 	tx.Queue(`DELETE FROM message m`+of, tx.Org(), contact, folded)

@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -45,7 +46,7 @@ func Sealed() []keyring.Column {
 	}
 }
 
-func about(org, message id.ID) string {
+func sealContext(org, message id.ID) string {
 	return keyring.ByOrgAndID(sealedAs)([]string{org.String(), message.String()})
 }
 
@@ -81,34 +82,93 @@ func (s *Service) Intake(ctx context.Context, r Route, raw []byte, via string) (
 func (s *Service) Take(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string, at wire.Time) (
 	message id.ID, fresh bool, err error,
 ) {
-	message, fresh, err = s.accept(ctx, tx, mailbox, raw, via, at)
+	message, fresh, err = s.insertMessage(ctx, tx, mailbox, raw, via, at)
 	if err != nil || !fresh {
 		return message, false, err
 	}
 	return message, true, s.Enqueue(ctx, tx, message)
 }
 
-// Has reports whether a mailbox has a message whose only Message-ID is the given one, without angle brackets.
-func Has(ctx context.Context, tx *postgres.Tx, mailbox id.ID, messageID string) (found bool, err error) {
+// Has reports whether a mailbox has the mail with a header, of which From, Date, Subject and Message-ID are given. A
+// mail without a Message-ID of its own is not known by its header.
+func (s *Service) Has(ctx context.Context, tx *postgres.Tx, mailbox id.ID, header []byte) (found bool, err error) {
+	messageID := parse.SoleMessageID(header)
 	if messageID == "" {
 		return false, nil
 	}
-	err = tx.QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM message WHERE org_id = $1 AND mailbox_id = $2 AND identity = $3)`,
-		[]any{tx.Org(), mailbox, identityOf(messageID)}, &found)
-	if err != nil {
-		return false, fmt.Errorf("find message: %w", err)
+	_, raw, err := s.holder(ctx, tx, mailbox, identityOf(messageID))
+	if postgres.None(err) {
+		return false, nil
 	}
-	return found, nil
+	if err != nil {
+		return false, err
+	}
+	return raw == nil || parse.SameOrigin(raw, header), nil
 }
 
-// accept inserts a message, unless the mailbox has it already.
-func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string, at wire.Time) (
-	message id.ID, fresh bool, err error,
+// holder returns the message with an identity, and its mail; nil: the mail was swept.
+func (s *Service) holder(ctx context.Context, tx *postgres.Tx, mailbox id.ID, identity []byte) (message id.ID,
+	raw []byte, err error,
 ) {
+	var sealed []byte
+	err = tx.QueryRow(ctx, `
+		SELECT m.id, r.raw FROM message m LEFT JOIN message_raw r ON r.org_id = m.org_id AND r.id = m.id
+		WHERE m.org_id = $1 AND m.mailbox_id = $2 AND m.identity = $3`, []any{tx.Org(), mailbox, identity}, &message,
+		&sealed)
+	if err != nil {
+		return message, nil, fmt.Errorf("find message: %w", err)
+	}
+	if sealed == nil {
+		return message, nil, nil
+	}
+	if raw, err = s.Box.Open(sealed, sealContext(tx.Org(), message)); err != nil {
+		return message, nil, fmt.Errorf("open mail: %w", err)
+	}
+	return message, raw, nil
+}
+
+// insertMessage inserts a message, unless the mailbox has it already.
+func (s *Service) insertMessage(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string,
+	at wire.Time,
+) (message id.ID, fresh bool, err error) {
+	return s.insertAs(ctx, tx, mailbox, raw, via, at, identityOfMail(raw))
+}
+
+// insertNamesake inserts a message whose identity the mailbox has already, unless it is a copy: its author may have
+// used the Message-ID of another mail.
+func (s *Service) insertNamesake(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string,
+	at wire.Time, identity []byte,
+) (message id.ID, fresh bool, err error) {
+	message, first, err := s.holder(ctx, tx, mailbox, identity)
+	if err != nil || first == nil || bytes.Equal(first, raw) {
+		return message, false, err
+	}
+	essence := essenceOf(raw)
+	if bytes.Equal(essenceOf(first), essence) {
+		return message, false, nil
+	}
+
+	own := hashIdentity("namesake", string(identity)+string(essence))
+	if bytes.Equal(own, identity) {
+		return message, false, nil
+	}
+
+	return s.insertAs(ctx, tx, mailbox, raw, via, at, own)
+}
+
+// essenceOf returns the hash of what the author of a mail has written.
+func essenceOf(raw []byte) []byte {
+	h := sha256.New()
+	parse.WriteEssence(h, raw)
+	return h.Sum(nil)
+}
+
+// insertAs inserts a message with an identity.
+func (s *Service) insertAs(ctx context.Context, tx *postgres.Tx, mailbox id.ID, raw []byte, via string, at wire.Time,
+	identity []byte,
+) (message id.ID, fresh bool, err error) {
 	message = id.New()
-	identity := identityOfMail(raw)
-	sealed, err := s.Box.Seal(raw, about(tx.Org(), message))
+	sealed, err := s.Box.Seal(raw, sealContext(tx.Org(), message))
 	if err != nil {
 		return message, false, fmt.Errorf("seal mail: %w", err)
 	}
@@ -117,15 +177,15 @@ func (s *Service) accept(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ra
 		ON CONFLICT (org_id, mailbox_id, identity) DO NOTHING RETURNING id`,
 		[]any{tx.Org(), message, mailbox, identity, via, at}, &message)
 	if postgres.None(err) {
-		err = tx.QueryRow(ctx, `SELECT id FROM message WHERE org_id = $1 AND mailbox_id = $2 AND identity = $3`,
-			[]any{tx.Org(), mailbox, identity}, &message)
-		return message, false, err
+		return s.insertNamesake(ctx, tx, mailbox, raw, via, at, identity)
 	}
 	if err != nil {
 		return message, false, fmt.Errorf("insert message: %w", err)
 	}
+
 	tx.Queue(`INSERT INTO message_raw (org_id, id, raw, created_at) VALUES ($1, $2, $3, $4)`, tx.Org(), message, sealed,
 		wire.Now())
+
 	return message, true, nil
 }
 
@@ -137,9 +197,9 @@ func identityOfMail(raw []byte) []byte {
 }
 
 // identityOf returns what identityOfMail returns of a mail whose only Message-ID is given.
-func identityOf(messageID string) []byte { return hash("id", messageID) }
+func identityOf(messageID string) []byte { return hashIdentity("id", messageID) }
 
-func hash(kind, text string) []byte {
+func hashIdentity(kind, text string) []byte {
 	sum := sha256.Sum256([]byte(kind + "\x00" + text))
 	return sum[:16]
 }

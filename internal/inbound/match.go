@@ -3,6 +3,7 @@ package inbound
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,19 +20,19 @@ import (
 // within is how long after an email a mail from its recipient is taken for an answer to it.
 const within = 90 * 24 * time.Hour
 
-// find finds the email that a message is about, the contact and the thread.
-func (s *Service) find(ctx context.Context, tx *postgres.Tx, in *incoming) error {
+// findEmail finds the email that a message is about, the contact and the thread.
+func (s *Service) findEmail(ctx context.Context, tx *postgres.Tx, in *incoming) error {
 	var from, about *id.ID
 	err := tx.QueryRow(ctx, `
 		SELECT EXISTS (SELECT FROM mailbox WHERE org_id = $1 AND from_folded = $2),
 			(SELECT id FROM contact WHERE org_id = $1 AND email_folded = $2 AND archived_at IS NULL LIMIT 1),
 			(SELECT id FROM contact WHERE org_id = $1 AND email_folded = $3 AND archived_at IS NULL LIMIT 1)`,
-		[]any{tx.Org(), in.from, fold(in.is.Recipient)}, &in.own, &from, &about)
+		[]any{tx.Org(), in.from, foldAddress(in.is.Recipient)}, &in.own, &from, &about)
 	if err != nil {
 		return fmt.Errorf("find sender: %w", err)
 	}
-	isReport := in.is.Class == classify.Bounce || in.is.Class == classify.Complaint ||
-		in.is.Class == classify.DeliveryReport
+
+	isReport := in.isReport()
 	if in.contact = from; isReport {
 		in.contact = about
 	}
@@ -44,7 +45,8 @@ func (s *Service) find(ctx context.Context, tx *postgres.Tx, in *incoming) error
 	if err := in.byID(ctx, tx, isReport); err != nil || in.match != NoMatch {
 		return err
 	}
-	if in.contact != nil && in.is.Class != classify.List {
+
+	if in.contact != nil && in.is.Class != classify.List && !isReport {
 		in.email, err = emails.LastTo(ctx, tx, *in.contact, in.mailbox, time.Now().Add(-within))
 		if err != nil {
 			return err
@@ -56,14 +58,15 @@ func (s *Service) find(ctx context.Context, tx *postgres.Tx, in *incoming) error
 			}
 		}
 	}
+
 	return nil
 }
 
-func fold(address string) string {
+func foldAddress(address string) string {
 	if address == "" {
 		return ""
 	}
-	folded, _ := suppression.Fold(clean(address, maxAddress))
+	folded, _ := suppression.Fold(cleanText(address, maxAddress))
 	return folded
 }
 
@@ -77,10 +80,11 @@ func (s *Service) byAddress(ctx context.Context, tx *postgres.Tx, in *incoming) 
 		}
 		if row != nil {
 			in.thread = row.ThreadID
-			in.settle(row, ByToken)
+			in.setMatch(row, ByToken)
 			return nil
 		}
 	}
+
 	return nil
 }
 
@@ -97,14 +101,17 @@ func (in *incoming) byServerID(ctx context.Context, tx *postgres.Tx, names []str
 	if len(ids) == 0 {
 		return nil
 	}
+
 	row, err := emails.ByServerID(ctx, tx, in.mailbox, ids)
 	if err != nil || row == nil {
 		return err
 	}
+
 	in.thread = row.ThreadID
 	if isReport || in.mayAnswer(row.To) {
-		in.settle(row, ByReferences)
+		in.setMatch(row, ByReferences)
 	}
+
 	return nil
 }
 
@@ -119,6 +126,7 @@ func (in *incoming) byID(ctx context.Context, tx *postgres.Tx, isReport bool) er
 	if err != nil {
 		return err
 	}
+
 	for i, name := range append(tokens, names...) {
 		row, ok := found[name]
 		if !ok {
@@ -126,17 +134,16 @@ func (in *incoming) byID(ctx context.Context, tx *postgres.Tx, isReport bool) er
 		}
 		in.thread = row.ThreadID
 		if i < len(tokens) {
-			in.settle(&row, ByToken)
+			in.setMatch(&row, ByToken)
 			return nil
 		}
-		if isReport || in.mayAnswer(row.To) {
-			in.settle(&row, ByReferences)
-			return nil
-		}
+		in.setMatch(&row, ByReferences)
+		return nil
 	}
 	if err := in.byServerID(ctx, tx, names, isReport); err != nil || in.thread != in.id || len(names) == 0 {
 		return err
 	}
+
 	return in.joinKnown(ctx, tx, names)
 }
 
@@ -154,25 +161,40 @@ func (in *incoming) joinKnown(ctx context.Context, tx *postgres.Tx, names []stri
 	return nil
 }
 
-func (in *incoming) settle(row *emails.Row, match string) {
+func (in *incoming) setMatch(row *emails.Row, match string) {
 	in.email, in.match = row, match
+	in.is.For(foldAddress(row.To))
 	if row.ContactID != nil {
 		in.contact = row.ContactID
 	}
 }
 
+// isFromElsewhere reports whether a mail that names an email was written at another address than the one that got it.
+func (in *incoming) isFromElsewhere() bool {
+	if in.email == nil || in.match != ByToken && in.match != ByReferences || in.isReport() || in.email.To == "" {
+		return false
+	}
+	return !in.isFrom(in.email.To)
+}
+
+// isFrom reports whether a mail is from an address.
+func (in *incoming) isFrom(address string) bool {
+	address = foldAddress(address)
+	return slices.ContainsFunc(in.mail.Senders, func(from string) bool { return foldAddress(from) == address })
+}
+
 // mayAnswer reports whether the sender may answer a mail to an address: it is the recipient, or a colleague.
 func (in *incoming) mayAnswer(to string) bool {
-	to = fold(to)
-	if to == fold(in.from) {
+	to = foldAddress(to)
+	if to == foldAddress(in.from) {
 		return true
 	}
-	domain, same := registrable(to), registrable(in.from)
+	domain, same := registrableDomain(to), registrableDomain(in.from)
 	return domain != "" && domain == same && scoring.DomainKind(to) == "business"
 }
 
-// registrable returns the registrable domain of an address, or "".
-func registrable(address string) string {
+// registrableDomain returns the registrable domain of an address, or "".
+func registrableDomain(address string) string {
 	_, domain, _ := strings.Cut(address, "@")
 	out, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(domain))
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 const (
 	ByRule   = "rule"
 	ByPerson = "person"
-	ByAI     = "ai" // a second opinion, from which nothing follows
+	ByAI     = "ai" // the opinion of a language model on what the rules were not sure of
 )
 
 // Directions of a message.
@@ -52,6 +52,7 @@ type Message struct {
 	HTML        *string      `json:"html"`
 	ReplyText   string       `json:"reply_text" doc:"Text without the quoted mail and the signature"`
 	Class       *string      `json:"class" enum:"human,auto_reply,bounce,complaint,unsubscribe_request,list,delivery_report,unknown"` //nolint:lll // a tag cannot be broken
+	Sure        *bool        `json:"sure"`
 	ClassBy     *string      `json:"class_by" enum:"rule,person,ai"`
 	Match       *string      `json:"match" enum:"token,references,sender,none"`
 	Bounce      *string      `json:"bounce" enum:"hard,soft,delayed,policy"`
@@ -70,8 +71,11 @@ func (Message) Descriptions() map[string]string {
 		"email_id":   "The email that it answers or tells about; of an outgoing message, its email; null: none",
 		"html":       "HTML of the mail without scripts, styles and pictures; null: it has none",
 		"class":      "What the mail is; null: an outgoing message",
-		"class_by": "Who gave it its class: person for one that was corrected, ai for the opinion of a language " +
-			"model, from which nothing follows until a person confirms it; null: an outgoing message",
+		"sure": "Whether the class is sure. If it is not, the enrolment of the contact is paused with the reason " +
+			"reply_unsure, and nothing else follows until the class is set; null: an outgoing message",
+		"class_by": "Who gave it its class: rule; person for one that was corrected or settled; ai for the opinion " +
+			"of a language model on one that was not sure, from which nothing follows if it is unsubscribe_request, " +
+			"until a person confirms it; null: an outgoing message",
 		"match": "How the email was found that it answers or tells about; null: an outgoing message",
 		"bounce": "hard: no such address; soft: a full mailbox or another temporary failure; delayed: not delivered " +
 			"yet; policy: the mail or its sender was refused; null: no bounce",
@@ -93,26 +97,28 @@ type Versioned struct {
 }
 
 const columns = `id, thread_id, mailbox_id, contact_id, email_id, nullif(message_id, ''), from_email, from_name,
-	to_emails, subject, text, nullif(html, ''), reply_text, class, class_by, match, bounce, code, recipient, diagnostic,
-	back_on, attachments, received_at, edit`
+	to_emails, subject, text, nullif(html, ''), reply_text, class, sure, class_by, match, bounce, code, recipient,
+	diagnostic, back_on, attachments, received_at, edit`
 
-func scan(row pgx.CollectableRow) (v Versioned, err error) {
+func scanMessage(row pgx.CollectableRow) (v Versioned, err error) {
 	var (
 		m                                       = &v.Message
 		class, by, match                        string
 		bounce, code, recipient, diagnosticText string
 		back                                    *time.Time
+		isSure                                  bool
 	)
 	err = row.Scan(&m.ID, &m.ThreadID, &m.MailboxID, &m.ContactID, &m.EmailID, &m.MessageID, &m.From, &m.FromName,
-		&m.To, &m.Subject, &m.Text, &m.HTML, &m.ReplyText, &class, &by, &match, &bounce, &code, &recipient,
+		&m.To, &m.Subject, &m.Text, &m.HTML, &m.ReplyText, &class, &isSure, &by, &match, &bounce, &code, &recipient,
 		&diagnosticText,
 		&back, &m.Attachments, &m.ReceivedAt, &v.Edit)
-	m.Direction, m.Class, m.ClassBy, m.Match = In, &class, &by, &match
+	m.Direction, m.Class, m.Sure, m.ClassBy, m.Match = In, &class, &isSure, &by, &match
 	m.Bounce, m.Code = orNull(bounce), orNull(code)
 	m.Recipient, m.Diagnostic = orNull(recipient), orNull(diagnosticText)
 	if back != nil {
 		m.BackOn = new(back.Format(time.DateOnly))
 	}
+
 	return v, err
 }
 
@@ -130,12 +136,12 @@ func Get(ctx context.Context, tx *postgres.Tx, message id.ID) (Versioned, error)
 		return Versioned{}, err
 	}
 	if len(all) == 0 {
-		return Versioned{}, missing()
+		return Versioned{}, notFoundFault()
 	}
 	return all[0], nil
 }
 
-func missing() error { return fault.New(fault.NotFound, "There is no such message.") }
+func notFoundFault() error { return fault.New(fault.NotFound, "There is no such message.") }
 
 // Held returns every message of a contact, oldest first.
 func Held(ctx context.Context, tx *postgres.Tx, contact id.ID) ([]Versioned, error) {
@@ -149,18 +155,18 @@ func selectRows(ctx context.Context, tx *postgres.Tx, where string, arg any) ([]
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scan)
+	all, err := pgx.CollectRows(rows, scanMessage)
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}
 	return all, nil
 }
 
-// files returns the attachments of a mail as they are shown.
-func files(all []parse.Attachment) []Attachment {
+// shownAttachments returns the attachments of a mail as they are shown.
+func shownAttachments(all []parse.Attachment) []Attachment {
 	out := make([]Attachment, len(all))
 	for i, f := range all {
-		out[i] = Attachment{Name: clean(f.Name, 255), Type: clean(f.Type, 200), Size: f.Size}
+		out[i] = Attachment{Name: cleanText(f.Name, 255), Type: cleanText(f.Type, 200), Size: f.Size}
 	}
 	return out
 }

@@ -16,12 +16,16 @@ const (
 	maxAsked = 8 << 10
 )
 
-// undecided is the condition of a message on which a second opinion may be recorded: the rules do not know what it is,
+// undecided is the condition of a message on which a second opinion is asked for: the rules are not sure what it is,
 // and no person has said so.
-const undecided = `class = '` + classify.Unknown + `' AND class_by = '` + ByRule +
-	`' AND NOT own AND read_at IS NOT NULL`
+const undecided = `(class = '` + classify.Unknown + `' OR class = '` + classify.Human +
+	`' AND NOT sure) AND class_by = '` + ByRule + `' AND NOT own AND read_at IS NOT NULL`
 
-// Question returns the text of a message for a language model, or "" if the rules know what it is, a person has
+// isForModel reports whether a model is asked about a message of which the rules are not sure. Whether a contact wants
+// no more mails if another address of it says so, is for a person to say.
+func isForModel(class string) bool { return class == classify.Unknown || class == classify.Human }
+
+// Question returns the text of a message for a language model, or "" if the rules are sure what it is, a person has
 // decided, or there is nothing to read.
 func Question(ctx context.Context, tx *postgres.Tx, message id.ID) (string, error) {
 	var subject, text string
@@ -33,7 +37,7 @@ func Question(ctx context.Context, tx *postgres.Tx, message id.ID) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("read message: %w", err)
 	}
-	return "Subject: " + clean(subject, maxSubject) + "\n\n" + clean(text, maxAsked), nil
+	return "Subject: " + cleanText(subject, maxSubject) + "\n\n" + cleanText(text, maxAsked), nil
 }
 
 // opinions has the class of each label of a model.
@@ -42,17 +46,28 @@ var opinions = map[string]string{
 	"ooo": classify.AutoReply, "unsubscribe": classify.Unsubscribe,
 }
 
-// Opine records the opinion of a language model as the class of a message, unless the rules or a person have decided,
-// or the model is not sure. Nothing else follows from it until a person confirms the class: SetClass acts then.
-func Opine(ctx context.Context, tx *postgres.Tx, message id.ID, label string, confidence float64) error {
+// Opine settles the class of a message by the opinion of a language model, unless the rules or a person have decided,
+// or the model is not sure. What follows is what would have, had the rules said so; a person can correct it. From the
+// opinion that a contact wants no more mails nothing follows until a person confirms it, since a correction would not
+// lift the suppression.
+func (s *Service) Opine(ctx context.Context, tx *postgres.Tx, message id.ID, label string, confidence float64) error {
 	class, ok := opinions[label]
 	if !ok || confidence < sure {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `UPDATE message SET class = $3, class_by = $4, edit = edit + 1
-		WHERE org_id = $1 AND id = $2 AND `+undecided, tx.Org(), message, class, ByAI)
-	if err != nil {
-		return fmt.Errorf("record opinion: %w", err)
+	err := tx.QueryRow(ctx, `SELECT id FROM message WHERE org_id = $1 AND id = $2 AND `+undecided+` FOR UPDATE`,
+		[]any{tx.Org(), message}, &message)
+	if postgres.None(err) {
+		return nil
 	}
-	return nil
+	if err != nil {
+		return fmt.Errorf("lock message: %w", err)
+	}
+	if class == classify.Unsubscribe {
+		tx.Queue(`UPDATE message SET class = $3, sure = false, class_by = $4, edit = edit + 1
+			WHERE org_id = $1 AND id = $2`, tx.Org(), message, class, ByAI)
+		return nil
+	}
+	_, err = s.setClass(ctx, tx, message, class, ByAI, nil)
+	return err
 }

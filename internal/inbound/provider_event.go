@@ -22,14 +22,14 @@ var ErrReplayed = errors.New("the request repeats the signature of another")
 func (s *Service) Apply(ctx context.Context, r Route, b *provider.Batch) (fresh int, err error) {
 	if len(b.Events) == 0 && b.Once != "" {
 		return 0, s.DB.Tx(ctx, r.Org, func(tx *postgres.Tx) error {
-			_, err := remember(ctx, tx, r.Mailbox, hash("once", b.Once))
+			_, err := insertIdentity(ctx, tx, r.Mailbox, hashIdentity("once", b.Once))
 			return err
 		})
 	}
 	for i := range b.Events {
 		isNew := false
 		if err := s.DB.Tx(ctx, r.Org, func(tx *postgres.Tx) error {
-			isNew, err = s.apply(ctx, tx, r.Mailbox, b.Once, &b.Events[i])
+			isNew, err = s.applyOneEvent(ctx, tx, r.Mailbox, b.Once, &b.Events[i])
 			return err
 		}); err != nil {
 			return fresh, err
@@ -38,36 +38,40 @@ func (s *Service) Apply(ctx context.Context, r Route, b *provider.Batch) (fresh 
 			fresh++
 		}
 	}
+
 	return fresh, nil
 }
 
-// apply acts on one event, and reports whether it is new. once is the value of its batch that only its request may
-// have.
-func (s *Service) apply(ctx context.Context, tx *postgres.Tx, mailbox id.ID, once string, t *provider.Event) (bool,
-	error,
+// applyOneEvent acts on one event, and reports whether it is new. once is the value of its batch that only its request
+// may have.
+func (s *Service) applyOneEvent(ctx context.Context, tx *postgres.Tx, mailbox id.ID, once string, t *provider.Event) (
+	bool, error,
 ) {
 	repeats := false
 	if once != "" {
-		first, err := remember(ctx, tx, mailbox, hash("once", once))
+		first, err := insertIdentity(ctx, tx, mailbox, hashIdentity("once", once))
 		if err != nil {
 			return false, err
 		}
 		repeats = !first
 	}
-	isNew, err := remember(ctx, tx, mailbox, hash("event", t.ID))
+	isNew, err := insertIdentity(ctx, tx, mailbox, hashIdentity("event", t.ID))
 	if err != nil || !isNew {
 		return false, err
 	}
+
 	if repeats {
 		return false, ErrReplayed
 	}
+
 	tx.Queue(`UPDATE mailbox_provider SET last_event_at = now() WHERE org_id = $1 AND id = $2
 		AND (last_event_at IS NULL OR last_event_at < now() - interval '1 minute')`, tx.Org(), mailbox)
+
 	return true, s.applyEvent(ctx, tx, mailbox, t)
 }
 
-// remember inserts an identity, and reports whether it was not there.
-func remember(ctx context.Context, tx *postgres.Tx, mailbox id.ID, identity []byte) (bool, error) {
+// insertIdentity inserts an identity, and reports whether it was not there.
+func insertIdentity(ctx context.Context, tx *postgres.Tx, mailbox id.ID, identity []byte) (bool, error) {
 	n, err := tx.Exec(ctx, `INSERT INTO provider_event (org_id, mailbox_id, identity, received_at)
 		VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`, tx.Org(), mailbox, identity)
 	if err != nil {
@@ -88,8 +92,9 @@ func (s *Service) applyEvent(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	}
 	e := &effects{
 		mailbox: row.MailboxID, match: ByReferences, email: row, contact: row.ContactID, thread: &row.ThreadID, at: at,
-		code: clean(t.Code, 20), recipient: clean(t.Recipient, maxAddress), diagnostic: clean(t.Diagnostic, 1000),
-		subject: row.Subject, from: fold(row.To), messageID: &row.MessageID,
+		code: cleanText(t.Code, 20), recipient: cleanText(t.Recipient, maxAddress),
+		diagnostic: cleanText(t.Diagnostic, 1000),
+		subject:    row.Subject, from: foldAddress(row.To), messageID: &row.MessageID,
 	}
 	switch t.Kind {
 	case provider.Delivered:
@@ -103,20 +108,21 @@ func (s *Service) applyEvent(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	default:
 		return nil
 	}
-	if err := e.escalate(ctx, tx); err != nil {
+	if err := e.escalateBounce(ctx, tx); err != nil {
 		return err
 	}
-	if err := s.suppress(ctx, tx, e); err != nil {
+	if err := s.suppressAddress(ctx, tx, e); err != nil {
 		return err
 	}
-	return s.follow(ctx, tx, e)
+
+	return s.followUpEmail(ctx, tx, e)
 }
 
 // emailOf returns the email that an event is about, or nil. It is found by its Message-ID, or by the provider's id,
 // which its server returned when it accepted the mail to the recipient.
 func emailOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Event) (*emails.Row, error) {
 	if t.MessageID != "" {
-		found, err := emails.ByMessageIDs(ctx, tx, []string{clean(t.MessageID, 998)})
+		found, err := emails.ByMessageIDs(ctx, tx, []string{cleanText(t.MessageID, 998)})
 		if err != nil {
 			return nil, err
 		}
@@ -127,9 +133,11 @@ func emailOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID, t *provider.Ev
 	if t.Reference == "" || len(t.Reference) > emails.MaxServerID || t.Recipient == "" {
 		return nil, nil //nolint:nilnil // no email
 	}
-	row, err := emails.ByServerID(ctx, tx, mailbox, []string{clean(t.Reference, emails.MaxServerID)})
-	if err != nil || row == nil || fold(row.To) != fold(t.Recipient) {
+
+	row, err := emails.ByServerID(ctx, tx, mailbox, []string{cleanText(t.Reference, emails.MaxServerID)})
+	if err != nil || row == nil || foldAddress(row.To) != foldAddress(t.Recipient) {
 		return nil, err
 	}
+
 	return row, nil
 }

@@ -90,7 +90,7 @@ func ListThreads(ctx context.Context, tx *postgres.Tx, f *Filter, after *record.
 	[]VersionedThread, error,
 ) {
 	tx.Queue(record.Planning)
-	sql, args := listing(tx.Org(), f, after, limit)
+	sql, args := threadsSQL(tx.Org(), f, after, limit)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list threads: %w", err)
@@ -102,8 +102,8 @@ func ListThreads(ctx context.Context, tx *postgres.Tx, f *Filter, after *record.
 	return all, nil
 }
 
-// listing returns the statement of ListThreads. What is joined is read for the threads of the page alone.
-func listing(org id.ID, f *Filter, after *record.Position, limit int) (sql string, args []any) {
+// threadsSQL returns the statement of ListThreads. What is joined is read for the threads of the page alone.
+func threadsSQL(org id.ID, f *Filter, after *record.Position, limit int) (sql string, args []any) {
 	const newestFirst = ` ORDER BY t.last_message_at DESC, t.id DESC`
 	page := `SELECT * FROM thread t WHERE t.org_id = $1` + filterThreads
 	args = []any{org, f.Contact, f.Mailbox, f.Unread, limit}
@@ -116,6 +116,7 @@ func listing(org id.ID, f *Filter, after *record.Position, limit int) (sql strin
 
 // CountThreads returns the number of threads that f matches.
 func CountThreads(ctx context.Context, tx *postgres.Tx, f *Filter) (n int64, err error) {
+	tx.Queue(record.Planning)
 	err = tx.QueryRow(ctx, `SELECT count(*) FROM thread t WHERE t.org_id = $1`+filterThreads,
 		[]any{tx.Org(), f.Contact, f.Mailbox, f.Unread}, &n)
 	if err != nil {
@@ -139,14 +140,17 @@ func GetThread(ctx context.Context, tx *postgres.Tx, thread id.ID) (VersionedThr
 	if err != nil {
 		return VersionedThread{}, nil, fmt.Errorf("read thread: %w", err)
 	}
+
 	sent, err := emails.OfThread(ctx, tx, thread, maxShown)
 	if err != nil {
 		return VersionedThread{}, nil, err
 	}
+
 	received, err := selectRows(ctx, tx, fmt.Sprintf(`thread_id = $2 ORDER BY id DESC LIMIT %d`, maxShown), thread)
 	if err != nil {
 		return VersionedThread{}, nil, err
 	}
+
 	all := make([]Message, 0, len(sent)+len(received))
 	for _, f := range sent {
 		all = append(all, Sent(f))
@@ -162,7 +166,9 @@ func GetThread(ctx context.Context, tx *postgres.Tx, thread id.ID) (VersionedThr
 	case len(all) == 0:
 		return VersionedThread{}, nil, fault.New(fault.NotFound, "There is no such thread.")
 	}
+
 	first, last := all[0], all[len(all)-1]
+
 	return VersionedThread{Edit: 1, Computed: len(all), Thread: Thread{
 		ID: thread, Subject: first.Subject, ContactID: first.ContactID, MailboxID: first.MailboxID,
 		MessageCount: len(all), LastMessageAt: last.ReceivedAt,
@@ -185,6 +191,7 @@ func Sent(f *emails.Full) Message {
 	if c == nil {
 		return m
 	}
+
 	m.From, m.HTML = c.From, c.HTML
 	if c.Text != nil {
 		m.Text, m.ReplyText = *c.Text, *c.Text
@@ -192,6 +199,7 @@ func Sent(f *emails.Full) Message {
 	for _, a := range c.Attachments {
 		m.Attachments = append(m.Attachments, Attachment(a))
 	}
+
 	return m
 }
 
@@ -206,6 +214,7 @@ func MarkThread(ctx context.Context, tx *postgres.Tx, thread id.ID, unread bool,
 	if err != nil {
 		return fmt.Errorf("lock thread: %w", err)
 	}
+
 	if check != nil {
 		if err := check(int64(edit)); err != nil {
 			return err
@@ -213,5 +222,6 @@ func MarkThread(ctx context.Context, tx *postgres.Tx, thread id.ID, unread bool,
 	}
 	tx.Queue(`UPDATE thread SET unread = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2 AND unread <> $3`, tx.Org(),
 		thread, unread)
+
 	return nil
 }

@@ -41,7 +41,7 @@ type Presence struct {
 // the keyset lacks a promoted key.
 func (p *Presence) Enter(ctx context.Context) error {
 	p.id = id.New()
-	if err := p.tell(ctx); err != nil {
+	if err := p.recordPresence(ctx); err != nil {
 		return fmt.Errorf("register process: %w", err)
 	}
 	return nil
@@ -57,12 +57,15 @@ func (p *Presence) Run(ctx context.Context) error {
 			return nil
 		case <-time.After(beat):
 		}
+
 		if !p.Box.Reload() && n%tellEach != 0 && !failing {
 			continue
 		}
+
 		writing, cancel := context.WithTimeout(ctx, beat)
-		err := p.tell(writing)
+		err := p.recordPresence(writing)
 		cancel()
+
 		switch {
 		case errors.Is(err, ErrLacking):
 			return err
@@ -75,23 +78,25 @@ func (p *Presence) Run(ctx context.Context) error {
 	}
 }
 
-// tell writes the process's row and then reads which keys a process must hold. A promotion locks the table, so either
-// the promotion sees the row or tell sees the promotion. A refused process leaves no row.
-func (p *Presence) tell(ctx context.Context) error {
+// recordPresence writes the process's row and then reads which keys a process must hold. A promotion locks the table,
+// so either the promotion sees the row or recordPresence sees the promotion. A refused process leaves no row.
+func (p *Presence) recordPresence(ctx context.Context) error {
 	host, _ := os.Hostname()
 	for again := true; ; again = false {
 		ring := p.Box.Ring()
 		err := p.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-			tx.Queue(tellSQL, p.id, p.Role, host, wide(ring.Keys), int64(ring.Primary))
+			tx.Queue(tellSQL, p.id, p.Role, host, widenIDs(ring.Keys), int64(ring.Primary))
 			rows, err := tx.Query(ctx,
 				`SELECT id FROM sealing_key WHERE promoted_at IS NOT NULL AND retired_at IS NULL`)
 			if err != nil {
 				return err
 			}
+
 			must, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 			if i := slices.IndexFunc(must, func(k int64) bool { return !ring.Holds(uint32(k)) }); err == nil && i >= 0 {
 				return fmt.Errorf("%w (%d)", ErrLacking, must[i])
 			}
+
 			return err
 		})
 		if !again || !errors.Is(err, ErrLacking) || !p.Box.Reload() {
@@ -112,6 +117,7 @@ ON CONFLICT (id) DO UPDATE SET keys = excluded.keys, primary_key = excluded.prim
 func (p *Presence) Leave(ctx context.Context) {
 	writing, cancel := context.WithTimeout(ctx, beat)
 	defer cancel()
+
 	err := p.System.Tx(writing, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`DELETE FROM process WHERE id = $1 OR seen_at < now() - interval '1 day'`, p.id)
 		return nil
@@ -121,7 +127,7 @@ func (p *Presence) Leave(ctx context.Context) {
 	}
 }
 
-func wide(keys []uint32) []int64 {
+func widenIDs(keys []uint32) []int64 {
 	out := make([]int64, len(keys))
 	for i, k := range keys {
 		out[i] = int64(k)

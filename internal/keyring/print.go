@@ -21,6 +21,7 @@ func (r Resealer) Print(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+
 	ring := r.Box.Ring()
 	keys := slices.Clone(ring.Keys)
 	for _, u := range uses {
@@ -28,25 +29,32 @@ func (r Resealer) Print(ctx context.Context, out io.Writer) error {
 			keys = append(keys, u.Key)
 		}
 	}
+
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KEY\tSTATE\tSEALED\tWHERE")
+
 	for _, key := range keys {
-		state, n := "opens", int64(0)
+		state := "opens"
+		n := int64(0)
 		var where []string
+
 		switch {
 		case key == ring.Primary:
 			state = "seals"
 		case !ring.Holds(key):
 			state = "missing"
 		}
+
 		for _, u := range uses {
 			if u.Key == key {
 				n += u.Rows
 				where = append(where, fmt.Sprintf("%s %d", u.Column, u.Rows))
 			}
 		}
+
 		fmt.Fprintf(t, "%d\t%s\t%d\t%s\n", key, state, n, strings.Join(where, " "))
 	}
+
 	fmt.Fprintln(t, "\nPROCESS\tHOST\tSEALS WITH\tHOLDS")
 	err = r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx,
@@ -55,6 +63,7 @@ func (r Resealer) Print(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
+
 		var role, host string
 		var primary int64
 		var holds []int64
@@ -62,10 +71,12 @@ func (r Resealer) Print(ctx context.Context, out io.Writer) error {
 			_, err := fmt.Fprintf(t, "%s\t%s\t%d\t%v\n", role, host, primary, holds)
 			return err
 		})
+
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("list processes: %w", err)
 	}
+
 	return t.Flush()
 }

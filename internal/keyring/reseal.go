@@ -50,12 +50,15 @@ func (r Resealer) Pass(ctx context.Context) (anew, shut int, err error) {
 		if c.About == nil {
 			continue
 		}
-		n, m, err := r.column(ctx, c)
-		anew, shut = anew+n, shut+m
+
+		n, m, err := r.resealColumn(ctx, c)
+		anew += n
+		shut += m
 		if err != nil {
 			return anew, shut, fmt.Errorf("reseal %s.%s: %w", c.Table, c.Name, err)
 		}
 	}
+
 	return anew, shut, nil
 }
 
@@ -78,31 +81,38 @@ type sealedRow struct {
 	sealed []byte
 }
 
-func (r Resealer) column(ctx context.Context, c Column) (anew, shut int, err error) {
+func (r Resealer) resealColumn(ctx context.Context, c Column) (anew, shut int, err error) {
 	var after []string
 	for {
-		rows, err := r.read(ctx, c, after)
+		rows, err := r.readOutdated(ctx, c, after)
 		if err != nil || len(rows) == 0 {
 			return anew, shut, err
 		}
+
 		var next []sealedRow // rows to write, with their old ciphertext
 		var fresh [][]byte
+
 		for _, row := range rows {
 			plain, err := r.Box.Open(row.sealed, c.About(row.key))
 			if err != nil {
 				shut++
 				continue
 			}
+
 			sealed, err := r.Box.Seal(plain, c.About(row.key))
 			if err != nil {
 				return anew, shut, err
 			}
-			next, fresh = append(next, row), append(fresh, sealed)
+
+			next = append(next, row)
+			fresh = append(fresh, sealed)
 		}
-		n, err := r.write(ctx, c, next, fresh)
+
+		n, err := r.writeResealed(ctx, c, next, fresh)
 		if err != nil {
 			return anew, shut, err
 		}
+
 		anew += n
 		if after = rows[len(rows)-1].key; len(rows) < batch {
 			return anew, shut, nil
@@ -110,21 +120,26 @@ func (r Resealer) column(ctx context.Context, c Column) (anew, shut int, err err
 	}
 }
 
-// read returns the next rows after the given primary key with a ciphertext of an older encryption key.
-func (r Resealer) read(ctx context.Context, c Column, after []string) (out []sealedRow, err error) {
+// readOutdated returns the next rows after the given primary key with a ciphertext of an older encryption key.
+func (r Resealer) readOutdated(ctx context.Context, c Column, after []string) (out []sealedRow, err error) {
 	args := []any{int64(r.Box.Ring().Primary), batch}
 	var names, texts, bounds []string
+
 	for i, k := range c.Key {
-		names, texts = append(names, k.Name), append(texts, k.Name+"::text")
+		names = append(names, k.Name)
+		texts = append(texts, k.Name+"::text")
 		if after != nil {
 			args = append(args, after[i])
 			bounds = append(bounds, fmt.Sprintf("$%d::text::%s", len(args), k.Type))
 		}
 	}
-	key, where := strings.Join(names, ", "), ""
+
+	key := strings.Join(names, ", ")
+	where := ""
 	if after != nil {
 		where = fmt.Sprintf(" AND (%s) > (%s)", key, strings.Join(bounds, ", "))
 	}
+
 	sql := fmt.Sprintf("SELECT %[1]s, %[2]s FROM %[3]s WHERE %[2]s IS NOT NULL AND sealed_key(%[2]s) <> $1%[4]s "+
 		"ORDER BY %[5]s LIMIT $2",
 		strings.Join(texts, ", "), c.Name, c.Table, where, key)
@@ -133,6 +148,7 @@ func (r Resealer) read(ctx context.Context, c Column, after []string) (out []sea
 		if err != nil {
 			return err
 		}
+
 		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s sealedRow, err error) {
 			s.key = make([]string, len(c.Key))
 			to := make([]any, 0, len(c.Key)+1)
@@ -142,17 +158,20 @@ func (r Resealer) read(ctx context.Context, c Column, after []string) (out []sea
 			err = row.Scan(append(to, &s.sealed)...)
 			return s, err
 		})
+
 		return err
 	})
+
 	return out, err
 }
 
-// write replaces each ciphertext with the resealed one, if the row still has the ciphertext that was read.
-func (r Resealer) write(ctx context.Context, c Column, rows []sealedRow, fresh [][]byte) (anew int, err error) {
+// writeResealed replaces each ciphertext with the resealed one, if the row still has the ciphertext that was read.
+func (r Resealer) writeResealed(ctx context.Context, c Column, rows []sealedRow, fresh [][]byte) (anew int, err error) {
 	var where []string
 	for i, k := range c.Key {
 		where = append(where, fmt.Sprintf("%s = $%d::text::%s", k.Name, i+3, k.Type))
 	}
+
 	sql := fmt.Sprintf("UPDATE %[1]s SET %[2]s = $1 WHERE %[2]s = $2 AND %[3]s", c.Table, c.Name,
 		strings.Join(where, " AND "))
 	err = r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -162,12 +181,15 @@ func (r Resealer) write(ctx context.Context, c Column, rows []sealedRow, fresh [
 			for _, k := range row.key {
 				args = append(args, k)
 			}
+
 			tx.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
 				anew += int(tag.RowsAffected())
 				return nil
 			})
 		}
+
 		return nil
 	})
+
 	return anew, err
 }

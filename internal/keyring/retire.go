@@ -38,17 +38,20 @@ func (r Resealer) Uses(ctx context.Context) (out []Use, err error) {
 			if err != nil {
 				return err
 			}
+
 			var key, n int64
 			_, err = pgx.ForEachRow(rows, []any{&key, &n}, func() error {
 				out = append(out, Use{Column: c.Table + "." + c.Name, Key: uint32(key), Rows: n})
 				return nil
 			})
+
 			return err
 		})
 		if err != nil {
 			return nil, fmt.Errorf("count ciphertexts of %s.%s: %w", c.Table, c.Name, err)
 		}
 	}
+
 	return out, nil
 }
 
@@ -59,6 +62,7 @@ func (r Resealer) Retire(ctx context.Context, keyset Keyset, key uint32) error {
 		if err != nil {
 			return "", err
 		}
+
 		switch ring := box.Ring(); {
 		case !ring.Holds(key):
 			return "", fmt.Errorf("the keyset has no key %d", key)
@@ -67,16 +71,18 @@ func (r Resealer) Retire(ctx context.Context, keyset Keyset, key uint32) error {
 		case ring.Newest() == key:
 			return "", fmt.Errorf("%w: its rotation is unfinished; rotate again", ErrInUse)
 		}
-		if err := r.unused(ctx, key); err != nil {
+
+		if err := r.retireUnused(ctx, key); err != nil {
 			return "", err
 		}
+
 		return secret.Drop(text, key)
 	})
 }
 
-// unused checks that no process and no ciphertext needs the key, and records it as retired. The record comes before the
-// removal, since a process exits when it lacks a promoted key.
-func (r Resealer) unused(ctx context.Context, key uint32) error {
+// retireUnused checks that no process and no ciphertext needs the key, and records it as retired. The record comes
+// before the removal, since a process exits when it lacks a promoted key.
+func (r Resealer) retireUnused(ctx context.Context, key uint32) error {
 	err := r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		var sealers, open int64
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM process
@@ -96,23 +102,28 @@ func (r Resealer) unused(ctx context.Context, key uint32) error {
 		if open > 0 {
 			return fmt.Errorf("%w: %d token refreshes that began under it are still open", ErrInUse, open)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	uses, err := r.Uses(ctx)
 	if err != nil {
 		return err
 	}
+
 	uses = slices.DeleteFunc(uses, func(u Use) bool { return u.Key != key })
 	var where []string
 	for _, u := range uses {
 		where = append(where, fmt.Sprintf("%d in %s", u.Rows, u.Column))
 	}
+
 	if len(where) > 0 {
 		return fmt.Errorf("%w: %s", ErrInUse, strings.Join(where, ", "))
 	}
+
 	return r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE sealing_key SET retired_at = now() WHERE id = $1`, int64(key))
 		return nil

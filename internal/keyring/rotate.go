@@ -77,8 +77,10 @@ func (r Rotation) Rotate(ctx context.Context) (key uint32, promoted bool, err er
 			key = ring.Newest()
 			return text, nil
 		}
+
 		added = true
 		text, key, err = secret.Add(text)
+
 		return text, err
 	})
 	if err != nil {
@@ -93,24 +95,27 @@ func (r Rotation) Rotate(ctx context.Context) (key uint32, promoted bool, err er
 			return key, false, err
 		}
 	}
-	if err := r.await(ctx, key); err != nil {
+	if err := r.awaitHolders(ctx, key); err != nil {
 		return key, false, err
 	}
+
 	err = r.Keyset.Edit(func(text string) (string, error) { return secret.Promote(text, key) })
+
 	return key, err == nil, err
 }
 
-// await waits until every process holds the key, which mark then promotes.
-func (r Rotation) await(ctx context.Context, key uint32) error {
+// awaitHolders waits until every process holds the key, which promoteIfHeld then promotes.
+func (r Rotation) awaitHolders(ctx context.Context, key uint32) error {
 	deadline := time.Now().Add(r.Patience)
 	for {
-		without, err := r.mark(ctx, key)
+		without, err := r.promoteIfHeld(ctx, key)
 		if err != nil || len(without) == 0 {
 			return err
 		}
 		if !r.Keyset.Reaches() || time.Now().After(deadline) {
 			return fmt.Errorf("%w: %s", ErrWaits, strings.Join(without, ", "))
 		}
+
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -119,10 +124,10 @@ func (r Rotation) await(ctx context.Context, key uint32) error {
 	}
 }
 
-// mark returns the processes that lack the key; if there are none, it promotes the key in the same transaction. The
-// table lock keeps processes from entering between the check and the promotion: a process that enters later sees the
-// promotion.
-func (r Rotation) mark(ctx context.Context, key uint32) (without []string, err error) {
+// promoteIfHeld returns the processes that lack the key; if there are none, it promotes the key in the same
+// transaction. The table lock keeps processes from entering between the check and the promotion: a process that enters
+// later sees the promotion.
+func (r Rotation) promoteIfHeld(ctx context.Context, key uint32) (without []string, err error) {
 	err = r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`LOCK TABLE process IN SHARE MODE`)
 		rows, err := tx.Query(ctx, `
@@ -136,11 +141,13 @@ func (r Rotation) mark(ctx context.Context, key uint32) (without []string, err e
 		if without, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(without) > 0 {
 			return err
 		}
+
 		tx.Queue(`INSERT INTO sealing_key (id, promoted_at) VALUES ($1, now())
 			ON CONFLICT (id) DO UPDATE SET promoted_at = coalesce(sealing_key.promoted_at, now())`, int64(key))
 		if r.Promoted == nil {
 			return nil
 		}
+
 		return r.Promoted(ctx, tx)
 	})
 	return without, err

@@ -65,12 +65,12 @@ func (b *breaker) failed(err error) {
 	}
 	b.log.DebugContext(b.stopped, "limiter degraded", "error", err)
 	b.metrics.degraded(true)
-	b.watch()
+	b.startWatch()
 }
 
-// watch starts a goroutine, unless one is running, that probes until Redis is back and has counted what this process
-// admitted alone.
-func (b *breaker) watch() {
+// startWatch starts a goroutine, unless one is running, that probes until Redis is back and has counted what this
+// process admitted alone.
+func (b *breaker) startWatch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.watching || b.closed {
@@ -94,15 +94,15 @@ func (b *breaker) run() {
 				b.log.DebugContext(b.stopped, "limiter restored")
 				b.metrics.degraded(false)
 			}
-			if b.done() {
+			if b.endWatch() {
 				return
 			}
 		}
 	}
 }
 
-// done stops the watch and reports true if the breaker is closed and Redis has counted everything.
-func (b *breaker) done() bool {
+// endWatch stops the watch and reports true if the breaker is closed and Redis has counted everything.
+func (b *breaker) endWatch() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.watching = b.isOpen() || b.owes()
@@ -117,8 +117,8 @@ func (b *breaker) close() {
 	b.watches.Wait()
 }
 
-// settle makes a last attempt to charge what Redis missed. It is called after close.
-func (b *breaker) settle() {
+// chargeRest makes a last attempt to charge what Redis missed. It is called after close.
+func (b *breaker) chargeRest() {
 	if b.owes() {
 		_ = b.recover(context.WithoutCancel(b.stopped))
 	}

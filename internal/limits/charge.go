@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// owe records that Redis may not have counted an admission of the subject at now. The caller must hold the state's
-// lock.
-func (l *local) owe(subject string, s *state, now int64) {
+// recordUncharged records that Redis may not have counted an admission of the subject at now. The caller must hold the
+// state's lock.
+func (l *local) recordUncharged(subject string, s *state, now int64) {
 	s.uncharged.add(now, s.rule.step())
 	l.mu.Lock()
 	l.uncharged[subject] = true
 	l.mu.Unlock()
 }
 
-// owing returns the subjects with admissions that Redis may not have counted.
-func (l *local) owing() []string {
+// unchargedSubjects returns the subjects with admissions that Redis may not have counted.
+func (l *local) unchargedSubjects() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := make([]string, 0, len(l.uncharged))
@@ -26,18 +26,18 @@ func (l *local) owing() []string {
 	return out
 }
 
-// owes reports whether owing returns any subject.
-func (l *local) owes() bool {
+// hasUncharged reports whether owing returns any subject.
+func (l *local) hasUncharged() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.uncharged) > 0
 }
 
-// charge returns the arguments with which the next call of the script charges admissions that Redis may not have
+// beginCharge returns the arguments with which the next call of the script charges admissions that Redis may not have
 // counted: the amount to take from the bucket at now, and the age of each admission of the last window, oldest first,
 // all in us. It returns nil if there are none or another call is charging them. The caller must call charged
 // afterwards.
-func (l *local) charge(subject string, now time.Time) (r Rule, args []any) {
+func (l *local) beginCharge(subject string, now time.Time) (r Rule, args []any) {
 	us := l.us(now)
 	l.subjects.with(subject, func(m map[string]*state) {
 		s := m[subject]
@@ -47,7 +47,7 @@ func (l *local) charge(subject string, now time.Time) (r Rule, args []any) {
 		s.uncharged.trim(us)
 		if s.uncharged.empty(us) {
 			s.uncharged = admissions{}
-			l.paid(subject)
+			l.clearUncharged(subject)
 			return
 		}
 		one := s.uncharged
@@ -60,9 +60,9 @@ func (l *local) charge(subject string, now time.Time) (r Rule, args []any) {
 	return r, args
 }
 
-// charged completes a charge. Admissions that Redis did not confirm are charged again: an admission may be counted
+// endCharge completes a charge. Admissions that Redis did not confirm are charged again: an admission may be counted
 // twice, but never not at all.
-func (l *local) charged(subject string, now time.Time, confirmed bool) {
+func (l *local) endCharge(subject string, now time.Time, confirmed bool) {
 	us := l.us(now)
 	l.subjects.with(subject, func(m map[string]*state) {
 		s := m[subject]
@@ -75,14 +75,14 @@ func (l *local) charged(subject string, now time.Time, confirmed bool) {
 		}
 		s.charging = nil
 		if s.uncharged.empty(us) {
-			l.paid(subject)
+			l.clearUncharged(subject)
 		}
 	})
 }
 
-// late handles the reply to a call that timed out: Redis counted a request that the process then admitted alone, so the
-// request is not charged again.
-func (l *local) late(c *call) {
+// settleLateReply handles the reply to a call that timed out: Redis counted a request that the process then admitted
+// alone, so the request is not charged again.
+func (l *local) settleLateReply(c *call) {
 	l.subjects.with(c.subject, func(m map[string]*state) {
 		if s := m[c.subject]; s != nil && c.alone != 0 {
 			s.uncharged.remove(c.alone, s.rule.step())
@@ -90,8 +90,8 @@ func (l *local) late(c *call) {
 	})
 }
 
-// paid records that the subject has nothing left to charge. The caller must hold the state's lock.
-func (l *local) paid(subject string) {
+// clearUncharged records that the subject has nothing left to charge. The caller must hold the state's lock.
+func (l *local) clearUncharged(subject string) {
 	l.mu.Lock()
 	delete(l.uncharged, subject)
 	l.mu.Unlock()

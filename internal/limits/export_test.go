@@ -33,7 +33,7 @@ func (l *Limiter) RedisClock(key string) {
 }
 
 // Settled reports whether Redis decides, and has counted everything that this process admitted alone.
-func (l *Limiter) Settled() bool { return !l.Open() && !l.local.owes() }
+func (l *Limiter) Settled() bool { return !l.Open() && !l.local.hasUncharged() }
 
 // Last sets how long a lease lasts without a renewal.
 func (l *Leases) Last(life time.Duration) { l.life = life }

@@ -59,7 +59,7 @@ func New(o Options) *Limiter {
 	if c, ok := l.redis.(*redis.Client); ok {
 		l.redis = c.WithTimeout(longest) // await enforces the timeout
 	}
-	l.breaker = newBreaker(o.Log, o.Metrics, l.recover, l.local.owes)
+	l.breaker = newBreaker(o.Log, o.Metrics, l.recover, l.local.hasUncharged)
 	if l.redis != nil {
 		l.ferry = newPipeliner(l.redis, l.breaker, l.arrived)
 	}
@@ -74,7 +74,7 @@ func (l *Limiter) Close() {
 		return
 	}
 	l.ferry.close()
-	l.breaker.settle()
+	l.breaker.chargeRest()
 }
 
 // Take counts one request of the subject, an org's id or another key, and returns the decision. It never fails. An
@@ -82,7 +82,7 @@ func (l *Limiter) Close() {
 func (l *Limiter) Take(_ context.Context, subject string, r Rule) Decision {
 	a := l.newPending(subject, r)
 	// A call that was counted must not end with its request.
-	if a.call != nil && !l.ferry.tryDirect(a.call, l.silent()) { //nolint:contextcheck // see above
+	if a.call != nil && !l.ferry.tryDirect(a.call, l.silenceLimit()) { //nolint:contextcheck // see above
 		a.enqueue()
 	}
 	return a.Wait()
@@ -129,15 +129,15 @@ func (l *Limiter) newPending(subject string, r Rule) *Pending {
 	return a
 }
 
-func (a *Pending) enqueue() {
-	if !a.limiter.ferry.enqueue(a.call) {
-		a.err = errFull
-		a.limiter.arrived(a.call, reply{err: errFull})
+func (p *Pending) enqueue() {
+	if !p.limiter.ferry.enqueue(p.call) {
+		p.err = errFull
+		p.limiter.arrived(p.call, reply{err: errFull})
 	}
 }
 
-// silent returns how long to wait for a silent Redis before the process decides.
-func (l *Limiter) silent() time.Duration {
+// silenceLimit returns how long to wait for a silent Redis before the process decides.
+func (l *Limiter) silenceLimit() time.Duration {
 	if l.breaker.last.Load() == 0 {
 		return max(l.silence, firstContact)
 	}
@@ -145,88 +145,88 @@ func (l *Limiter) silent() time.Duration {
 }
 
 // Wait returns the decision. It must be called once.
-func (a *Pending) Wait() Decision {
-	l := a.limiter
-	if a.known != nil {
-		l.metrics.decided(*a.known, true)
-		return *a.known
+func (p *Pending) Wait() Decision {
+	l := p.limiter
+	if p.known != nil {
+		l.metrics.decided(*p.known, true)
+		return *p.known
 	}
 	var got reply
-	err := a.err
+	err := p.err
 	if err == nil {
-		got, err = a.await()
+		got, err = p.await()
 	}
-	d := a.decide(got, err)
+	d := p.decide(got, err)
 	if !d.Allowed {
-		l.denied.put(a.subject, a.rule, a.began, d)
+		l.denied.put(p.subject, p.rule, p.began, d)
 	}
 	l.metrics.decided(d, false)
-	l.metrics.took(l.clock().Sub(a.began))
+	l.metrics.took(l.clock().Sub(p.began))
 	return d
 }
 
 // decide checks Redis's decision against what the process admitted, or decides alone if there is none.
-func (a *Pending) decide(got reply, err error) (d Decision) {
-	l, owes := a.limiter, false
-	l.local.with(a.subject, a.rule, l.clock(), func(s *state, us int64) {
-		if err != nil && a.call != nil {
+func (p *Pending) decide(got reply, err error) (d Decision) {
+	l, owes := p.limiter, false
+	l.local.with(p.subject, p.rule, l.clock(), func(s *state, us int64) {
+		if err != nil && p.call != nil {
 			select { // the reply may have come since; from now on arrived sees that the process has decided
-			case got = <-a.call.reply:
+			case got = <-p.call.reply:
 				err = got.err
 			default:
 			}
 		}
 		if err == nil {
-			d = s.judge(got.decision(a.rule), l.local.us(a.began), us)
+			d = s.judge(got.decision(p.rule), l.local.us(p.began), us)
 			return
 		}
-		d = s.alone(a.rule, us)
+		d = s.alone(p.rule, us)
 		if !d.Allowed || l.ferry == nil {
 			return
 		}
 		owes = true
-		l.local.owe(a.subject, s, us)
-		if a.call != nil {
-			a.call.alone = us
+		l.local.recordUncharged(p.subject, s, us)
+		if p.call != nil {
+			p.call.alone = us
 		}
 	})
 	if owes {
-		l.breaker.watch()
+		l.breaker.startWatch()
 	}
 	return d
 }
 
 // await waits for Redis's reply. It waits at most patience for a silent Redis. While Redis replies to other calls, or
 // this process is short of CPU time, it waits up to longest: a request decided without Redis is counted twice.
-func (a *Pending) await() (reply, error) {
-	l := a.limiter
+func (p *Pending) await() (reply, error) {
+	l := p.limiter
 	select {
-	case got := <-a.call.reply:
-		return got, l.check(a.call, got.err)
+	case got := <-p.call.reply:
+		return got, l.check(p.call, got.err)
 	default:
 	}
-	silence := l.silent()
+	silence := l.silenceLimit()
 	timer := time.NewTimer(look)
 	defer timer.Stop()
 	for quiet, looked := time.Duration(0), l.breaker.now(); ; {
 		select {
-		case got := <-a.call.reply:
-			return got, l.check(a.call, got.err)
+		case got := <-p.call.reply:
+			return got, l.check(p.call, got.err)
 		case <-timer.C:
 		}
 		runtime.Gosched() // lets a goroutine that has a reply deliver it first
 		select {
-		case got := <-a.call.reply:
-			return got, l.check(a.call, got.err)
+		case got := <-p.call.reply:
+			return got, l.check(p.call, got.err)
 		default:
 		}
 		now := l.breaker.now()
 		if now-looked < look+late {
 			quiet += look
 		}
-		if now-a.since > max(longest, l.silence) || quiet >= silence && !l.breaker.heard(patience) {
-			a.call.left.Store(true)
-			return reply{}, l.check(a.call, errSilent)
+		if now-p.since > max(longest, l.silence) || quiet >= silence && !l.breaker.heard(patience) {
+			p.call.left.Store(true)
+			return reply{}, l.check(p.call, errSilent)
 		}
 		looked = now
 		timer.Reset(look)

@@ -58,38 +58,38 @@ func newPipeliner(c redis.UniversalClient, b *breaker, arrived func(*call, reply
 }
 
 // enqueue queues a call. It reports false if the queue is full.
-func (f *pipeliner) enqueue(c *call) bool { return f.calls.Add(c) }
+func (p *pipeliner) enqueue(c *call) bool { return p.calls.Add(c) }
 
 // tryDirect sends the call immediately, in the caller's goroutine and for at most wait. It reports false if a pipeline
 // is in flight; the caller should then enqueue the call.
-func (f *pipeliner) tryDirect(c *call, wait time.Duration) bool {
+func (p *pipeliner) tryDirect(c *call, wait time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	sent, _ := f.calls.TryAlone(ctx, c)
+	sent, _ := p.calls.TryAlone(ctx, c)
 	return sent
 }
 
 // close waits for the pipelines in flight.
-func (f *pipeliner) close() { f.calls.Close(context.Background()) }
+func (p *pipeliner) close() { p.calls.Close(context.Background()) }
 
 // roundTrip runs the script once for each call with a waiting caller.
-func (f *pipeliner) roundTrip(ctx context.Context, load []*call) error {
+func (p *pipeliner) roundTrip(ctx context.Context, load []*call) error {
 	waiting := load[:0]
 	for _, c := range load {
 		if c.left.Load() {
-			f.arrived(c, reply{err: errLeft})
+			p.arrived(c, reply{err: errLeft})
 			continue
 		}
 		waiting = append(waiting, c)
 	}
 	for len(waiting) > 0 {
-		replies := f.run(ctx, waiting)
-		if ctx.Err() == nil && neverSent(replies[0].err) && f.breaker.heard(patience) {
+		replies := p.run(ctx, waiting)
+		if ctx.Err() == nil && neverSent(replies[0].err) && p.breaker.heard(patience) {
 			continue // calls that were never sent are retried while others get through
 		}
 		for i, c := range waiting {
 			c.reply <- replies[i]
-			f.arrived(c, replies[i])
+			p.arrived(c, replies[i])
 		}
 		break
 	}
@@ -98,8 +98,8 @@ func (f *pipeliner) roundTrip(ctx context.Context, load []*call) error {
 
 // run sends the calls in one pipeline, and sends those that failed because Redis did not have the script again with its
 // text.
-func (f *pipeliner) run(ctx context.Context, calls []*call) []reply {
-	replies := f.send(ctx, calls, f.script.EvalSha)
+func (p *pipeliner) run(ctx context.Context, calls []*call) []reply {
+	replies := p.send(ctx, calls, p.script.EvalSha)
 	var unknown []*call
 	var at []int
 	for i, r := range replies {
@@ -108,7 +108,7 @@ func (f *pipeliner) run(ctx context.Context, calls []*call) []reply {
 		}
 	}
 	if len(unknown) > 0 {
-		for i, r := range f.send(ctx, unknown, f.script.Eval) {
+		for i, r := range p.send(ctx, unknown, p.script.Eval) {
 			replies[at[i]] = r
 		}
 	}
@@ -117,12 +117,12 @@ func (f *pipeliner) run(ctx context.Context, calls []*call) []reply {
 
 type evaluate func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
 
-func (f *pipeliner) send(ctx context.Context, calls []*call, eval evaluate) []reply {
+func (p *pipeliner) send(ctx context.Context, calls []*call, eval evaluate) []reply {
 	cmds := make([]*redis.Cmd, len(calls))
 	if len(calls) == 1 {
-		cmds[0] = eval(ctx, f.redis, []string{calls[0].key}, calls[0].args...)
+		cmds[0] = eval(ctx, p.redis, []string{calls[0].key}, calls[0].args...)
 	} else {
-		pipe := f.redis.Pipeline()
+		pipe := p.redis.Pipeline()
 		for i, c := range calls {
 			cmds[i] = eval(ctx, pipe, []string{c.key}, c.args...)
 		}
@@ -135,7 +135,7 @@ func (f *pipeliner) send(ctx context.Context, calls []*call, eval evaluate) []re
 			err = fmt.Errorf("limiter script returned %d values", len(got))
 		}
 		if err == nil {
-			f.breaker.succeeded()
+			p.breaker.succeeded()
 		}
 		replies[i] = reply{got, err}
 	}

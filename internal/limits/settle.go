@@ -9,7 +9,7 @@ import (
 // newCall returns a call of the script for one request of the subject. It also charges what the process admitted alone.
 func (l *Limiter) newCall(subject string, r Rule, now time.Time) *call {
 	c := &call{subject: subject, key: key(subject), args: l.args(r), reply: make(chan reply, 1)}
-	if _, charges := l.local.charge(subject, now); charges != nil {
+	if _, charges := l.local.beginCharge(subject, now); charges != nil {
 		l.load(c, 1, charges)
 	}
 	return c
@@ -17,7 +17,7 @@ func (l *Limiter) newCall(subject string, r Rule, now time.Time) *call {
 
 // newCharge returns a call without a request, which only charges; nil if there is nothing to charge.
 func (l *Limiter) newCharge(subject string) *call {
-	r, charges := l.local.charge(subject, l.clock())
+	r, charges := l.local.beginCharge(subject, l.clock())
 	if charges == nil {
 		return nil
 	}
@@ -48,10 +48,10 @@ func (l *Limiter) load(c *call, requests int64, charges []any) {
 // arrived handles the outcome of each call, after its caller got it.
 func (l *Limiter) arrived(c *call, got reply) {
 	if c.charges {
-		l.local.charged(c.subject, l.clock(), got.err == nil)
+		l.local.endCharge(c.subject, l.clock(), got.err == nil)
 	}
 	if got.err == nil && got.values[0] == 1 && c.left.Load() {
-		l.local.late(c)
+		l.local.settleLateReply(c)
 	}
 }
 
@@ -76,7 +76,7 @@ func (l *Limiter) recover(ctx context.Context) error {
 
 // settle charges what the process admitted alone, for all subjects, and returns the first error.
 func (l *Limiter) settle(ctx context.Context) (err error) {
-	for chunk := range slices.Chunk(l.local.owing(), boatLoad) {
+	for chunk := range slices.Chunk(l.local.unchargedSubjects(), boatLoad) {
 		calls := make([]*call, 0, len(chunk))
 		for _, subject := range chunk {
 			if c := l.newCharge(subject); c != nil {

@@ -21,18 +21,18 @@ const oldest = 15
 // ErrNoPostgres means that no Postgres that will do is installed, and that none was fetched.
 var ErrNoPostgres = errors.New("no Postgres that will do is installed")
 
-// wanted returns the versions that will do, in words. major is the version that the data directory needs; 0 if any will
-// do.
-func wanted(major int) string {
+// wantedVersions returns the versions that will do, in words. major is the version that the data directory needs; 0 if
+// any will do.
+func wantedVersions(major int) string {
 	if major == 0 {
 		return strconv.Itoa(oldest) + " or later"
 	}
 	return strconv.Itoa(major)
 }
 
-// missing returns an ErrNoPostgres that says how to get one. reasons say why each way to fetch one failed; none if none
-// was tried.
-func missing(major int, reasons ...error) error {
+// missingPostgres returns an ErrNoPostgres that says how to get one. reasons say why each way to fetch one failed; none
+// if none was tried.
+func missingPostgres(major int, reasons ...error) error {
 	var why strings.Builder
 	for _, reason := range reasons {
 		if why.Len() > 0 {
@@ -40,25 +40,28 @@ func missing(major int, reasons ...error) error {
 		}
 		why.WriteString(reason.Error())
 	}
-	text := "no Postgres " + wanted(major) + " is installed"
-	command := remedy(major)
+
+	text := "no Postgres " + wantedVersions(major) + " is installed"
+	command := installCommand(major)
 	if errors.Is(errors.Join(reasons...), debian.ErrTooOld) {
 		command = "Install it"
 	}
 	if why.Len() > 0 {
 		text += " (" + why.String() + ")"
 	}
+
 	return noPostgresError(fmt.Sprintf("%s. %s, or give DATABASE_URL, "+
 		"or set FUNNELWORK_POSTGRES_REPOSITORY to a mirror of %s", text, command, Repository))
 }
 
-// remedy returns the command that installs Postgres on this machine.
-func remedy(major int) string {
+// installCommand returns the command that installs Postgres on this machine.
+func installCommand(major int) string {
 	version := strconv.Itoa(cmp.Or(major, releaseMajor))
 	dpkg := "postgresql"
 	if major != 0 {
 		dpkg += "-" + version
 	}
+
 	for _, one := range []struct{ tool, command string }{
 		{"apt-get", "apt-get install " + dpkg},
 		{"brew", "brew install postgresql@" + version},
@@ -70,6 +73,7 @@ func remedy(major int) string {
 			return "Run `" + one.command + "`"
 		}
 	}
+
 	return "Install it"
 }
 
@@ -80,8 +84,8 @@ func (n noPostgresError) Error() string { return string(n) }
 
 func (noPostgresError) Is(target error) bool { return target == ErrNoPostgres }
 
-// places are where packages put Postgres; PATH comes first.
-func places() []string {
+// installPatterns are where packages put Postgres; PATH comes first.
+func installPatterns() []string {
 	return []string{
 		"/usr/lib/postgresql/*/bin",                            // Debian, Ubuntu
 		"/usr/pgsql-*/bin",                                     // RPM of the Postgres project
@@ -102,48 +106,56 @@ type binaries struct {
 	source  Source
 }
 
-func (b binaries) tool(name string) string { return filepath.Join(b.dir, name) }
+func (b binaries) toolPath(name string) string { return filepath.Join(b.dir, name) }
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[.\w]*)`)
 
-// find searches PATH and then patterns for Postgres. It returns the newest version from `oldest` on, or of the given
-// major version if that is not 0. An installation needs both postgres and initdb.
-func find(ctx context.Context, patterns []string, major int) (binaries, bool) {
+// findInstalled searches PATH and then patterns for Postgres. It returns the newest version from `oldest` on, or of the
+// given major version if that is not 0. An installation needs both postgres and initdb.
+func findInstalled(ctx context.Context, patterns []string, major int) (binaries, bool) {
 	var dirs []string
 	if p, err := exec.LookPath("postgres"); err == nil {
 		if p, err = filepath.EvalSymlinks(p); err == nil {
 			dirs = append(dirs, filepath.Dir(p))
 		}
 	}
+
 	for _, pattern := range patterns {
 		found, _ := filepath.Glob(pattern)
 		dirs = append(dirs, found...)
 	}
+
 	var best binaries
 	for _, dir := range dirs {
-		b, ok := inspect(ctx, dir, "")
-		if ok && b.major > best.major && b.fits(major) {
+		b, ok := inspectBinaries(ctx, dir, "")
+		if ok && b.major > best.major && b.fitsMajor(major) {
 			best = b
 		}
 	}
+
 	return best, best.dir != ""
 }
 
-// fits reports whether b has the given major version or, if that is 0, one from `oldest` on.
-func (b binaries) fits(major int) bool { return b.major >= oldest && (major == 0 || b.major == major) }
+// fitsMajor reports whether b has the given major version or, if that is 0, one from `oldest` on.
+func (b binaries) fitsMajor(major int) bool {
+	return b.major >= oldest && (major == 0 || b.major == major)
+}
 
-// inspect runs the postgres in dir for its version, with libs as environment has it.
-func inspect(ctx context.Context, dir, libs string) (binaries, bool) {
+// inspectBinaries runs the postgres in dir for its version, with libs as serverEnv has it.
+func inspectBinaries(ctx context.Context, dir, libs string) (binaries, bool) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return binaries{}, false
 	}
+
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version")
-	cmd.Env = environment(libs)
+	cmd.Env = serverEnv(libs)
 	out, err := cmd.Output()
 	m := versionLine.FindSubmatch(out)
 	if err != nil || m == nil {
 		return binaries{}, false
 	}
+
 	n, _ := strconv.Atoi(string(m[2]))
+
 	return binaries{dir: dir, version: string(m[1]), major: n, libs: libs, source: Installed}, true
 }

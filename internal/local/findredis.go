@@ -27,35 +27,43 @@ func FindRedis(ctx context.Context, o RedisOptions) (RedisServer, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if path, err := exec.LookPath("redis-server"); err == nil {
 		r := RedisServer{Path: path, Source: Installed}
-		r.report(ctx, o.Log, errNotGiven)
+		r.logServer(ctx, o.Log, errNotGiven)
 		return r, nil
 	}
+
 	dir, err := packagesDir(o.Home)
 	if err != nil {
 		return RedisServer{}, fmt.Errorf("%w: %w", errNoRedis, err)
 	}
+
 	if r, ok := fetchedRedis(ctx, dir); ok {
-		r.report(ctx, o.Log, errNoRedis)
+		r.logServer(ctx, o.Log, errNoRedis)
 		return r, nil
 	}
+
 	if o.NoDownload {
 		return RedisServer{}, errNoRedis
 	}
+
 	if _, err := (debian.Store{Dir: dir, Log: o.Log}).Redis(ctx); err != nil {
 		return RedisServer{}, fmt.Errorf("%w; the distribution's packages: %w", errNoRedis, err)
 	}
+
 	r, ok := fetchedRedis(ctx, dir)
 	if !ok {
 		return RedisServer{}, fmt.Errorf("%w; the distribution's packages: the unpacked one does not run", errNoRedis)
 	}
-	r.report(ctx, o.Log, errNoRedis)
+
+	r.logServer(ctx, o.Log, errNoRedis)
+
 	return r, nil
 }
 
-// report logs which redis-server is used, and why not one of an earlier source.
-func (r RedisServer) report(ctx context.Context, log *slog.Logger, reason error) {
+// logServer logs which redis-server is used, and why not one of an earlier source.
+func (r RedisServer) logServer(ctx context.Context, log *slog.Logger, reason error) {
 	log.InfoContext(ctx, "using Redis", "source", r.Source, "program", r.Path, "reason", reason)
 }
 
@@ -65,11 +73,12 @@ func fetchedRedis(ctx context.Context, dir string) (RedisServer, bool) {
 		libs := tree.Libraries()
 		for _, path := range tree.Glob("usr/bin/redis-server") {
 			cmd := exec.CommandContext(ctx, path, "--version")
-			cmd.Env = environment(libs)
+			cmd.Env = serverEnv(libs)
 			if cmd.Run() == nil {
 				return RedisServer{Path: path, Libraries: libs, Source: Packages}, true
 			}
 		}
 	}
+
 	return RedisServer{}, false
 }

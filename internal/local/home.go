@@ -26,17 +26,21 @@ func OpenHome(dir string) (*Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("home %s: %w", dir, err)
 	}
+
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {
 		mode = 0o711 // the servers' user must be able to reach its own directories
 	}
+
 	if err := os.MkdirAll(abs, mode); err != nil {
 		return nil, fmt.Errorf("home cannot be made: %w", err)
 	}
+
 	f, err := os.OpenFile(filepath.Join(abs, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("home is not writable: %w", err)
 	}
+
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := io.ReadAll(io.LimitReader(f, 20))
 		_ = f.Close()
@@ -45,13 +49,16 @@ func OpenHome(dir string) (*Home, error) {
 		}
 		return nil, fmt.Errorf("lock home %s: %w", abs, err)
 	}
+
 	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 	}
+
 	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("home is not writable: %w", err)
 	}
+
 	return &Home{Dir: abs, lock: f}, nil
 }
 
@@ -81,8 +88,8 @@ func Inhabited(dir string) bool {
 	return false
 }
 
-// published returns what the process that holds the home in dir has published in file.
-func published(dir, file string) (string, error) {
+// readPublished returns what the process that holds the home in dir has published in file.
+func readPublished(dir, file string) (string, error) {
 	address, err := os.ReadFile(filepath.Join(dir, file))
 	return string(address), err
 }
@@ -90,13 +97,14 @@ func published(dir, file string) (string, error) {
 // Close releases the home. The servers in it must be stopped first.
 func (h *Home) Close() error { return h.lock.Close() }
 
-// seat returns the directory for the server called name, and the user to run it as (nil: the current one). As root the
-// directory is in the home if that user can reach it, else elsewhere with a pointer `<name>.at` in the home.
-func seat(home, name string) (string, *owner, error) {
+// serverDir returns the directory for the server called name, and the user to run it as (nil: the current one). As root
+// the directory is in the home if that user can reach it, else elsewhere with a pointer `<name>.at` in the home.
+func serverDir(home, name string) (string, *owner, error) {
 	inside := filepath.Join(home, name)
 	if os.Geteuid() != 0 {
 		return inside, nil, os.MkdirAll(inside, 0o700)
 	}
+
 	if at, err := os.ReadFile(inside + ".at"); err == nil {
 		dir := strings.TrimSpace(string(at))
 		u, err := ownerOf(dir)
@@ -105,26 +113,32 @@ func seat(home, name string) (string, *owner, error) {
 		}
 		return dir, u, nil
 	}
+
 	if u, err := ownerOf(inside); err == nil && u.uid != 0 {
 		return inside, u, nil
 	}
-	u, err := unprivileged()
+
+	u, err := unprivilegedUser()
 	if err != nil {
 		return "", nil, err
 	}
-	if reachable(home) {
+
+	if isReachable(home) {
 		if err := os.MkdirAll(inside, 0o700); err != nil {
 			return "", nil, err
 		}
 		return inside, u, os.Chown(inside, u.uid, u.gid)
 	}
+
 	dir, err := makeDir("/var/lib", u)
 	if err != nil {
 		dir, err = makeDir("/tmp", u)
 	}
+
 	if err != nil {
 		return "", nil, err
 	}
+
 	return dir, u, os.WriteFile(inside+".at", []byte(dir+"\n"), 0o600)
 }
 
@@ -137,17 +151,19 @@ func makeDir(parent string, u *owner) (string, error) {
 	return dir, os.Chown(dir, u.uid, u.gid)
 }
 
-// reachable reports whether every user may pass through dir and all directories above it.
-func reachable(dir string) bool {
+// isReachable reports whether every user may pass through dir and all directories above it.
+func isReachable(dir string) bool {
 	for {
 		fi, err := os.Stat(dir)
 		if err != nil || fi.Mode().Perm()&0o001 == 0 {
 			return false
 		}
+
 		up := filepath.Dir(dir)
 		if up == dir {
 			return true
 		}
+
 		dir = up
 	}
 }

@@ -75,44 +75,56 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s, err := place(o.Home, "postgres", o.Fast)
+
+	s, err := chooseSite(o.Home, "postgres", o.Fast)
 	if err != nil {
 		return nil, err
 	}
+
 	data := filepath.Join(s.dir, "data")
 	made := 0
 	if v, err := os.ReadFile(filepath.Join(data, "PG_VERSION")); err == nil {
 		made, _ = strconv.Atoi(strings.TrimSpace(string(v)))
 	}
-	bin, err := o.find(ctx, s.dir, made)
+
+	bin, err := o.findBinaries(ctx, s.dir, made)
 	template := ""
 	if err == nil && made == 0 && o.Template != nil {
-		template, err = o.Template.make(ctx, o, bin)
+		template, err = o.Template.ensureTemplate(ctx, o, bin)
 	}
+
 	if err != nil {
 		s.discard()
 		return nil, err
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+
 	sock, err := s.socketDir(".s.PGSQL.5432")
 	if err != nil {
 		return nil, err
 	}
+
 	// Settings are Postgres's defaults, so that the private server behaves like a given one.
-	args := []string{bin.tool("postgres"), "-D", data, "-c", "cluster_name=funnelwork", "-c", "log_checkpoints=off"}
+	args := []string{
+		bin.toolPath("postgres"), "-D", data, "-c", "cluster_name=funnelwork", "-c",
+		"log_checkpoints=off",
+	}
 	if o.Fast {
 		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
 			"-c", "max_wal_size=256MB", "-c", "max_connections=400") // for a small disk; for many concurrent tests
 	} else {
 		args = append(args, "-c", "fsync=on", "-c", "synchronous_commit=on")
 	}
+
 	query := url.Values{"sslmode": {"disable"}}
 	address := &url.URL{Scheme: "postgres", User: url.User(superuser), Path: "/" + superuser}
 	signal := "INT"
 	if o.Fast && !o.clean {
 		signal = "QUIT"
 	}
+
 	if o.TCP || sock == "" {
 		port, err := freePort()
 		if err != nil {
@@ -124,29 +136,34 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	} else {
 		query.Set("host", sock)
 		query.Set("port", "5432")
-		args = append(args, "-c", "listen_addresses=", "-c", "unix_socket_directories="+quoted(sock), "-p", "5432")
+		args = append(args, "-c", "listen_addresses=", "-c",
+			"unix_socket_directories="+quoteDir(sock), "-p", "5432")
 	}
+
 	p := &Postgres{Version: bin.version, Source: bin.source}
-	p.proc, err = start(ctx,
+	p.proc, err = startProcess(ctx,
 		command{
 			argv: args, dir: s.dir, name: "postgres", user: s.user, signal: signal, remove: s.remove, libs: bin.libs,
 			env: o.Env,
 		},
 		func() error {
-			if err := o.cluster(ctx, bin, s, data, template); err != nil {
+			if err := o.createCluster(ctx, bin, s, data, template); err != nil {
 				return err
 			}
+
 			_ = os.Remove(filepath.Join(data, "postmaster.pid")) // no server holds the lock, so it is stale
 			if sock != "" {
 				_ = os.Remove(filepath.Join(sock, ".s.PGSQL.5432"))
 				_ = os.Remove(filepath.Join(sock, ".s.PGSQL.5432.lock"))
 			}
+
 			return nil
 		})
 	if err != nil {
 		s.discard()
 		return nil, err
 	}
+
 	if address.Host != "" {
 		secret, err := os.ReadFile(filepath.Join(s.dir, "password"))
 		if err != nil {
@@ -154,73 +171,89 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 		}
 		address.User = url.UserPassword(superuser, strings.TrimSpace(string(secret)))
 	}
+
 	address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // pgx does not decode a plus in a path
 	p.URL = address.String()
-	if err := p.proc.ready(ctx, func(ctx context.Context) error { return ensureDatabase(ctx, p.URL) }); err != nil {
+	if err := p.proc.awaitReady(ctx, func(ctx context.Context) error {
+		return ensureDatabase(ctx,
+			p.URL)
+	}); err != nil {
 		return nil, err
 	}
+
 	return p, nil
 }
 
-// quoted returns an entry for a list of directories in a Postgres setting.
-func quoted(dir string) string { return `"` + strings.ReplaceAll(dir, `"`, `""`) + `"` }
+// quoteDir returns an entry for a list of directories in a Postgres setting.
+func quoteDir(dir string) string { return `"` + strings.ReplaceAll(dir, `"`, `""`) + `"` }
 
-// cluster creates the data directory if there is none, as a copy of template if that is not empty. It appears complete
-// or not at all.
-func (o PostgresOptions) cluster(ctx context.Context, bin binaries, s site, data, template string) error {
+// createCluster creates the data directory if there is none, as a copy of template if that is not empty. It appears
+// complete or not at all.
+func (o PostgresOptions) createCluster(ctx context.Context, bin binaries, s site, data,
+	template string,
+) error {
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	// Leftovers of a killed start: its initdb may still be writing there, so what cannot be removed now is removed next
 	// time.
 	old, _ := filepath.Glob(data + ".part*")
 	for _, dir := range old {
 		_ = os.RemoveAll(dir)
 	}
+
 	part := data + ".part-" + rand.Text()[:8]
 	var err error
 	if template == "" {
-		err = initdb(ctx, bin, s, part, o.Fast)
+		err = runInitdb(ctx, bin, s, part, o.Fast)
 	} else {
 		err = copyTree(template, part, s.user)
 	}
+
 	if err != nil {
 		return err
 	}
+
 	return os.Rename(part, data)
 }
 
-func initdb(ctx context.Context, bin binaries, s site, data string, fast bool) error {
+func runInitdb(ctx context.Context, bin binaries, s site, data string, fast bool) error {
 	pw := filepath.Join(s.dir, "password")
 	if _, err := os.Stat(pw); err != nil {
 		if err := os.WriteFile(pw, []byte(rand.Text()+"\n"), 0o600); err != nil {
 			return err
 		}
+
 		if s.user != nil {
 			if err := os.Chown(pw, s.user.uid, s.user.gid); err != nil {
 				return err
 			}
 		}
 	}
+
 	argv := []string{
-		bin.tool("initdb"), "-D", data, "-U", superuser, "--encoding=UTF8", "--no-locale",
+		bin.toolPath("initdb"), "-D", data, "-U", superuser, "--encoding=UTF8", "--no-locale",
 		"--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile=" + pw, "--no-instructions",
 	}
 	if fast {
 		argv = append(argv, "--no-sync")
 	}
+
 	uid := strconv.Itoa(os.Geteuid())
 	if _, err := user.LookupId(uid); err == nil || s.user != nil {
-		return call(ctx, s.dir, s.user, bin.libs, argv...)
+		return runTool(ctx, s.dir, s.user, bin.libs, argv...)
 	}
+
 	// Only initdb insists on a name for its user. Containers may run as a bare number: there it gets a user namespace
 	// in which that number is nobody.
 	inNamespace := append([]string{"unshare", "--user", "--map-user=65534"}, argv...)
-	if err := call(ctx, s.dir, nil, bin.libs, inNamespace...); err != nil {
+	if err := runTool(ctx, s.dir, nil, bin.libs, inNamespace...); err != nil {
 		return fmt.Errorf(
 			"user %s has no name, which initdb requires (set DATABASE_URL, or use a user in /etc/passwd): %w", uid,
 			err)
 	}
+
 	return nil
 }
 
@@ -230,17 +263,22 @@ func ensureDatabase(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+
 	u.Path = "/postgres"
 	conn, err := pgx.Connect(ctx, u.String())
 	if err != nil {
 		return err
 	}
+
 	defer func() { _ = conn.Close(ctx) }()
+
 	var there bool
 	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", superuser).
 		Scan(&there); err != nil || there {
 		return err
 	}
+
 	_, err = conn.Exec(ctx, "CREATE DATABASE "+superuser)
+
 	return err
 }

@@ -49,47 +49,58 @@ type process struct {
 	gone  chan struct{} // closed when none of its processes is left
 }
 
-// start waits until an earlier server of the same directory is gone, runs prepare, and starts the server.
-func start(ctx context.Context, c command, prepare func() error) (*process, error) {
-	lock, err := await(ctx, filepath.Join(c.dir, "server.lock"))
+// startProcess waits until an earlier server of the same directory is gone, runs prepare, and starts the server.
+func startProcess(ctx context.Context, c command, prepare func() error) (*process, error) {
+	lock, err := awaitLock(ctx, filepath.Join(c.dir, "server.lock"))
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { _ = lock.Close() }() // the server keeps its descriptor
+
 	if err := prepare(); err != nil {
 		return nil, err
 	}
+
 	p := &process{log: filepath.Join(c.dir, c.name+".log"), gone: make(chan struct{})}
 	if fi, err := os.Stat(p.log); err == nil && fi.Size() > 8<<20 {
 		_ = os.Rename(p.log, p.log+".1")
 	}
+
 	log, err := os.OpenFile(p.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { _ = log.Close() }()
+
 	p.from, _ = log.Seek(0, io.SeekEnd)
 
 	alive, hold, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { _ = hold.Close() }()
+
 	// Not CommandContext: a context's end would kill the server, and Stop ends it gracefully.
 	args := append([]string{"-c", watchdog, "sh", c.signal, c.remove}, c.argv...)
 	p.cmd = exec.Command("/bin/sh", args...) //nolint:noctx // see above
-	p.cmd.Dir, p.cmd.Env = c.dir, append(environment(c.libs), c.env...)
-	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Dir, p.cmd.Env = c.dir, append(serverEnv(c.libs), c.env...)
+	p.cmd.Stdout = log
+	p.cmd.Stderr = log
 	p.cmd.ExtraFiles = []*os.File{hold, lock}
 	// A separate process group, so that Ctrl-C reaches us and not the server.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.user.credential()}
 	if p.stdin, err = p.cmd.StdinPipe(); err == nil {
 		err = p.cmd.Start()
 	}
+
 	if err != nil {
 		_ = alive.Close()
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
+
 	go func() { // ends with the server; Stop waits for it
 		defer close(p.gone)
 		_, _ = io.Copy(io.Discard, alive)
@@ -97,6 +108,7 @@ func start(ctx context.Context, c command, prepare func() error) (*process, erro
 		_ = p.stdin.Close()
 		_ = p.cmd.Wait()
 	}()
+
 	return p, nil
 }
 
@@ -108,6 +120,7 @@ func (p *process) stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
+
 	// On QUIT Postgres stops immediately and signals its children. KILL ends the rest of the group.
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGQUIT)
 	select {
@@ -116,27 +129,30 @@ func (p *process) stop(ctx context.Context) error {
 		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 		<-p.gone
 	}
+
 	return ctx.Err()
 }
 
-// halt is stop, except that the directory to remove stays for the server's next start.
-func (p *process) halt(ctx context.Context) error {
+// stopKeeping is stop, except that the directory to remove stays for the server's next start.
+func (p *process) stopKeeping(ctx context.Context) error {
 	_, _ = io.WriteString(p.stdin, "keep\n")
 	return p.stop(ctx)
 }
 
-// ready calls probe until it succeeds. If the server ends first, the error quotes its log.
-func (p *process) ready(ctx context.Context, probe func(context.Context) error) error {
+// awaitReady calls probe until it succeeds. If the server ends first, the error quotes its log.
+func (p *process) awaitReady(ctx context.Context, probe func(context.Context) error) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
+
 	for {
 		err := probe(ctx)
 		if err == nil {
 			return nil
 		}
+
 		select {
 		case <-p.gone:
-			return fmt.Errorf("exited during startup: %s", p.complaint())
+			return fmt.Errorf("exited during startup: %s", p.logComplaint())
 		case <-ctx.Done():
 			return errors.Join(fmt.Errorf("not ready in time: %w", err), p.stop(ctx))
 		case <-tick.C:
@@ -144,20 +160,24 @@ func (p *process) ready(ctx context.Context, probe func(context.Context) error) 
 	}
 }
 
-// complaint returns the most informative line of this run's log.
-func (p *process) complaint() string {
+// logComplaint returns the most informative line of this run's log.
+func (p *process) logComplaint() string {
 	f, err := os.Open(p.log)
 	if err != nil {
 		return "no log"
 	}
+
 	defer func() { _ = f.Close() }()
+
 	_, _ = f.Seek(p.from, io.SeekStart)
-	return complaint(f)
+
+	return lastComplaint(f)
 }
 
-// complaint returns the last line with an error, else the last line.
-func complaint(r io.Reader) string {
-	last, best := "no word of why", ""
+// lastComplaint returns the last line with an error, else the last line.
+func lastComplaint(r io.Reader) string {
+	last := "no word of why"
+	best := ""
 	for s := bufio.NewScanner(r); s.Scan(); {
 		last = s.Text()
 		if low := strings.ToLower(last); strings.Contains(low, "fatal") || strings.Contains(low, "panic") ||
@@ -165,25 +185,30 @@ func complaint(r io.Reader) string {
 			best = last
 		}
 	}
+
 	if best != "" {
 		return best
 	}
+
 	return last
 }
 
-// await takes the lock at path, which an earlier server holds while any of its processes lives.
-func await(ctx context.Context, path string) (*os.File, error) {
+// awaitLock takes the lock at path, which an earlier server holds while any of its processes lives.
+func awaitLock(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
+
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			return f, nil
 		}
+
 		select {
 		case <-ctx.Done():
 			_ = f.Close()
@@ -193,9 +218,9 @@ func await(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// environment returns the variables that a server needs, with libs first in LD_LIBRARY_PATH. It excludes secrets in an
+// serverEnv returns the variables that a server needs, with libs first in LD_LIBRARY_PATH. It excludes secrets in an
 // operator's settings, and PGDATA, PGPORT and their kin.
-func environment(libs string) []string {
+func serverEnv(libs string) []string {
 	keep := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}, name)
@@ -209,21 +234,25 @@ func environment(libs string) []string {
 			keep[i] = name + libs + ":" + strings.TrimPrefix(keep[i], name)
 		}
 	}
+
 	return append(keep, "LC_ALL=C", "TZ=UTC")
 }
 
-// call runs a tool to completion as the given user, with libs as environment has it. Its error quotes the tool's last
-// line.
-func call(ctx context.Context, dir string, u *owner, libs string, argv ...string) error {
+// runTool runs a tool to completion as the given user, with libs as serverEnv has it. Its error quotes the tool's
+// last line.
+func runTool(ctx context.Context, dir string, u *owner, libs string, argv ...string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, environment(libs)
+	cmd.Dir, cmd.Env = dir, serverEnv(libs)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: u.credential()}
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", filepath.Base(argv[0]), err, complaint(bytes.NewReader(out)))
+		return fmt.Errorf("%s: %w: %s", filepath.Base(argv[0]), err,
+			lastComplaint(bytes.NewReader(out)))
 	}
+
 	return nil
 }

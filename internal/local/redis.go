@@ -52,48 +52,59 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.Server.Path == "" {
 		server, err := FindRedis(ctx, o)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+
 		if err != nil {
 			return playRedis(ctx, o, err)
 		}
+
 		o.Server = server
 	}
-	s, err := place(o.Home, "redis", true)
+
+	s, err := chooseSite(o.Home, "redis", true)
 	if err != nil {
 		return nil, fmt.Errorf("private Redis: %w", err)
 	}
+
 	r := &Redis{opts: o, site: s, Source: o.Server.Source}
-	if err = r.listen(); err == nil {
+	if err = r.chooseAddress(); err == nil {
 		err = r.Start(ctx)
 	}
+
 	if err != nil {
 		s.discard()
 		return nil, fmt.Errorf("private Redis: %w", err)
 	}
+
 	return r, nil
 }
 
 const socketName = "redis.sock"
 
-// listen chooses the address.
-func (r *Redis) listen() error {
+// chooseAddress chooses the address.
+func (r *Redis) chooseAddress() error {
 	sock, err := r.site.socketDir(socketName)
 	if err != nil {
 		return err
 	}
+
 	if sock != "" && !r.opts.TCP {
 		r.URL = (&url.URL{Scheme: "unix", Path: filepath.Join(sock, socketName)}).String()
 		return nil
 	}
+
 	if r.port, err = freePort(); err != nil {
 		return err
 	}
+
 	r.secret = rand.Text()
 	r.URL = "redis://:" + r.secret + "@127.0.0.1:" + strconv.Itoa(r.port)
+
 	return nil
 }
 
@@ -101,10 +112,12 @@ func (r *Redis) listen() error {
 func (r *Redis) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+
 	opt, err := redis.ParseURL(r.URL)
 	if err != nil {
 		return err
 	}
+
 	argv := []string{
 		r.opts.Server.Path, "--dir", r.site.dir, "--daemonize", "no",
 		"--appendonly", "yes", "--appendfsync", "everysec",
@@ -116,11 +129,12 @@ func (r *Redis) Start(ctx context.Context) error {
 	} else {
 		argv = append(argv, "--requirepass", r.secret)
 	}
+
 	c := command{
 		argv: argv, dir: r.site.dir, name: "redis", user: r.site.user, signal: "INT", remove: r.site.remove,
 		libs: r.opts.Server.Libraries,
 	}
-	r.proc, err = start(ctx, c, func() error {
+	r.proc, err = startProcess(ctx, c, func() error {
 		if r.port == 0 {
 			_ = os.Remove(opt.Addr)
 		}
@@ -129,21 +143,26 @@ func (r *Redis) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	client := redis.NewClient(opt)
 	defer func() { _ = client.Close() }()
-	if err := r.proc.ready(ctx, func(ctx context.Context) error { return client.Ping(ctx).Err() }); err != nil {
+
+	if err := r.proc.awaitReady(ctx, func(ctx context.Context) error { return client.Ping(ctx).Err() }); err != nil {
 		return err
 	}
+
 	info, err := client.InfoMap(ctx, "server").Result()
 	if err != nil {
 		return err
 	}
+
 	r.pid, err = strconv.Atoi(info["Server"]["process_id"])
+
 	return err
 }
 
 // Halt ends the server so that Start can continue it. It does not support the in-process server.
-func (r *Redis) Halt(ctx context.Context) error { return r.proc.halt(ctx) }
+func (r *Redis) Halt(ctx context.Context) error { return r.proc.stopKeeping(ctx) }
 
 // Stop saves the contents and ends the server.
 func (r *Redis) Stop(ctx context.Context) error {
@@ -152,8 +171,10 @@ func (r *Redis) Stop(ctx context.Context) error {
 		r.mini.Close()
 		return nil
 	}
+
 	err := r.proc.stop(ctx)
 	r.site.discard()
+
 	return err
 }
 
@@ -170,13 +191,17 @@ func playRedis(ctx context.Context, o RedisOptions, reason error) (*Redis, error
 	if err := m.StartAddr("127.0.0.1:0"); err != nil {
 		return nil, fmt.Errorf("in-process Redis: %w", err)
 	}
+
 	o.Log.WarnContext(ctx,
 		"no redis-server found: using an in-process Redis, for trials only; queued work is kept in Postgres",
 		"reason", reason)
-	stop, wg := make(chan struct{}), sync.WaitGroup{}
+	stop := make(chan struct{})
+	wg := sync.WaitGroup{}
 	wg.Go(func() {
-		tick, last := time.NewTicker(time.Second), time.Now()
+		tick := time.NewTicker(time.Second)
+		last := time.Now()
 		defer tick.Stop()
+
 		for {
 			select {
 			case <-stop:
@@ -187,6 +212,7 @@ func playRedis(ctx context.Context, o RedisOptions, reason error) (*Redis, error
 			}
 		}
 	})
+
 	return &Redis{
 		URL: "redis://:" + secret + "@" + m.Addr(), InProcess: true, Source: InProcess, opts: o, mini: m,
 		stopClock: sync.OnceFunc(func() {

@@ -40,34 +40,44 @@ func Start(ctx context.Context, w Wanted) (*Servers, error) {
 	if s.home, err = OpenHome(w.Home); err != nil {
 		if errors.Is(err, ErrInUse) && w.NoRedis {
 			for file, to := range map[string]*string{databaseURL: &s.DatabaseURL, redisURL: &s.RedisURL} {
-				if address, unknown := published(w.Home, file); unknown == nil && *to == "" {
+				if address, unknown := readPublished(w.Home, file); unknown == nil && *to == "" {
 					*to = address
 				}
 			}
+
 			if s.DatabaseURL != "" {
 				return s, nil
 			}
 		}
+
 		return nil, err
 	}
+
 	if s.DatabaseURL == "" {
 		if s.postgres, err = StartPostgres(ctx,
 			PostgresOptions{Home: s.home.Dir, Repository: w.Repository, Log: w.Log}); err == nil {
-			s.DatabaseURL, s.PrivatePostgres, s.PostgresSource = s.postgres.URL, true, s.postgres.Source
+			s.DatabaseURL = s.postgres.URL
+			s.PrivatePostgres = true
+			s.PostgresSource = s.postgres.Source
 			err = s.home.publish(databaseURL, s.DatabaseURL)
 		}
 	}
+
 	if err == nil && s.RedisURL == "" && !w.NoRedis {
 		if s.redis, err = StartRedis(ctx,
 			RedisOptions{Home: s.home.Dir, NoDownload: w.Repository == "none", Log: w.Log}); err == nil {
-			s.RedisURL, s.PrivateRedis, s.RedisInProcess = s.redis.URL, true, s.redis.InProcess
+			s.RedisURL = s.redis.URL
+			s.PrivateRedis = true
+			s.RedisInProcess = s.redis.InProcess
 			s.RedisSource = s.redis.Source
 			err = s.home.publish(redisURL, s.RedisURL)
 		}
 	}
+
 	if err != nil {
 		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
 	}
+
 	return s, nil
 }
 
@@ -80,13 +90,14 @@ func (s *Servers) Watch(ctx context.Context) error {
 	if s.redis != nil && s.redis.proc != nil {
 		redis = s.redis.proc.gone
 	}
+
 	select {
 	case <-ctx.Done():
 		return nil
 	case <-postgres:
-		return fmt.Errorf("the private Postgres exited: %s", s.postgres.proc.complaint())
+		return fmt.Errorf("the private Postgres exited: %s", s.postgres.proc.logComplaint())
 	case <-redis:
-		return fmt.Errorf("the private Redis exited: %s", s.redis.proc.complaint())
+		return fmt.Errorf("the private Redis exited: %s", s.redis.proc.logComplaint())
 	}
 }
 
@@ -102,5 +113,6 @@ func (s *Servers) Close(ctx context.Context) error {
 	if s.home != nil {
 		errs = append(errs, s.home.Close())
 	}
+
 	return errors.Join(errs...)
 }

@@ -18,48 +18,54 @@ type site struct {
 	remove string // removed with the server
 }
 
-// place returns the site of the server called name: in the home, or, without one, in a new directory that is removed
-// when the server ends. If memory is set, that directory may be in memory.
-func place(home, name string, memory bool) (site, error) {
+// chooseSite returns the site of the server called name: in the home, or, without one, in a new directory that is
+// removed when the server ends. If memory is set, that directory may be in memory.
+func chooseSite(home, name string, memory bool) (site, error) {
 	if home != "" {
-		dir, u, err := seat(home, name)
+		dir, u, err := serverDir(home, name)
 		return site{dir: dir, user: u}, err
 	}
+
 	var u *owner
 	if os.Geteuid() == 0 {
 		var err error
-		if u, err = unprivileged(); err != nil {
+		if u, err = unprivilegedUser(); err != nil {
 			return site{}, err
 		}
 	}
+
 	parents := []string{os.TempDir(), "/tmp", "/var/tmp"}
-	if memory && roomy(shared) {
+	if memory && hasRoom(shared) {
 		parents[0] = shared
 	}
-	dir, err := makeDir(passing(parents, u), u)
+
+	dir, err := makeDir(passingParent(parents, u), u)
+
 	return site{dir: dir, user: u, remove: dir}, err
 }
 
-// passing returns the first of parents in which a directory of the user u fits a socket and can be removed by u, whose
-// watchdog removes it. It returns /tmp if there is none: a /tmp without its usual mode 1777 leaves an empty directory.
-func passing(parents []string, u *owner) string {
+// passingParent returns the first of parents in which a directory of the user u fits a socket and can be removed by u,
+// whose watchdog removes it. It returns /tmp if there is none: a /tmp without its usual mode 1777 leaves an empty
+// directory.
+func passingParent(parents []string, u *owner) string {
 	for _, dir := range parents {
 		fi, err := os.Stat(dir)
 		if err != nil || len(dir) > 60 {
 			continue
 		}
-		if u == nil || reachable(dir) && fi.Mode().Perm()&0o002 != 0 {
+		if u == nil || isReachable(dir) && fi.Mode().Perm()&0o002 != 0 {
 			return dir
 		}
 	}
+
 	return "/tmp"
 }
 
 // shared is an in-memory file system on Linux.
 const shared = "/dev/shm"
 
-// roomy reports whether dir exists and has room for a few servers: a container's often has 64 MB.
-func roomy(dir string) bool {
+// hasRoom reports whether dir exists and has room for a few servers: a container's often has 64 MB.
+func hasRoom(dir string) bool {
 	var fs syscall.Statfs_t
 	return syscall.Statfs(dir, &fs) == nil && fs.Bavail >= 4<<30/uint64(fs.Bsize) // the type differs between systems
 }
@@ -78,16 +84,20 @@ func (s *site) socketDir(name string) (string, error) {
 	if len(filepath.Join(s.dir, name)) <= 103 && !strings.Contains(s.dir, ",") && s.takesSockets(s.dir) {
 		return s.dir, nil
 	}
-	dir, err := makeDir(passing([]string{"/tmp", "/var/tmp"}, s.user), s.user)
+
+	dir, err := makeDir(passingParent([]string{"/tmp", "/var/tmp"}, s.user), s.user)
 	if err != nil {
 		return "", fmt.Errorf("directory for the socket: %w", err)
 	}
+
 	if !s.takesSockets(dir) {
 		return "", os.Remove(dir)
 	}
+
 	if s.remove == "" {
 		s.remove = dir
 	}
+
 	return dir, nil
 }
 
@@ -98,6 +108,7 @@ func (s *site) takesSockets(dir string) bool {
 	if err != nil {
 		return false
 	}
+
 	return l.Close() == nil
 }
 
@@ -112,5 +123,6 @@ func freePort() (int, error) {
 			return port, l.Close()
 		}
 	}
+
 	return 0, fmt.Errorf("no free port: %w", err)
 }

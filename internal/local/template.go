@@ -1,11 +1,13 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,45 +22,70 @@ type Template struct {
 	Prepare func(ctx context.Context, url string) error
 }
 
-// keepTemplate is how long a template is kept that no server was started with.
-const keepTemplate = 48 * time.Hour
+// keepTemplate is how long a template is kept that no server was started with, if there are few. Of more than
+// fewTemplates the older ones are kept for a shorter time: each change of the schema makes new ones.
+const (
+	keepTemplate = 48 * time.Hour
+	fewTemplates = 6
+	keepMany     = time.Hour
+)
 
-// make returns the directory of the template for servers like o. It is made if it is missing.
-func (t *Template) make(ctx context.Context, o PostgresOptions, bin binaries) (string, error) {
+// ensureTemplate returns the directory of the template for servers like o. It is made if it is missing.
+func (t *Template) ensureTemplate(ctx context.Context, o PostgresOptions, bin binaries) (string,
+	error,
+) {
 	kept := filepath.Join(t.Dir, "template-"+bin.version+"-"+t.Key)
-	lock, err := await(ctx, filepath.Join(t.Dir, "template.lock"))
+	lock, err := awaitLock(ctx, filepath.Join(t.Dir, "template.lock"))
 	if err != nil {
 		return "", err
 	}
+
 	defer func() { _ = lock.Close() }()
+
 	now := time.Now()
 	if err := os.Chtimes(kept, now, now); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return kept, err
 	}
-	t.sweep(now)
-	o.Home, o.Template, o.Fast, o.TCP, o.clean = "", nil, true, false, true
+
+	t.removeOld(now)
+	o.Home = ""
+	o.Template = nil
+	o.Fast = true
+	o.TCP = false
+	o.clean = true
 	p, err := StartPostgres(ctx, o)
 	if err != nil {
 		return "", err
 	}
+
 	if err = t.Prepare(ctx, p.URL); err != nil {
 		return "", errors.Join(err, p.Stop(ctx))
 	}
-	err = p.proc.halt(ctx)
+
+	err = p.proc.stopKeeping(ctx)
 	if err == nil {
 		err = copyTree(filepath.Join(p.proc.cmd.Dir, "data"), kept+".part", nil)
 	}
 	if err == nil {
 		err = os.Rename(kept+".part", kept)
 	}
+
 	return kept, errors.Join(err, os.RemoveAll(p.proc.cmd.Dir))
 }
 
-// sweep removes templates that were not used for long.
-func (t *Template) sweep(now time.Time) {
+// removeOld removes templates that were not used for long.
+func (t *Template) removeOld(now time.Time) {
 	all, _ := filepath.Glob(filepath.Join(t.Dir, "template-*-*"))
+	age := map[string]time.Duration{}
 	for _, dir := range all {
-		if fi, err := os.Stat(dir); err == nil && now.Sub(fi.ModTime()) > keepTemplate {
+		if fi, err := os.Stat(dir); err == nil {
+			age[dir] = now.Sub(fi.ModTime())
+		}
+	}
+
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(age[a], age[b]) })
+	for n, dir := range all {
+		if age[dir] > keepTemplate || n >= fewTemplates && age[dir] > keepMany {
 			_ = os.RemoveAll(dir)
 		}
 	}
@@ -69,10 +96,12 @@ func copyTree(from, to string, u *owner) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
+
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
+
 		target := to + strings.TrimPrefix(path, from)
 		if d.IsDir() {
 			err = os.Mkdir(target, 0o700) //nolint:gosec // no other user may enter either directory
@@ -82,9 +111,11 @@ func copyTree(from, to string, u *owner) error {
 				err = os.WriteFile(target, b, 0o600) //nolint:gosec // as above
 			}
 		}
+
 		if err != nil || u == nil {
 			return err
 		}
+
 		return os.Chown(target, u.uid, u.gid) //nolint:gosec // as above
 	})
 }

@@ -23,7 +23,7 @@ const maxRefusals = 5
 // RequestCheck records that a test of a live mailbox was asked for. The caller enqueues the job that makes it. If its
 // inbox could not be read, or a server was silent, the server is called again at once.
 func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (Versioned, error) {
-	row, err := lock(ctx, tx, mailbox, nil)
+	row, err := lockLive(ctx, tx, mailbox, nil)
 	if err != nil {
 		return Versioned{}, err
 	}
@@ -31,7 +31,7 @@ func (s *Service) RequestCheck(ctx context.Context, tx *postgres.Tx, mailbox id.
 	tx.Queue(`UPDATE mailbox SET check_requested_at = now(), computed = computed + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), mailbox)
 	forgetSilence(tx, &row.Value)
-	return versioned(&row), nil
+	return versionedOf(&row), nil
 }
 
 // Check is the result of a test of a mailbox.
@@ -55,6 +55,7 @@ func (s *Service) Checked(ctx context.Context, tx *postgres.Tx, mailbox id.ID, c
 	if m.Status == Unverified {
 		if m.reason = c.Failure; c.Failure == "" {
 			m.Status = Active
+			queueDue(tx, mailbox)
 		}
 	}
 	if c.Failure == "" {
@@ -71,9 +72,11 @@ func (s *Service) Checked(ctx context.Context, tx *postgres.Tx, mailbox id.ID, c
 	} else if _, _, err := Silent(ctx, tx, mailbox, Submission, c.Silence); err != nil {
 		return err
 	}
+
 	if c.Refused {
 		return s.SignInRefused(ctx, tx, mailbox)
 	}
+
 	return nil
 }
 
@@ -93,12 +96,15 @@ func (s *Service) SignInRefused(ctx context.Context, tx *postgres.Tx, mailbox id
 	if setState(tx, m); !disabled {
 		return nil
 	}
+
 	return events.Announce(ctx, tx, events.MailboxDisabled{Mailbox: m.Shown(time.Now())})
 }
 
-// SignInAccepted queues forgetting the sign-ins that the server of m had refused when m was read.
+// SignInAccepted queues forgetting the sign-ins, and the mails for their sender, that the server of m had refused when
+// m was read.
 func SignInAccepted(tx *postgres.Tx, m *Sending) {
 	if m.refused {
-		tx.Queue(`UPDATE mailbox SET auth_refusals = 0 WHERE org_id = $1 AND id = $2`, tx.Org(), m.ID)
+		tx.Queue(`UPDATE mailbox SET auth_refusals = 0, refusals = 0, refusal_reply = '' WHERE org_id = $1 AND id = $2`,
+			tx.Org(), m.ID)
 	}
 }

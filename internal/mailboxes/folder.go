@@ -55,7 +55,9 @@ func FolderOf(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (*Folder, err
 	if err != nil {
 		return nil, fmt.Errorf("read folder: %w", err)
 	}
+
 	f.UIDValidity, f.UIDNext = uint32(valid), uint32(next)
+
 	return f, nil
 }
 
@@ -121,17 +123,17 @@ func ClaimFolders(ctx context.Context, system *postgres.Tx, limit int) ([]Due, e
 	return all, nil
 }
 
-// readable reports whether the mailbox is read by IMAP.
-func (m *stored) readable() bool {
+// isReadable reports whether the mailbox is read by IMAP.
+func (m *stored) isReadable() bool {
 	return m.imap.name != "" || m.Kind == Google || m.Kind == Microsoft
 }
 
 // openFolder queues that the mailbox is read from now on, or no longer. With again, its folder is read from the start.
 func openFolder(tx *postgres.Tx, m *stored, again bool) {
-	if again || !m.readable() {
+	if again || !m.isReadable() {
 		tx.Queue(`DELETE FROM mailbox_folder WHERE org_id = $1 AND mailbox_id = $2`, tx.Org(), m.ID)
 	}
-	if m.readable() {
+	if m.isReadable() {
 		tx.Queue(`INSERT INTO mailbox_folder (org_id, mailbox_id, folder, next_sync_at) VALUES ($1, $2, $3, now())
 			ON CONFLICT (org_id, mailbox_id, folder) DO UPDATE SET next_sync_at = now(), failures = 0`, tx.Org(),
 			m.ID, inbox)

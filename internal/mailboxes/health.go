@@ -30,23 +30,25 @@ const (
 // Health is what became of the last 200 mails of a mailbox.
 type Health struct{ Sent, Bounced, Complained int }
 
-// poor reports whether the ramp must not grow.
-func (h Health) poor() bool { return h.bounces() > halveBounces || h.complaints() > halveComplaint }
+// isPoor reports whether the ramp must not grow.
+func (h Health) isPoor() bool {
+	return h.bounceRate() > halveBounces || h.complaintRate() > halveComplaint
+}
 
-// stop returns the reason to disable the mailbox, or "".
-func (h Health) stop() string {
+// stopReason returns the reason to disable the mailbox, or "".
+func (h Health) stopReason() string {
 	switch {
-	case h.bounces() >= stopBounces:
+	case h.bounceRate() >= stopBounces:
 		return BadBounces
-	case h.Complained >= stopComplaints && h.complaints() >= stopComplaint:
+	case h.Complained >= stopComplaints && h.complaintRate() >= stopComplaint:
 		return BadComplaints
 	}
 	return ""
 }
 
-func (h Health) bounces() float64 { return float64(h.Bounced) / float64(max(h.Sent, leastSample)) }
+func (h Health) bounceRate() float64 { return float64(h.Bounced) / float64(max(h.Sent, leastSample)) }
 
-func (h Health) complaints() float64 {
+func (h Health) complaintRate() float64 {
 	return float64(h.Complained) / float64(max(h.Sent, leastSample))
 }
 
@@ -69,14 +71,16 @@ func Judge(ctx context.Context, tx *postgres.Tx, mailbox id.ID, record func() er
 		}
 	}
 	j := judgement{stored: &row.Value}
-	if err := j.read(ctx, tx); err != nil {
+	if err := j.readHealth(ctx, tx); err != nil {
 		return err
 	}
-	disabled := j.interpret()
-	if j.write(tx); disabled {
+
+	disabled := j.applyLimits()
+	if j.queueHealth(tx); disabled {
 		setState(tx, j.stored)
 		return events.Announce(ctx, tx, events.MailboxDisabled{Mailbox: j.Shown(time.Now())})
 	}
+
 	return nil
 }
 
@@ -102,7 +106,7 @@ FROM mailbox m, mailbox_health(m.org_id, m.id, m.health_since) h,
 	(SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date) t (day)
 WHERE m.org_id = $1 AND m.id = $2`
 
-func (j *judgement) read(ctx context.Context, tx *postgres.Tx) error {
+func (j *judgement) readHealth(ctx context.Context, tx *postgres.Tx) error {
 	err := tx.QueryRow(ctx, judgeSQL, []any{tx.Org(), j.ID}, &j.health.Sent, &j.health.Bounced, &j.health.Complained,
 		&j.today, &j.allowed, &j.rampOn, &j.halvedOn, &j.days)
 	if err != nil {
@@ -111,31 +115,33 @@ func (j *judgement) read(ctx context.Context, tx *postgres.Tx) error {
 	return nil
 }
 
-// interpret applies the limits, and reports whether the mailbox is disabled now.
-func (j *judgement) interpret() (disabled bool) {
-	j.grow()
+// applyLimits applies the limits, and reports whether the mailbox is disabled now.
+func (j *judgement) applyLimits() (disabled bool) {
+	j.growRamp()
 	j.sent, j.bounced, j.complained = j.health.Sent, j.health.Bounced, j.health.Complained
-	if j.Kind == Sandbox || !j.health.poor() {
+	if j.Kind == Sandbox || !j.health.isPoor() {
 		return false
 	}
 	if j.halvedOn == nil || j.halvedOn.Before(j.today) {
 		j.allowed, j.halvedOn = max(j.allowed/2, 1), &j.today
 	}
-	reason := j.health.stop()
+	reason := j.health.stopReason()
 	if reason == "" || j.ArchivedAt != nil || j.Status != Active && j.Status != Held {
 		return false
 	}
+
 	j.Status, j.reason, j.HeldUntil = Disabled, reason, nil
+
 	return true
 }
 
-// grow lets the ramp grow by the days that have passed.
-func (j *judgement) grow() {
+// growRamp lets the ramp grow by the days that have passed.
+func (j *judgement) growRamp() {
 	if j.rampStart == nil || j.rampOn != nil && !j.rampOn.Before(j.today) {
 		return
 	}
 	j.rampOn = &j.today
-	if j.days == 0 || j.health.poor() {
+	if j.days == 0 || j.health.isPoor() {
 		return
 	}
 	most := maxCap
@@ -145,8 +151,8 @@ func (j *judgement) grow() {
 	j.allowed = max(min(j.allowed+j.days*j.rampStep, most), min(j.allowed, most))
 }
 
-// write queues the figures and the ramp. The ETag changes with the figures that are shown.
-func (j *judgement) write(tx *postgres.Tx) {
+// queueHealth queues the figures and the ramp. The ETag changes with the figures that are shown.
+func (j *judgement) queueHealth(tx *postgres.Tx) {
 	var allowed *int
 	if j.rampStart != nil {
 		allowed = &j.allowed

@@ -73,16 +73,16 @@ type draft struct {
 	isNew     bool
 }
 
-// fill applies p.
-func (d *draft) fill(p *Patch) {
+// applyPatch applies p.
+func (d *draft) applyPatch(p *Patch) {
 	m := d.m
-	d.address(p)
+	d.applyAddresses(p)
 	d.Required("name", p.Name, &m.Name, form.Name)
 	if m.Name == "" {
 		m.Name = m.FromEmail
 	}
-	text(d.Form, "from_name", p.FromName, &m.FromName, form.Name)
-	d.servers(p)
+	applyText(d.Form, "from_name", p.FromName, &m.FromName, form.Name)
+	d.applyServers(p)
 	d.ID("social_account_id", p.SocialAccountID, &m.SocialAccountID)
 	oauth := m.Kind == Google || m.Kind == Microsoft
 	switch {
@@ -91,8 +91,8 @@ func (d *draft) fill(p *Patch) {
 	case !oauth && m.SocialAccountID != nil:
 		d.Wrong("social_account_id", "not_allowed", "This kind does not sign in with a connected account.")
 	}
-	d.pace(p)
-	d.zone(p)
+	d.applyLimits(p)
+	d.applyTimeZone(p)
 	if t := p.Tracking; t.Set {
 		t.Value.Opens.Apply(&m.Tracking.Opens)
 		t.Value.Clicks.Apply(&m.Tracking.Clicks)
@@ -110,8 +110,8 @@ func (d *draft) fill(p *Patch) {
 	d.ID("owner_id", p.OwnerID, &m.OwnerID)
 }
 
-// address applies from_email and reply_to.
-func (d *draft) address(p *Patch) {
+// applyAddresses applies from_email and reply_to.
+func (d *draft) applyAddresses(p *Patch) {
 	m := d.m
 	if d.Required("from_email", p.FromEmail, &m.FromEmail, maxAddress); p.FromEmail.Set && !p.FromEmail.Null {
 		if !isAddress(m.FromEmail) {
@@ -141,11 +141,11 @@ func isAddress(s string) bool {
 	return strings.Contains(domain, ".")
 }
 
-// pace applies the limits of how much is sent.
-func (d *draft) pace(p *Patch) {
+// applyLimits applies the limits of how much is sent.
+func (d *draft) applyLimits(p *Patch) {
 	m := d.m
-	number(d.Form, "rate_per_second", p.RatePerSecond, &m.RatePerSecond, 1, maxRate)
-	number(d.Form, "daily_cap", p.DailyCap, &m.DailyCap, 1, maxCap)
+	applyOptionalNumber(d.Form, "rate_per_second", p.RatePerSecond, &m.RatePerSecond, 1, maxRate)
+	applyOptionalNumber(d.Form, "daily_cap", p.DailyCap, &m.DailyCap, 1, maxCap)
 	relay := m.RatePerSecond != nil && m.DailyCap == nil
 	if m.DailyCap == nil && m.Kind != Sandbox && m.RatePerSecond == nil {
 		d.Wrong("daily_cap", "required", "Only a mailbox with rate_per_second, or of the kind sandbox, has no cap.")
@@ -154,8 +154,8 @@ func (d *draft) pace(p *Patch) {
 		m.GapSeconds.Min, m.GapSeconds.Max = 0, 0
 	}
 	if g := p.Gap; g.Set && !g.Null {
-		whole(d.Form, "gap_seconds/min", g.Value.Min, &m.GapSeconds.Min, 0, maxGap)
-		whole(d.Form, "gap_seconds/max", g.Value.Max, &m.GapSeconds.Max, 0, maxGap)
+		applyRequiredNumber(d.Form, "gap_seconds/min", g.Value.Min, &m.GapSeconds.Min, 0, maxGap)
+		applyRequiredNumber(d.Form, "gap_seconds/max", g.Value.Max, &m.GapSeconds.Max, 0, maxGap)
 		if m.GapSeconds.Max < m.GapSeconds.Min && g.Value.Max.Set {
 			d.Wrong("gap_seconds/max", "out_of_range", "The longest pause is not shorter than the shortest.")
 		}
@@ -170,24 +170,24 @@ func (d *draft) pace(p *Patch) {
 	case r.Null:
 		m.rampStart = nil
 	case r.Set:
-		number(d.Form, "ramp/start", r.Value.Start, &m.rampStart, 1, maxCap)
-		whole(d.Form, "ramp/step", r.Value.Step, &m.rampStep, 1, maxCap)
+		applyOptionalNumber(d.Form, "ramp/start", r.Value.Start, &m.rampStart, 1, maxCap)
+		applyRequiredNumber(d.Form, "ramp/step", r.Value.Step, &m.rampStep, 1, maxCap)
 		if m.rampStart == nil {
 			d.Wrong("ramp/start", "required", "This field is required.")
 		}
 	}
 }
 
-// zone applies time_zone.
-func (d *draft) zone(p *Patch) {
-	text(d.Form, "time_zone", p.TimeZone, &d.m.zone, form.Name)
+// applyTimeZone applies time_zone.
+func (d *draft) applyTimeZone(p *Patch) {
+	applyText(d.Form, "time_zone", p.TimeZone, &d.m.zone, form.Name)
 	if _, err := time.LoadLocation(d.m.zone); err != nil || d.m.zone == "Local" {
 		d.Wrong("time_zone", "invalid_time_zone", "This is no IANA time zone, such as Europe/Berlin.")
 	}
 }
 
-// text applies a one-line text that null clears to "".
-func text(f *form.Form, field string, in wire.Field[string], at *string, longest int) {
+// applyText applies a one-line text that null clears to "".
+func applyText(f *form.Form, field string, in wire.Field[string], at *string, longest int) {
 	var v *string
 	if f.Optional(field, in, &v, longest); !in.Set {
 		return
@@ -198,32 +198,32 @@ func text(f *form.Form, field string, in wire.Field[string], at *string, longest
 	}
 }
 
-// whole applies a number within bounds that cannot be null.
-func whole(f *form.Form, field string, in wire.Field[int], at *int, least, most int) {
+// applyRequiredNumber applies a number within bounds that cannot be null.
+func applyRequiredNumber(f *form.Form, field string, in wire.Field[int], at *int, least, most int) {
 	switch {
 	case !in.Set:
 	case in.Null:
 		f.Wrong(field, "not_nullable", "This field cannot be null.")
 	case in.Value < least || in.Value > most:
-		f.Wrong(field, "out_of_range", bounds(least, most))
+		f.Wrong(field, "out_of_range", boundsMessage(least, most))
 	default:
 		*at = in.Value
 	}
 }
 
-// number applies a number within bounds that null clears.
-func number(f *form.Form, field string, in wire.Field[int], at **int, least, most int) {
+// applyOptionalNumber applies a number within bounds that null clears.
+func applyOptionalNumber(f *form.Form, field string, in wire.Field[int], at **int, least, most int) {
 	switch {
 	case !in.Set:
 	case in.Null:
 		*at = nil
 	case in.Value < least || in.Value > most:
-		f.Wrong(field, "out_of_range", bounds(least, most))
+		f.Wrong(field, "out_of_range", boundsMessage(least, most))
 	default:
 		*at = &in.Value
 	}
 }
 
-func bounds(least, most int) string {
+func boundsMessage(least, most int) string {
 	return fmt.Sprintf("The number lies between %d and %d.", least, most)
 }

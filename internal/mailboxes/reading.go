@@ -43,11 +43,14 @@ func (s *Service) ForReading(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 	if err != nil {
 		return nil, fmt.Errorf("read mailbox: %w", err)
 	}
-	if m.Password, err = s.open(tx.Org(), mailbox, imapPassword, sealed); err != nil {
+
+	if m.Password, err = s.openPassword(tx.Org(), mailbox, imapPassword, sealed); err != nil {
 		return nil, err
 	}
-	if own, ok := s.own(m.Kind); ok {
+
+	if own, ok := s.ownServersOf(m.Kind); ok {
 		m.Host, m.Port, m.TLS, m.Username = own.IMAP.Host, own.IMAP.Port, own.IMAP.TLS, from
 	}
+
 	return m, nil
 }

@@ -34,6 +34,8 @@ type stored struct {
 	verified, requested       *time.Time // verified_at, check_requested_at
 	checkID                   string
 	authRefusals              int
+	refusals                  int        // of the sender, in a row
+	refusalReply              string     // the last of them
 	slot                      *time.Time // next_slot_at of the row
 	silence                   *silence   // nil: its servers respond
 	full                      *time.Time // when the cap allows the next mail
@@ -46,7 +48,7 @@ const columns = `id, name, kind, from_email, from_folded, from_domain, from_name
 	daily_cap, gap_min, gap_max, rate_per_second, ramp_start, ramp_step, time_zone, track_opens, track_clicks,
 	signature_html, owner_id, status, status_reason, held_until, verified_at, next_slot_at, check_id, checked_at,
 	check_requested_at, sent_proof, auth_refusals, health_sent, health_bounced, health_complained, spf, dkim, dmarc,
-	domain_checked_at, created_at, updated_at, archived_at, computed, mailbox_sent(org_id, id),
+	domain_checked_at, created_at, updated_at, archived_at, computed, refusals, refusal_reply, mailbox_sent(org_id, id),
 	mailbox_full_until(org_id, id, daily_cap), mailbox_sync(org_id, id),
 	mailbox_silent(org_id, id)`
 
@@ -60,8 +62,8 @@ var table = record.Table[stored]{
 			&m.rampStart, &m.rampStep, &m.zone, &m.Tracking.Opens, &m.Tracking.Clicks, &m.SignatureHTML, &m.OwnerID,
 			&m.Status, &m.reason, &m.HeldUntil, &m.verified, &m.slot, &m.checkID, &m.CheckedAt, &m.requested,
 			&m.SentProof, &m.authRefusals, &m.sent, &m.bounced, &m.complained, &m.Domain.SPF, &m.Domain.DKIM,
-			&m.Domain.DMARC, &m.Domain.CheckedAt, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, &m.Computed, &m.Sent24h,
-			&m.full, &m.Sync, &m.silence,
+			&m.Domain.DMARC, &m.Domain.CheckedAt, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, &m.Computed, &m.refusals,
+			&m.refusalReply, &m.Sent24h, &m.full, &m.Sync, &m.silence,
 		}
 	},
 	Stamps: func(m *stored) (*wire.Time, **wire.Time) { return &m.UpdatedAt, &m.ArchivedAt },
@@ -79,11 +81,12 @@ func (m *stored) Shown(now time.Time) Mailbox {
 		out.Status, out.StatusReason, out.HeldUntil = Active, nil, nil
 	}
 	out.NextSlotAt = m.nextSlot(out.Status, now)
-	m.explain(&out, m.full != nil && m.full.After(now))
+	m.setStatusReason(&out, m.full != nil && m.full.After(now))
 	if m.sent > 0 {
 		bounced, complained := float64(m.bounced)/float64(m.sent), float64(m.complained)/float64(m.sent)
 		out.Health = events.MailboxHealth{BounceRate: &bounced, ComplaintRate: &complained}
 	}
+
 	return out
 }
 
@@ -107,7 +110,9 @@ func (m *stored) nextSlot(status string, now time.Time) *wire.Time {
 	if !at.After(now) || status == Unverified || status == Disabled || status == Held && m.HeldUntil == nil {
 		return nil
 	}
+
 	next := wire.At(at)
+
 	return &next
 }
 
@@ -139,7 +144,7 @@ type Versioned struct {
 	Computed int64
 }
 
-func versioned(r *record.Row[stored]) Versioned {
+func versionedOf(r *record.Row[stored]) Versioned {
 	now := time.Now()
 	v := Versioned{Mailbox: r.Value.Shown(now), Edit: r.Edit}
 	h := fnv.New32a()
@@ -154,6 +159,7 @@ func versioned(r *record.Row[stored]) Versioned {
 		_, _ = fmt.Fprint(h, *v.StatusReason, orEmpty(v.StatusDetail), v.NextSyncAt)
 	}
 	v.Computed = int64(r.Value.Computed)<<32 | int64(h.Sum32())
+
 	return v
 }
 
@@ -164,7 +170,7 @@ func (s *Service) Get(ctx context.Context, tx *postgres.Tx, mailbox id.ID, archi
 	if err != nil {
 		return Versioned{}, err
 	}
-	return versioned(&row), nil
+	return versionedOf(&row), nil
 }
 
 // Filter narrows a list of mailboxes. An empty field matches everything.
@@ -173,7 +179,7 @@ type Filter struct {
 	Archived     bool
 }
 
-func (f Filter) query(org id.ID) *record.Query {
+func (f Filter) listQuery(org id.ID) *record.Query {
 	q := record.Where(org, f.Archived)
 	if f.Kind != "" {
 		q.And("kind = " + q.Arg(f.Kind))
@@ -198,20 +204,20 @@ func Position(v Versioned) record.Position {
 func (s *Service) List(ctx context.Context, tx *postgres.Tx, f Filter, after *record.Position, limit int) ([]Versioned,
 	error,
 ) {
-	rows, err := table.List(ctx, tx, f.query(tx.Org()), newest, after, limit)
+	rows, err := table.List(ctx, tx, f.listQuery(tx.Org()), newest, after, limit)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Versioned, len(rows))
 	for i := range rows {
-		out[i] = versioned(&rows[i])
+		out[i] = versionedOf(&rows[i])
 	}
 	return out, nil
 }
 
 // Count returns the number of mailboxes that f matches.
 func (s *Service) Count(ctx context.Context, tx *postgres.Tx, f Filter) (int64, error) {
-	n, err := table.Count(ctx, tx, f.query(tx.Org()))
+	n, err := table.Count(ctx, tx, f.listQuery(tx.Org()))
 	if err != nil {
 		return 0, fmt.Errorf("count mailboxes: %w", err)
 	}

@@ -29,12 +29,15 @@ func Room(ctx context.Context, tx *postgres.Tx, mailbox id.ID, underWay int) (n 
 	if err != nil {
 		return 0, s, fmt.Errorf("read mailbox: %w", err)
 	}
-	if s, stopped := g.stopped(); stopped {
+
+	if s, stopped := g.stoppedSlot(); stopped {
 		return 0, s, nil
 	}
+
 	if g.silent {
 		return 0, Slot{Reason: ServerSilent, At: g.now.Add(silentAgain)}, nil
 	}
+
 	n = most
 	if rate != nil {
 		n = min(most, max(perRate**rate, 1))
@@ -45,7 +48,7 @@ func Room(ctx context.Context, tx *postgres.Tx, mailbox id.ID, underWay int) (n 
 			return 0, Slot{Reason: ByGap, At: *g.nextSlot}, nil
 		}
 	}
-	if limit, reason := g.limit(true); limit > 0 {
+	if limit, reason := g.windowLimit(true); limit > 0 {
 		at, full, err := fullUntil(ctx, tx, mailbox, limit, g.now)
 		if err != nil || full {
 			return 0, Slot{Reason: reason, At: at}, err
@@ -60,6 +63,7 @@ func Room(ctx context.Context, tx *postgres.Tx, mailbox id.ID, underWay int) (n 
 	if n -= underWay; n > 0 {
 		return n, Slot{Free: true}, nil
 	}
+
 	return 0, Slot{Reason: UnderWay}, nil
 }
 

@@ -22,29 +22,29 @@ func Sealed() []keyring.Column {
 	}
 }
 
-// about returns the context that the password of a column is bound to.
-func about(org, mailbox id.ID, column string) string {
+// sealContext returns the context that the password of a column is bound to.
+func sealContext(org, mailbox id.ID, column string) string {
 	return keyring.ByOrgAndID(column)([]string{org.String(), mailbox.String()})
 }
 
-// seal seals a password; an empty one is nil.
-func (s *Service) seal(org, mailbox id.ID, column string, password secret.Text) ([]byte, error) {
+// sealPassword seals a password; an empty one is nil.
+func (s *Service) sealPassword(org, mailbox id.ID, column string, password secret.Text) ([]byte, error) {
 	if password == "" {
 		return nil, nil
 	}
-	sealed, err := s.Box.Seal([]byte(password.Reveal()), about(org, mailbox, column))
+	sealed, err := s.Box.Seal([]byte(password.Reveal()), sealContext(org, mailbox, column))
 	if err != nil {
 		return nil, fmt.Errorf("seal password: %w", err)
 	}
 	return sealed, nil
 }
 
-// open opens a sealed password; nil is "".
-func (s *Service) open(org, mailbox id.ID, column string, sealed []byte) (secret.Text, error) {
+// openPassword opens a sealed password; nil is "".
+func (s *Service) openPassword(org, mailbox id.ID, column string, sealed []byte) (secret.Text, error) {
 	if sealed == nil {
 		return "", nil
 	}
-	plain, err := s.Box.Open(sealed, about(org, mailbox, column))
+	plain, err := s.Box.Open(sealed, sealContext(org, mailbox, column))
 	if err != nil {
 		return "", fmt.Errorf("open password: %w", err)
 	}

@@ -37,13 +37,22 @@ type Sending struct {
 	DailyCap      *int       // nil: none
 	RatePerSecond *int       // nil: none
 	SentProof     bool       // what is absent from its Sent folder was not sent
-	refused       bool       // the server has refused sign-ins since it accepted one
+	refused       bool       // the server has refused sign-ins or the sender since it accepted a mail
 	silent        bool       // the server could not be reached, or did not respond, when it was called last
 }
 
 // MaySend reports whether the mailbox may send now. A hold that has ended counts as active, before the sweep says so.
 func (s *Sending) MaySend(now time.Time) bool {
 	return s.Status == Active || s.Status == Held && s.HeldUntil != nil && !now.Before(*s.HeldUntil)
+}
+
+// WaitedUntil returns when a hold of the mailbox ended that the sweep has not cleared yet; zero: there is none. Mails
+// that were due before waited for it.
+func (s *Sending) WaitedUntil() time.Time {
+	if s.Status == Held && s.HeldUntil != nil {
+		return *s.HeldUntil
+	}
+	return time.Time{}
 }
 
 // ForSending returns a live mailbox of the org of tx with its password. The error is a not_found fault if there is
@@ -59,7 +68,7 @@ func (s *Service) ForSending(ctx context.Context, tx *postgres.Tx, mailbox id.ID
 // QueueForSending queues what ForSending reads, so that it costs the caller no round trip of its own. Once the
 // statements of tx were sent, the function that it returns gives ForSending's results.
 func (s *Service) QueueForSending(tx *postgres.Tx, mailbox id.ID) func() (*Sending, error) {
-	read := s.queue(tx, `= $2`, mailbox)
+	read := s.queueRead(tx, `= $2`, mailbox)
 	return func() (*Sending, error) {
 		m, err := read()
 		if m == nil && err == nil {
@@ -71,20 +80,20 @@ func (s *Service) QueueForSending(tx *postgres.Tx, mailbox id.ID) func() (*Sendi
 
 // QueueForEmail is QueueForSending for the mailbox of an email. The mailbox is nil if there is none.
 func (s *Service) QueueForEmail(tx *postgres.Tx, email id.ID) func() (*Sending, error) {
-	return s.queue(tx, `= (SELECT e.mailbox_id FROM email e WHERE e.org_id = $1 AND e.id = $2)`, email)
+	return s.queueRead(tx, `= (SELECT e.mailbox_id FROM email e WHERE e.org_id = $1 AND e.id = $2)`, email)
 }
 
 // Absent returns the fault of a mailbox that does not exist.
 func Absent() error { return fault.New(fault.NotFound, absent) }
 
-// queue queues reading the live mailbox of which a condition on its id is true, whose argument is $2.
-func (s *Service) queue(tx *postgres.Tx, where string, arg id.ID) func() (*Sending, error) {
+// queueRead queues reading the live mailbox of which a condition on its id is true, whose argument is $2.
+func (s *Service) queueRead(tx *postgres.Tx, where string, arg id.ID) func() (*Sending, error) {
 	m, found, org := &Sending{}, false, tx.Org()
 	var sealed []byte
 	tx.Queue(`
 		SELECT id, kind, smtp_host, smtp_port, smtp_tls, smtp_username, smtp_password, social_account_id, from_email,
 			from_name, from_domain, reply_to, signature_html, time_zone, track_opens, track_clicks, status,
-			status_reason, held_until, daily_cap, rate_per_second, sent_proof, auth_refusals > 0,
+			status_reason, held_until, daily_cap, rate_per_second, sent_proof, auth_refusals + refusals > 0,
 			EXISTS (SELECT FROM mailbox_silence s WHERE s.org_id = mailbox.org_id AND s.mailbox_id = mailbox.id
 				AND s.server = 'smtp')
 		FROM mailbox WHERE org_id = $1 AND archived_at IS NULL AND id `+where, org, arg).
@@ -99,14 +108,15 @@ func (s *Service) queue(tx *postgres.Tx, where string, arg id.ID) func() (*Sendi
 			}
 			return err
 		})
+
 	return func() (_ *Sending, err error) {
 		if !found {
 			return nil, nil //nolint:nilnil // there is none
 		}
-		if m.Password, err = s.open(org, m.ID, smtpPassword, sealed); err != nil {
+		if m.Password, err = s.openPassword(org, m.ID, smtpPassword, sealed); err != nil {
 			return nil, err
 		}
-		if own, ok := s.own(m.Kind); ok {
+		if own, ok := s.ownServersOf(m.Kind); ok {
 			m.Host, m.Port, m.TLS, m.Username = own.SMTP.Host, own.SMTP.Port, own.SMTP.TLS, m.FromEmail
 		}
 		return m, nil
@@ -135,8 +145,8 @@ var ownServers = map[string]OwnServers{
 	Microsoft: {Address{"smtp.office365.com", 587, StartTLS}, Address{"outlook.office365.com", 993, TLS}},
 }
 
-// own returns the servers of a kind that has some of its own.
-func (s *Service) own(kind string) (OwnServers, bool) {
+// ownServersOf returns the servers of a kind that has some of its own.
+func (s *Service) ownServersOf(kind string) (OwnServers, bool) {
 	if s.Own != nil {
 		own, ok := s.Own[kind]
 		return own, ok

@@ -18,17 +18,18 @@ var (
 // implicit is the port of each protocol on which TLS begins with the connection.
 var implicit = map[string]int{"smtp": 465, "imap": 993}
 
-// servers applies smtp and imap.
-func (d *draft) servers(p *Patch) {
+// applyServers applies smtp and imap.
+func (d *draft) applyServers(p *Patch) {
 	m := d.m
 	if m.Kind == SMTP {
-		d.server("smtp", smtpPorts, p.SMTP, &m.smtp, &m.smtpUser, smtpPassword, m.smtpSecret != nil)
+		d.applyServer("smtp", smtpPorts, p.SMTP, &m.smtp, &m.smtpUser, smtpPassword, m.smtpSecret != nil)
 		if m.smtp.name == "" && d.refused == nil {
 			d.Wrong("smtp", "required", "The kind smtp needs a server.")
 		}
-		d.server("imap", imapPorts, p.IMAP, &m.imap, &m.imapUser, imapPassword, m.imapSecret != nil)
+		d.applyServer("imap", imapPorts, p.IMAP, &m.imap, &m.imapUser, imapPassword, m.imapSecret != nil)
 		return
 	}
+
 	for field, in := range map[string]wire.Field[ServerPatch]{"smtp": p.SMTP, "imap": p.IMAP} {
 		if in.Set && !in.Null {
 			d.Wrong(field, "not_allowed", "Only the kind smtp has a server of its own choice.")
@@ -36,9 +37,9 @@ func (d *draft) servers(p *Patch) {
 	}
 }
 
-// server applies one server. sealed reports whether it has a password.
-func (d *draft) server(field string, ports []int, in wire.Field[ServerPatch], at *server, user *string, column string,
-	sealed bool,
+// applyServer applies one server. sealed reports whether it has a password.
+func (d *draft) applyServer(field string, ports []int, in wire.Field[ServerPatch], at *server, user *string,
+	column string, sealed bool,
 ) {
 	if !in.Set {
 		return
@@ -48,17 +49,19 @@ func (d *draft) server(field string, ports []int, in wire.Field[ServerPatch], at
 		d.passwords[column] = ""
 		return
 	}
+
 	p, path := in.Value, field+"/"
 	before := *at
-	text(d.Form, path+"host", p.Host, &at.name, maxHost)
+	applyText(d.Form, path+"host", p.Host, &at.name, maxHost)
 	if at.name == "" {
 		d.Wrong(path+"host", "required", "This field is required.")
 		return
 	}
+
 	if at.port == 0 {
 		at.port, at.tls = ports[0], ""
 	}
-	whole(d.Form, path+"port", p.Port, &at.port, 1, 65535)
+	applyRequiredNumber(d.Form, path+"port", p.Port, &at.port, 1, 65535)
 	if at.tls == "" {
 		if at.tls = StartTLS; at.port == implicit[field] {
 			at.tls = TLS
@@ -68,7 +71,7 @@ func (d *draft) server(field string, ports []int, in wire.Field[ServerPatch], at
 	if at.tls == NoTLS && !d.s.AllowPrivate {
 		d.Wrong(path+"tls", "not_allowed", "A connection without TLS is not allowed.")
 	}
-	text(d.Form, path+"username", p.Username, user, maxAddress)
+	applyText(d.Form, path+"username", p.Username, user, maxAddress)
 	if pw := p.Password; pw.Set {
 		if len(pw.Value) > maxPassword {
 			d.Wrong(path+"password", "too_long", "At most 1000 bytes are allowed.")
@@ -84,15 +87,15 @@ func (d *draft) server(field string, ports []int, in wire.Field[ServerPatch], at
 		d.Wrong(path+"password", "required", "Another server needs the password again.")
 	}
 	if *at != before {
-		d.allowed(path, *at, ports)
+		d.checkAllowed(path, *at, ports)
 	}
 }
 
 // maxHost is the longest name of a host.
 const maxHost = 253
 
-// allowed refuses servers that are not public, and ports that are none of mail.
-func (d *draft) allowed(path string, at server, ports []int) {
+// checkAllowed refuses servers that are not public, and ports that are none of mail.
+func (d *draft) checkAllowed(path string, at server, ports []int) {
 	if d.refused != nil {
 		return
 	}
@@ -118,8 +121,8 @@ func notAllowed(code fault.Code, field, detail string) *fault.Fault {
 	return f
 }
 
-// fault returns the error of the patch, or nil.
-func (d *draft) fault() error {
+// firstFault returns the error of the patch, or nil.
+func (d *draft) firstFault() error {
 	if err := d.Fault(); err != nil {
 		return err
 	}

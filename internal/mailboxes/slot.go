@@ -43,7 +43,7 @@ FROM mailbox WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`
 // mails of sequences and broadcasts; gap, ramp and a silent server hold only those. rate_per_second is TakeRate's.
 func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated bool) (Slot, error) {
 	g, err := readGate(ctx, tx, mailbox, "")
-	if err == nil && g.counts(automated) {
+	if err == nil && g.countsMarked(automated) {
 		g, err = readGate(ctx, tx, mailbox, " FOR UPDATE")
 	}
 	if postgres.None(err) {
@@ -52,16 +52,20 @@ func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated boo
 	if err != nil {
 		return Slot{}, fmt.Errorf("lock mailbox: %w", err)
 	}
-	if s, stopped := g.stopped(); stopped {
+
+	if s, stopped := g.stoppedSlot(); stopped {
 		return s, nil
 	}
+
 	if automated && g.silent {
 		return Slot{Reason: ServerSilent, At: g.now.Add(silentAgain)}, nil
 	}
-	limit, reason := g.limit(automated)
+
+	limit, reason := g.windowLimit(automated)
 	if automated && g.nextSlot != nil && g.now.Before(*g.nextSlot) {
 		return Slot{Reason: ByGap, At: *g.nextSlot}, nil
 	}
+
 	if limit > 0 {
 		at, full, err := fullUntil(ctx, tx, mailbox, limit, g.now)
 		if err != nil || full {
@@ -73,6 +77,7 @@ func TakeSlot(ctx context.Context, tx *postgres.Tx, mailbox id.ID, automated boo
 			+ make_interval(secs => gap_min + random() * (gap_max - gap_min)) WHERE org_id = $1 AND id = $2`,
 			tx.Org(), mailbox)
 	}
+
 	return Slot{Free: true}, nil
 }
 
@@ -107,13 +112,13 @@ func readGate(ctx context.Context, tx *postgres.Tx, mailbox id.ID, lock string) 
 	return g, err
 }
 
-// counts reports whether the slot depends on the mails that were marked before.
-func (g *gate) counts(automated bool) bool {
+// countsMarked reports whether the slot depends on the mails that were marked before.
+func (g *gate) countsMarked(automated bool) bool {
 	return g.cap != nil || automated && (g.ramped || g.gapMax > 0)
 }
 
-// stopped returns the slot of a mailbox that does not send in its state.
-func (g *gate) stopped() (Slot, bool) {
+// stoppedSlot returns the slot of a mailbox that does not send in its state.
+func (g *gate) stoppedSlot() (Slot, bool) {
 	switch {
 	case g.status == Active:
 		return Slot{}, false
@@ -126,8 +131,8 @@ func (g *gate) stopped() (Slot, bool) {
 	}
 }
 
-// limit returns the number of mails in the window, 0 for none, and the reason that it is called by.
-func (g *gate) limit(automated bool) (limit int, reason string) {
+// windowLimit returns the number of mails in the window, 0 for none, and the reason that it is called by.
+func (g *gate) windowLimit(automated bool) (limit int, reason string) {
 	if g.cap != nil {
 		limit, reason = *g.cap, ByCap
 	}
@@ -149,6 +154,7 @@ func fullUntil(ctx context.Context, tx *postgres.Tx, mailbox id.ID, limit int, n
 	if err != nil {
 		return at, false, fmt.Errorf("read marks: %w", err)
 	}
+
 	at = oldest.Add(Window)
 	return at, now.Before(at), nil
 }

@@ -49,6 +49,7 @@ func ParseToken(token string) (org id.ID, hash []byte, ok bool) {
 	if err != nil || len(raw) != tokenBytes {
 		return id.ID{}, nil, false
 	}
+
 	copy(org[:], raw)
 	return org, hashToken(lower), true
 }
@@ -56,7 +57,7 @@ func ParseToken(token string) (org id.ID, hash []byte, ok bool) {
 // RotateToken replaces the token of the mailbox's inbound address, and returns the new one, which is never shown again.
 // The old address takes no mail any more.
 func (s *Service) RotateToken(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (Versioned, string, error) {
-	row, err := lock(ctx, tx, mailbox, nil)
+	row, err := lockLive(ctx, tx, mailbox, nil)
 	if err != nil {
 		return Versioned{}, "", err
 	}
@@ -64,5 +65,5 @@ func (s *Service) RotateToken(ctx context.Context, tx *postgres.Tx, mailbox id.I
 	tx.Queue(`UPDATE mailbox SET inbound_hash = $3, computed = computed + 1 WHERE org_id = $1 AND id = $2`, tx.Org(),
 		mailbox, hash)
 	row.Value.Computed++
-	return versioned(&record.Row[stored]{Value: row.Value, Edit: row.Edit}), token, nil
+	return versionedOf(&record.Row[stored]{Value: row.Value, Edit: row.Edit}), token, nil
 }

@@ -20,7 +20,7 @@ import (
 func (s *Service) Update(ctx context.Context, tx *postgres.Tx, mailbox id.ID, match record.Match, p *Patch,
 	account Account,
 ) (v Versioned, changed bool, err error) {
-	row, err := lock(ctx, tx, mailbox, match)
+	row, err := lockLive(ctx, tx, mailbox, match)
 	if err != nil {
 		return v, false, err
 	}
@@ -29,25 +29,27 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ma
 	if p.Kind.Set && p.Kind.Value != m.Kind {
 		d.Wrong("kind", "read_only", "The kind of a mailbox cannot be changed.")
 	}
-	d.ReadOnly(p.Sent, versioned(&row).Mailbox)
-	d.fill(p)
-	if err = d.fault(); err == nil {
-		err = s.seals(tx, &d)
+	d.ReadOnly(p.Sent, versionedOf(&row).Mailbox)
+	d.applyPatch(p)
+	if err = d.firstFault(); err == nil {
+		err = s.sealPasswords(tx, &d)
 	}
-	if err == nil && m.SocialAccountID != nil && !same(m.SocialAccountID, was.SocialAccountID) {
+	if err == nil && m.SocialAccountID != nil && !isSameID(m.SocialAccountID, was.SocialAccountID) {
 		err = account(ctx, tx, m.Kind, *m.SocialAccountID)
 	}
-	if err == nil && m.OwnerID != nil && !same(m.OwnerID, was.OwnerID) {
+	if err == nil && m.OwnerID != nil && !isSameID(m.OwnerID, was.OwnerID) {
 		err = isMember(ctx, tx, *m.OwnerID)
 	}
 	if err != nil {
 		return v, false, err
 	}
-	if reflect.DeepEqual(m.args(tx.Org()), was.args(tx.Org())) {
-		return versioned(&row), false, nil
+
+	if reflect.DeepEqual(m.editableValues(tx.Org()), was.editableValues(tx.Org())) {
+		return versionedOf(&row), false, nil
 	}
-	if m.connection() != was.connection() || len(d.passwords) > 0 || !same(m.SocialAccountID, was.SocialAccountID) {
-		m.unverify()
+
+	if m.connection() != was.connection() || len(d.passwords) > 0 || !isSameID(m.SocialAccountID, was.SocialAccountID) {
+		m.resetVerification()
 		forgetSilence(tx, m)
 	}
 	if m.domain != was.domain {
@@ -55,9 +57,10 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ma
 	}
 	m.UpdatedAt = wire.Now()
 	row.Edit++
-	if err := s.write(ctx, tx, m); err != nil {
+	if err := s.updateRow(ctx, tx, m); err != nil {
 		return v, false, err
 	}
+
 	read, password := m.reading() != was.reading(), d.passwords[imapPassword] != ""
 	if read || password {
 		openFolder(tx, m, read)
@@ -69,11 +72,12 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, mailbox id.ID, ma
 		tx.Queue(`UPDATE mailbox SET ramp_allowed = NULL, ramp_on = NULL, ramp_halved_on = NULL
 			WHERE org_id = $1 AND id = $2`, tx.Org(), m.ID)
 	}
-	return versioned(&row), true, nil
+
+	return versionedOf(&row), true, nil
 }
 
-// lock returns a live mailbox with its row locked until the end of tx.
-func lock(ctx context.Context, tx *postgres.Tx, mailbox id.ID, match record.Match) (record.Row[stored], error) {
+// lockLive returns a live mailbox with its row locked until the end of tx.
+func lockLive(ctx context.Context, tx *postgres.Tx, mailbox id.ID, match record.Match) (record.Row[stored], error) {
 	row, err := table.Lock(ctx, tx, mailbox, false)
 	if err == nil && match != nil {
 		err = match(int64(row.Edit))
@@ -94,7 +98,7 @@ func (m *stored) connection() connection {
 
 func sameNumber(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
-func same(a, b *id.ID) bool { return a == b || a != nil && b != nil && *a == *b }
+func isSameID(a, b *id.ID) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // reading has what identifies the account that is read.
 type reading struct {
@@ -111,8 +115,8 @@ func (m *stored) reading() reading {
 	return r
 }
 
-// unverify makes the results of the last test void.
-func (m *stored) unverify() {
+// resetVerification makes the results of the last test void.
+func (m *stored) resetVerification() {
 	m.SentProof, m.verified, m.authRefusals, m.requested, m.checkID = false, nil, 0, nil, ""
 	if m.Kind == Sandbox {
 		return
@@ -120,8 +124,8 @@ func (m *stored) unverify() {
 	m.Status, m.reason, m.HeldUntil = Unverified, "", nil
 }
 
-func (s *Service) write(ctx context.Context, tx *postgres.Tx, m *stored) error {
-	if err := taken(ctx, tx, m); err != nil {
+func (s *Service) updateRow(ctx context.Context, tx *postgres.Tx, m *stored) error {
+	if err := findTaken(ctx, tx, m); err != nil {
 		return err
 	}
 	var one int
@@ -130,14 +134,15 @@ func (s *Service) write(ctx context.Context, tx *postgres.Tx, m *stored) error {
 		check_requested_at = $37,
 		check_id = $38, spf = $39, dkim = $40, dmarc = $41, domain_checked_at = $42, updated_at = $43, edit = edit + 1
 		WHERE org_id = $1 AND id = $2 RETURNING 1`,
-		append(m.args(tx.Org()), m.Status, m.reason, m.HeldUntil, m.verified, m.SentProof, m.authRefusals, m.requested,
-			m.checkID, m.Domain.SPF, m.Domain.DKIM, m.Domain.DMARC, m.Domain.CheckedAt, m.UpdatedAt), &one)
+		append(m.editableValues(tx.Org()), m.Status, m.reason, m.HeldUntil, m.verified, m.SentProof, m.authRefusals,
+			m.requested, m.checkID, m.Domain.SPF, m.Domain.DKIM, m.Domain.DMARC, m.Domain.CheckedAt, m.UpdatedAt), &one)
 	if postgres.Violates(err, "mailbox_from") {
 		return fault.New(fault.MailboxExists, addressTaken).Because(err)
 	}
 	if err != nil {
 		return fmt.Errorf("update mailbox: %w", err)
 	}
+
 	return nil
 }
 
@@ -155,7 +160,7 @@ func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (
 		return v, false, err
 	}
 	if row.Value.ArchivedAt != nil {
-		if err := taken(ctx, tx, &row.Value); err != nil {
+		if err := findTaken(ctx, tx, &row.Value); err != nil {
 			return v, false, err
 		}
 	}
@@ -169,8 +174,10 @@ func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (
 		}
 		return v, false, err
 	}
+
 	openFolder(tx, &ch.Row.Value, false)
-	return versioned(&ch.Row), ch.Changed(), nil
+
+	return versionedOf(&ch.Row), ch.Changed(), nil
 }
 
 const addressTaken = "Another mailbox has this address."

@@ -25,6 +25,7 @@ func WaitFor(reason, detail, action string) Wait { return Wait{&reason, &detail,
 type SenderWait struct {
 	Wait
 	Address string // from_email of the mailbox
+	Stopped bool   // the mailbox is held, disabled or unverified
 }
 
 // WaitsOf returns what the automated mail of mailboxes waits for now. Mailboxes whose mail waits for nothing, and
@@ -35,29 +36,33 @@ func WaitsOf(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID]Sende
 	if len(all) == 0 {
 		return out, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT id, from_email, status, status_reason, held_until,
+	rows, err := tx.Query(ctx, `SELECT id, from_email, status, status_reason, held_until, refusal_reply,
 			mailbox_full_until(org_id, id, daily_cap), mailbox_silent(org_id, id)
 		FROM mailbox WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND archived_at IS NULL`, tx.Org(), all)
 	if err != nil {
 		return nil, fmt.Errorf("read mailboxes: %w", err)
 	}
+
 	boxes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m stored, err error) {
-		return m, row.Scan(&m.ID, &m.FromEmail, &m.Status, &m.reason, &m.HeldUntil, &m.full, &m.silence)
+		return m, row.Scan(&m.ID, &m.FromEmail, &m.Status, &m.reason, &m.HeldUntil,
+			&m.refusalReply, &m.full, &m.silence)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read mailboxes: %w", err)
 	}
+
 	now := time.Now()
 	for i := range boxes {
-		if w := boxes[i].wait(now); w.StatusReason != nil {
-			out[boxes[i].ID] = SenderWait{w, boxes[i].FromEmail}
+		if w := boxes[i].waitAt(now); w.StatusReason != nil {
+			out[boxes[i].ID] = SenderWait{w, boxes[i].FromEmail, boxes[i].Status != Active && !boxes[i].heldOver(now)}
 		}
 	}
+
 	return out, nil
 }
 
-// wait returns what the automated mail of m waits for at the given time.
-func (m *stored) wait(now time.Time) Wait {
+// waitAt returns what the automated mail of m waits for at the given time.
+func (m *stored) waitAt(now time.Time) Wait {
 	if m.silence != nil && now.Sub(m.silence.Since.Time) < silentHold {
 		m.silence = nil
 	}

@@ -48,6 +48,34 @@ var whys = map[string]why{
 		"A server of the mailbox does not respond.",
 		"Check that the mail server runs and that the host and the port are right, then test the mailbox.",
 	},
+	SendingLimit: {
+		"The provider's limit of mails is reached. The others wait, and are tried again when it has ended.",
+		"Wait, or set the daily limit of the mailbox below that of the provider, or take a larger plan there.",
+	},
+	SenderNotAllowed: {
+		"The server does not let this account send as the address of the mailbox. Its mails wait.",
+		"Let the provider verify the address, or enter one that belongs to the account, then resume the mailbox.",
+	},
+	RelayDenied: {
+		"The server does not send mails of this account to other servers. Its mails wait.",
+		"Enter the provider's server for outgoing mail with a user name and a password, then resume the mailbox.",
+	},
+	SignInRequired: {
+		"The server takes mails only after a sign-in that it accepts. The mails of the mailbox wait.",
+		"Enter the user name and the password that the provider wants here, such as an app password, then resume it.",
+	},
+	AccountBlocked: {
+		"The provider has blocked the account for sending. Its mails wait.",
+		"Ask the provider to unblock the account, then resume the mailbox.",
+	},
+	DomainUnauthenticated: {
+		"Servers refuse the domain of the mailbox: its SPF, DKIM or DMARC record is missing or wrong. Its mails wait.",
+		"Set the domain's DNS records as the provider says, then resume the mailbox.",
+	},
+	ServerBlocked: {
+		"The server that sends has a bad reputation, is on a block list or has no reverse DNS name. The mails wait.",
+		"Ask the operator of the server to have it removed from the list, then resume the mailbox.",
+	},
 	untested: {
 		"The mailbox was not tested since it was set up.",
 		"Test the mailbox.",
@@ -58,9 +86,9 @@ var whys = map[string]why{
 // untested is the key in whys of an unverified mailbox without a reason.
 const untested = "untested"
 
-// explain sets status_reason, status_detail, status_action and next_sync_at of a mailbox that is shown. A state of the
-// mailbox comes first, then a server that is silent, the cap, and an inbox that cannot be read.
-func (m *stored) explain(out *Mailbox, full bool) {
+// setStatusReason sets status_reason, status_detail, status_action and next_sync_at of a mailbox that is shown. A state
+// of the mailbox comes first, then a server that is silent, the cap, and an inbox that cannot be read.
+func (m *stored) setStatusReason(out *Mailbox, full bool) {
 	if m.Sync != nil {
 		out.NextSyncAt = m.Sync.NextAt
 	} else if m.silence != nil {
@@ -88,6 +116,9 @@ func (m *stored) explain(out *Mailbox, full bool) {
 	}
 	if reason == ServerSilent && m.silence != nil {
 		text.detail = m.silence.Detail
+	}
+	if refusals[reason] && m.refusalReply != "" {
+		text.detail += " The server says: " + m.refusalReply
 	}
 	out.StatusDetail, out.StatusAction = &text.detail, &text.action
 }

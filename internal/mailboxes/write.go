@@ -32,12 +32,12 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, p *Patch, account
 	form.Missing(d.Form, "kind", p.Kind)
 	form.Missing(d.Form, "from_email", p.FromEmail)
 	d.OneOf("kind", p.Kind, &m.Kind, SMTP, Google, Microsoft, Sandbox)
-	if d.fill(p); m.Kind == Sandbox {
+	if d.applyPatch(p); m.Kind == Sandbox {
 		m.Status = Active
 	}
-	err := d.fault()
+	err := d.firstFault()
 	if err == nil {
-		err = s.seals(tx, &d)
+		err = s.sealPasswords(tx, &d)
 	}
 	if err == nil && m.SocialAccountID != nil {
 		err = account(ctx, tx, m.Kind, *m.SocialAccountID)
@@ -48,15 +48,18 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, p *Patch, account
 	if err != nil {
 		return Versioned{}, "", err
 	}
+
 	token, hash := newToken(tx.Org())
-	if err := s.insert(ctx, tx, &m, hash); err != nil {
+	if err := s.insertRow(ctx, tx, &m, hash); err != nil {
 		return Versioned{}, "", err
 	}
+
 	openFolder(tx, &m, false)
 	if m.RatePerSecond != nil {
 		queue.SetKeyRate(tx, m.ID, m.RatePerSecond)
 	}
-	return versioned(&record.Row[stored]{Value: m, Edit: 1}), token, nil
+
+	return versionedOf(&record.Row[stored]{Value: m, Edit: 1}), token, nil
 }
 
 // isMember returns a fault for owner_id unless the user is a member of the org of tx.
@@ -73,11 +76,11 @@ func isMember(ctx context.Context, tx *postgres.Tx, user id.ID) error {
 	return nil
 }
 
-// seals seals the new passwords of a draft.
-func (s *Service) seals(tx *postgres.Tx, d *draft) (err error) {
+// sealPasswords seals the new passwords of a draft.
+func (s *Service) sealPasswords(tx *postgres.Tx, d *draft) (err error) {
 	for column, at := range map[string]*[]byte{smtpPassword: &d.m.smtpSecret, imapPassword: &d.m.imapSecret} {
 		if password, ok := d.passwords[column]; ok {
-			if *at, err = s.seal(tx.Org(), d.m.ID, column, password); err != nil {
+			if *at, err = s.sealPassword(tx.Org(), d.m.ID, column, password); err != nil {
 				return err
 			}
 		}
@@ -85,23 +88,24 @@ func (s *Service) seals(tx *postgres.Tx, d *draft) (err error) {
 	return nil
 }
 
-func (s *Service) insert(ctx context.Context, tx *postgres.Tx, m *stored, inbound []byte) error {
+func (s *Service) insertRow(ctx context.Context, tx *postgres.Tx, m *stored, inbound []byte) error {
 	var made id.ID
 	err := tx.QueryRow(ctx, `
 		INSERT INTO mailbox (org_id, id, `+editable+`, kind, status, inbound_hash, created_at, updated_at)
 		VALUES ($1, $2, `+editableArgs+`, $31, $32, $33, $34, $34)
 		ON CONFLICT (org_id, from_folded) WHERE archived_at IS NULL DO NOTHING RETURNING id`,
-		append(m.args(tx.Org()), m.Kind, m.Status, inbound, m.CreatedAt), &made)
+		append(m.editableValues(tx.Org()), m.Kind, m.Status, inbound, m.CreatedAt), &made)
 	if postgres.None(err) {
-		return cmp.Or(taken(ctx, tx, m), error(fault.New(fault.MailboxExists, addressTaken)))
+		return cmp.Or(findTaken(ctx, tx, m), error(fault.New(fault.MailboxExists, addressTaken)))
 	}
 	if err != nil {
 		return fmt.Errorf("create mailbox: %w", err)
 	}
+
 	return nil
 }
 
-// editable has the columns that a patch changes, and editableArgs their arguments, as args returns them.
+// editable has the columns that a patch changes, and editableArgs their arguments, as editableValues returns them.
 const (
 	editable = `name, from_email, from_folded, from_domain, from_name, reply_to, smtp_host, smtp_port, smtp_tls,
 		smtp_username, smtp_password, imap_host, imap_port, imap_tls, imap_username, imap_password, social_account_id,
@@ -112,7 +116,7 @@ const (
 		$25, $26, $27, $28, $29, $30`
 )
 
-func (m *stored) args(org id.ID) []any {
+func (m *stored) editableValues(org id.ID) []any {
 	return []any{
 		org, m.ID, m.Name, m.FromEmail, m.folded, m.domain, m.FromName, m.ReplyTo, m.smtp.name, m.smtp.port, m.smtp.tls,
 		m.smtpUser, m.smtpSecret, m.imap.name, m.imap.port, m.imap.tls, m.imapUser, m.imapSecret, m.SocialAccountID,
@@ -121,8 +125,8 @@ func (m *stored) args(org id.ID) []any {
 	}
 }
 
-// taken returns the fault for an address that another live mailbox has, or nil.
-func taken(ctx context.Context, tx *postgres.Tx, m *stored) error {
+// findTaken returns the fault for an address that another live mailbox has, or nil.
+func findTaken(ctx context.Context, tx *postgres.Tx, m *stored) error {
 	f := fault.New(fault.MailboxExists, addressTaken)
 	var other id.ID
 	err := tx.QueryRow(ctx, `SELECT id FROM mailbox WHERE org_id = $1 AND from_folded = $2 AND archived_at IS NULL
@@ -133,6 +137,7 @@ func taken(ctx context.Context, tx *postgres.Tx, m *stored) error {
 	case err != nil:
 		return fmt.Errorf("find mailbox by address: %w", err)
 	}
+
 	f.ExistingID = other.String()
 	return f
 }

@@ -23,9 +23,11 @@ func BaseString(method string, u *url.URL, params []Param) string {
 			add(p)
 		}
 	}
+
 	for _, p := range Params(u.Query()) {
 		add(p)
 	}
+
 	slices.SortFunc(pairs, func(a, b Param) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
 	})
@@ -33,6 +35,7 @@ func BaseString(method string, u *url.URL, params []Param) string {
 	for i, p := range pairs {
 		joined[i] = p.Name + "=" + p.Value
 	}
+
 	return strings.ToUpper(method) + "&" + Escape(baseURI(u)) + "&" + Escape(strings.Join(joined, "&"))
 }
 
@@ -50,13 +53,15 @@ func Params(values url.Values) []Param {
 // baseURI returns the base string URI of section 3.4.1.2: scheme and host in lower case, no default port, no query, no
 // fragment.
 func baseURI(u *url.URL) string {
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	scheme := strings.ToLower(u.Scheme)
+	host := strings.ToLower(u.Host)
 	switch scheme {
 	case "http":
 		host = strings.TrimSuffix(host, ":80")
 	case "https":
 		host = strings.TrimSuffix(host, ":443")
 	}
+
 	return scheme + "://" + host + cmp.Or(u.EscapedPath(), "/")
 }
 
@@ -82,5 +87,6 @@ func Escape(s string) string {
 			out.Write([]byte{'%', upperHex[c>>4], upperHex[c&15]})
 		}
 	}
+
 	return out.String()
 }

@@ -26,6 +26,7 @@ func (s Signer) Header(method string, u *url.URL, form url.Values, more ...Param
 	if nonce == nil {
 		nonce = rand.Text
 	}
+
 	own := append([]Param{
 		{"oauth_consumer_key", s.Key},
 		{"oauth_nonce", nonce()},
@@ -36,6 +37,7 @@ func (s Signer) Header(method string, u *url.URL, form url.Values, more ...Param
 	if s.Token != "" {
 		own = append(own, Param{"oauth_token", s.Token})
 	}
+
 	base := BaseString(method, u, slices.Concat(own, Params(form)))
 	own = append(own, Param{"oauth_signature", Signature(base, s.Secret, s.TokenSecret)})
 	slices.SortFunc(own, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
@@ -43,5 +45,6 @@ func (s Signer) Header(method string, u *url.URL, form url.Values, more ...Param
 	for i, p := range own {
 		parts[i] = Escape(p.Name) + `="` + Escape(p.Value) + `"`
 	}
+
 	return "OAuth " + strings.Join(parts, ", ")
 }

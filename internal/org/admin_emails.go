@@ -21,9 +21,11 @@ func AdminEmails(ctx context.Context, tx *postgres.Tx) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read owners and admins: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("read owners and admins: %w", err)
 	}
+
 	return all, nil
 }

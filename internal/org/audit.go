@@ -28,7 +28,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 // Audit writes e to the log of tx's org in tx, so that an action and its entry commit together.
 func Audit(ctx context.Context, tx *postgres.Tx, e Entry) {
 	by := events.OriginOf(ctx)
-	tx.Queue(auditSQL, tx.Org(), id.New(), by.ActorType, by.ActorID, e.Action, e.Target, e.ID, detail(e), by.RequestID)
+	tx.Queue(auditSQL, tx.Org(), id.New(), by.ActorType, by.ActorID, e.Action, e.Target, e.ID,
+		detailJSON(e), by.RequestID)
 }
 
 // AuditEverywhere writes e to the log of every org of user in tx, which runs as System. It is for changes that users
@@ -38,17 +39,20 @@ func AuditEverywhere(ctx context.Context, tx *postgres.Tx, user id.ID, e Entry) 
 	tx.Queue(`
 		INSERT INTO audit_log (org_id, id, actor_type, actor_id, action, target_type, target_id, detail, request_id)
 		SELECT org_id, $2, $3, $4, $5, $6, $7, $8, $9 FROM member WHERE user_id = $1 AND removed_at IS NULL`,
-		user, id.New(), by.ActorType, by.ActorID, e.Action, e.Target, e.ID, detail(e), by.RequestID)
+		user, id.New(), by.ActorType, by.ActorID, e.Action, e.Target, e.ID,
+		detailJSON(e), by.RequestID)
 }
 
-func detail(e Entry) []byte {
+func detailJSON(e Entry) []byte {
 	if len(e.Detail) == 0 {
 		return []byte("{}")
 	}
+
 	b, err := json.Marshal(e.Detail)
 	if err != nil {
 		return []byte("{}")
 	}
+
 	return b
 }
 
@@ -78,12 +82,13 @@ type AuditTarget struct {
 // Acts lists the entries of tx's org that f selects, newest first, beginning after below; a zero below begins at the
 // newest.
 func Acts(ctx context.Context, tx *postgres.Tx, f *ActFilter, below id.ID, limit int) ([]AuditEntry, error) {
-	sql, args := f.list(tx.Org(), below, limit)
+	sql, args := f.listSQL(tx.Org(), below, limit)
 	tx.Queue(planning)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read audit log: %w", err)
 	}
+
 	acts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a AuditEntry, err error) {
 		err = row.Scan(&a.ID, &a.CreatedAt, &a.Actor.Type, &a.Actor.ID, &a.Action, &a.Target.Type, &a.Target.ID,
 			&a.Detail, &a.RequestID)
@@ -92,5 +97,6 @@ func Acts(ctx context.Context, tx *postgres.Tx, f *ActFilter, below id.ID, limit
 	if err != nil {
 		return nil, fmt.Errorf("read audit log: %w", err)
 	}
+
 	return acts, nil
 }

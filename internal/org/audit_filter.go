@@ -28,13 +28,15 @@ const planning = `SELECT set_config('jit', 'off', true), set_config('enable_seqs
 // which sets created_at.
 const clockSkew = time.Minute
 
-// where returns the condition of f. The bounds on id repeat those on created_at in the order of the indexes.
-func (f *ActFilter) where(org id.ID) (sql string, args []any) {
-	sql, args = "org_id = $1", []any{org}
+// whereSQL returns the condition of f. The bounds on id repeat those on created_at in the order of the indexes.
+func (f *ActFilter) whereSQL(org id.ID) (sql string, args []any) {
+	sql = "org_id = $1"
+	args = []any{org}
 	and := func(condition string, value any) {
 		args = append(args, value)
 		sql += " AND " + condition + " $" + strconv.Itoa(len(args))
 	}
+
 	for _, c := range []struct{ condition, value string }{
 		{"actor_id =", f.Actor}, {"action =", f.Action}, {"target_type =", f.TargetType}, {"target_id =", f.Target},
 	} {
@@ -42,6 +44,7 @@ func (f *ActFilter) where(org id.ID) (sql string, args []any) {
 			and(c.condition, c.value)
 		}
 	}
+
 	if !f.After.IsZero() {
 		and("created_at >", f.After)
 		and("id >=", id.Floor(f.After.Add(-clockSkew)))
@@ -50,16 +53,18 @@ func (f *ActFilter) where(org id.ID) (sql string, args []any) {
 		and("created_at <", f.Before)
 		and("id <", id.Floor(f.Before.Add(clockSkew)))
 	}
+
 	return sql, args
 }
 
-// list returns the statement of Acts.
-func (f *ActFilter) list(org, below id.ID, limit int) (sql string, args []any) {
-	where, args := f.where(org)
+// listSQL returns the statement of Acts.
+func (f *ActFilter) listSQL(org, below id.ID, limit int) (sql string, args []any) {
+	where, args := f.whereSQL(org)
 	if !below.IsZero() {
 		args = append(args, below)
 		where += " AND id < $" + strconv.Itoa(len(args))
 	}
+
 	args = append(args, limit)
 	return `SELECT id, created_at, actor_type, NULLIF(actor_id, ''), action, target_type, target_id, detail,
 		NULLIF(request_id, '')
@@ -68,7 +73,7 @@ func (f *ActFilter) list(org, below id.ID, limit int) (sql string, args []any) {
 
 // CountActs returns the number of entries that f selects.
 func CountActs(ctx context.Context, tx *postgres.Tx, f *ActFilter) (n int64, err error) {
-	where, args := f.where(tx.Org())
+	where, args := f.whereSQL(tx.Org())
 	tx.Queue(planning)
 	if err := tx.QueryRow(ctx, "SELECT count(*) FROM audit_log WHERE "+where, args, &n); err != nil {
 		return 0, fmt.Errorf("count audit log: %w", err)

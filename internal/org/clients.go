@@ -48,7 +48,9 @@ func AddClient(ctx context.Context, tx *postgres.Tx, name string, by id.ID) (*Cl
 	if err := CheckName("name", name); err != nil {
 		return nil, err
 	}
-	agency, now := tx.Org(), wire.Now()
+
+	agency := tx.Org()
+	now := wire.Now()
 	c := &ClientOrg{
 		ID: id.New(), Name: name, Status: ClientActive, CreatedBy: by, CreatedAt: now, UpdatedAt: now,
 		Edit: 1,
@@ -68,6 +70,7 @@ func AddClient(ctx context.Context, tx *postgres.Tx, name string, by id.ID) (*Cl
 	if err != nil {
 		return nil, fmt.Errorf("write client: %w", err)
 	}
+
 	tx.Queue(
 		`INSERT INTO client_org (org_id, id, name, created_by, created_at, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $5)`, agency, c.ID, name, by, now)
@@ -76,6 +79,7 @@ func AddClient(ctx context.Context, tx *postgres.Tx, name string, by id.ID) (*Cl
 			Action: "client_org.created", Target: "client_org", ID: c.ID.String(),
 			Detail: map[string]any{"name": name},
 		})
+
 	return c, nil
 }
 
@@ -89,16 +93,18 @@ func Clients(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]Cl
 	if err != nil {
 		return nil, fmt.Errorf("read clients: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, scanClient)
 	if err != nil {
 		return nil, fmt.Errorf("read clients: %w", err)
 	}
+
 	return all, nil
 }
 
 // CountClients returns the total number of rows that Clients lists.
 func CountClients(ctx context.Context, tx *postgres.Tx) (int64, error) {
-	return count(ctx, tx, `SELECT count(*) FROM client_org WHERE org_id = $1 AND detached_at IS NULL`)
+	return countRows(ctx, tx, `SELECT count(*) FROM client_org WHERE org_id = $1 AND detached_at IS NULL`)
 }
 
 // Client returns one client of tx's org.
@@ -111,6 +117,7 @@ func oneClient(ctx context.Context, tx *postgres.Tx, client id.ID, lock string) 
 	if err != nil {
 		return nil, fmt.Errorf("read client: %w", err)
 	}
+
 	c, err := pgx.CollectExactlyOneRow(rows, scanClient)
 	if postgres.None(err) {
 		return nil, errNoClient
@@ -118,6 +125,7 @@ func oneClient(ctx context.Context, tx *postgres.Tx, client id.ID, lock string) 
 	if err != nil {
 		return nil, fmt.Errorf("read client: %w", err)
 	}
+
 	return &c, nil
 }
 
@@ -147,8 +155,10 @@ func RenameClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, name strin
 	if name == c.Name {
 		return nil
 	}
+
 	c.Name = name
 	tx.Queue(`UPDATE client_org SET name = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID, name)
+
 	return tx.In(ctx, c.ID, func() error {
 		_, err := Update(ctx, tx, Patch{Name: wire.Some(name)}, func(int64) error { return nil })
 		return err
@@ -157,7 +167,8 @@ func RenameClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, name strin
 
 // TouchClient records in the row and in the agency's log that a locked client was changed.
 func TouchClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, action string, detail map[string]any) {
-	c.UpdatedAt, c.Edit = wire.Now(), c.Edit+1
+	c.UpdatedAt = wire.Now()
+	c.Edit++
 	tx.Queue(`UPDATE client_org SET updated_at = $3, edit = $4 WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID,
 		c.UpdatedAt, c.Edit)
 	Audit(ctx, tx, Entry{Action: action, Target: "client_org", ID: c.ID.String(), Detail: detail})
@@ -168,15 +179,21 @@ func PauseClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, pause bool)
 	if pause == (c.PausedAt != nil) {
 		return false, nil
 	}
-	c.Status, c.PausedAt = ClientActive, nil
+
+	c.Status = ClientActive
+	c.PausedAt = nil
 	act := "resumed"
 	if pause {
 		now := wire.Now()
-		c.Status, c.PausedAt, act = ClientPaused, &now, "paused"
+		c.Status = ClientPaused
+		c.PausedAt = &now
+		act = "paused"
 	}
+
 	tx.Queue(`UPDATE client_org SET paused_at = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID, c.PausedAt)
 	TouchClient(ctx, tx, c, "client_org."+act, nil)
 	agency := tx.Org()
+
 	return true, tx.In(ctx, c.ID, func() error {
 		tx.Queue(`UPDATE org SET paused_at = $2 WHERE id = $1`, c.ID, c.PausedAt)
 		Audit(ctx, tx,
@@ -191,7 +208,8 @@ func PauseClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg, pause bool)
 // DetachClient makes a locked client an independent org. It keeps its data and its users, one of whom must be an owner
 // (else fault.Conflict). The caller must set its new plan.
 func DetachClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg) error {
-	agency, now := tx.Org(), wire.Now()
+	agency := tx.Org()
+	now := wire.Now()
 	err := tx.In(ctx, c.ID, func() error {
 		if err := anotherOwner(ctx, tx, id.ID{}); err != nil {
 			if fault.Is(err, fault.LastOwner) {
@@ -199,21 +217,26 @@ func DetachClient(ctx context.Context, tx *postgres.Tx, c *ClientOrg) error {
 			}
 			return err
 		}
+
 		tx.Queue(`UPDATE org SET parent_org_id = NULL, paused_at = NULL WHERE id = $1`, c.ID)
 		Audit(ctx, tx,
 			Entry{
 				Action: "organization.detached", Target: "organization", ID: c.ID.String(),
 				Detail: map[string]any{"agency": agency},
 			})
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	tx.Queue(`UPDATE client_org SET detached_at = $3, paused_at = NULL WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID,
 		now)
-	c.Status, c.PausedAt = ClientDetached, nil
+	c.Status = ClientDetached
+	c.PausedAt = nil
 	TouchClient(ctx, tx, c, "client_org.detached", nil)
+
 	return nil
 }
 

@@ -23,28 +23,31 @@ func addressHash(folded string) []byte {
 	return sum[:]
 }
 
-// chargedTo is charge in the org that the invitation counts against.
+// chargedTo is countInvitation in the org that the invitation counts against.
 func chargedTo(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (mailed bool, err error) {
 	payer := in.ChargedTo
 	if payer.IsZero() {
 		payer = tx.Org()
 	}
+
 	err = tx.In(ctx, payer, func() (err error) {
-		mailed, err = charge(ctx, tx, in, again)
+		mailed, err = countInvitation(ctx, tx, in, again)
 		return err
 	})
 	return mailed, err
 }
 
-// charge counts an invitation of tx's org to an address, and reports whether to mail it: addressMails are mailed and
-// further ones withheld. Beyond orgInvitations an org gets fault.InvitationLimit. A request that neither creates an
-// invitation nor sends a mail is not counted. The counts are rows under locks, so they are exact under concurrency.
-func charge(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (mailed bool, err error) {
+// countInvitation counts an invitation of tx's org to an address, and reports whether to mail it: addressMails are
+// mailed and further ones withheld. Beyond orgInvitations an org gets fault.InvitationLimit. A request that neither
+// creates an invitation nor sends a mail is not counted. The counts are rows under locks, so they are exact under
+// concurrency.
+func countInvitation(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (mailed bool, err error) {
 	var (
 		used   int
 		oldest *time.Time
 		now    time.Time
 	)
+
 	err = tx.QueryRow(ctx, `SELECT count(*), min(created_at), clock_timestamp() FROM invitation_count
 		WHERE org_id = $1 AND created_at > clock_timestamp() - interval '24 hours'`, []any{tx.Org()}, &used, &oldest,
 		&now)
@@ -56,6 +59,7 @@ func charge(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (ma
 	} else if mailed, err = takeMail(ctx, tx, in.Folded); err != nil {
 		return false, err
 	}
+
 	if again && (in.Unmailed || !mailed) {
 		return mailed, nil
 	}
@@ -64,7 +68,9 @@ func charge(ctx context.Context, tx *postgres.Tx, in Invitation, again bool) (ma
 		f.RetryAfter = max(oldest.Add(24*time.Hour).Sub(now), time.Second)
 		return false, f // also rolls back the mail's count
 	}
+
 	tx.Queue(`INSERT INTO invitation_count (org_id, id) VALUES ($1, $2)`, tx.Org(), id.New())
+
 	return mailed, nil
 }
 

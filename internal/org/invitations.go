@@ -44,37 +44,44 @@ type InviteResult struct {
 // before tx takes any other lock, in the org that the invitation counts against.
 func AwaitInvitation(tx *postgres.Tx, folded string) {
 	tx.Queue(`SELECT lock_invited($1)`, addressHash(folded))
-	lock(tx)
+	lockMembers(tx)
 }
 
-// Invite writes an invitation of tx's org, within its limits (see charge). An invited user keeps the invitation, with
-// the new role, and with the new token if it is mailed. For a member it returns fault.Conflict with the member's id.
-// AwaitInvitation must be called first.
+// Invite writes an invitation of tx's org, within its limits (see countInvitation). An invited user keeps the
+// invitation, with the new role, and with the new token if it is mailed. For a member it returns fault.Conflict with
+// the member's id. AwaitInvitation must be called first.
 func Invite(ctx context.Context, tx *postgres.Tx, by Acting, in Invitation) (*InviteResult, error) {
 	if in.Role == "owner" && !by.IsOwner {
 		return nil, fault.New(fault.Forbidden, "Only an owner invites an owner.")
 	}
-	lock(tx)
+
+	lockMembers(tx)
 	if err := notMember(ctx, tx, in.Folded); err != nil {
 		return nil, err
 	}
+
 	again, err := openInvitation(ctx, tx, by, in.Folded)
 	if err != nil {
 		return nil, err
 	}
+
 	mailed, err := chargedTo(ctx, tx, in, again)
 	if err != nil {
 		return nil, err
 	}
+
 	m, err := writeInvitation(ctx, tx, in, mailed)
 	if err != nil {
 		return nil, err
 	}
+
 	detail := map[string]any{"email": m.Email, "role": m.Role}
 	if !mailed {
 		detail["mail"] = "withheld"
 	}
+
 	Audit(ctx, tx, Entry{Action: "member.invited", Target: "member", ID: m.ID.String(), Detail: detail})
+
 	return &InviteResult{Member: m, Again: again, Mailed: mailed}, nil
 }
 
@@ -110,6 +117,7 @@ func openInvitation(ctx context.Context, tx *postgres.Tx, by Acting, folded stri
 		return false,
 			fault.New(fault.Forbidden, "An owner has invited this person as an owner; only an owner changes that.")
 	}
+
 	return true, nil
 }
 
@@ -117,7 +125,8 @@ func openInvitation(ctx context.Context, tx *postgres.Tx, by Acting, folded stri
 // invitation keeps the token that was mailed last, and its expiry.
 func writeInvitation(ctx context.Context, tx *postgres.Tx, in Invitation, mailed bool) (*Member, error) {
 	m := &Member{Status: Invited}
-	m.Email, m.Role = in.Email, in.Role
+	m.Email = in.Email
+	m.Role = in.Role
 	var ends wire.Time
 	err := tx.QueryRow(ctx, `
 		INSERT INTO invitation AS i (org_id, id, email, email_folded, role, token_hash, invited_by, expires_at)
@@ -133,7 +142,9 @@ func writeInvitation(ctx context.Context, tx *postgres.Tx, in Invitation, mailed
 	if err != nil {
 		return nil, fmt.Errorf("write invitation: %w", err)
 	}
+
 	m.ExpiresAt = &ends
+
 	return m, nil
 }
 
@@ -151,13 +162,14 @@ func ReadInvitation(ctx context.Context, tx *postgres.Tx, tokenHash []byte) (inv
 	if err != nil {
 		return invitation, "", fmt.Errorf("read invitation: %w", err)
 	}
+
 	return invitation, email, nil
 }
 
 // Accept closes the invitation with this token and makes user a member of tx's org. It returns the member's role and
 // the org's name. Of two concurrent acceptances one gets fault.LinkExpired.
 func Accept(ctx context.Context, tx *postgres.Tx, tokenHash []byte, user id.ID) (role, name string, err error) {
-	lock(tx)
+	lockMembers(tx)
 	var invitation id.ID
 	err = tx.QueryRow(ctx, `UPDATE invitation SET closed_at = now(), edit = edit + 1
 		WHERE org_id = $1 AND token_hash = $2 AND closed_at IS NULL AND expires_at > now() RETURNING id, role`,
@@ -168,6 +180,7 @@ func Accept(ctx context.Context, tx *postgres.Tx, tokenHash []byte, user id.ID) 
 	if err != nil {
 		return "", "", fmt.Errorf("close invitation: %w", err)
 	}
+
 	tx.Queue(`
 		INSERT INTO member (org_id, user_id, invited_as, role) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id, user_id) DO UPDATE
@@ -181,10 +194,12 @@ func Accept(ctx context.Context, tx *postgres.Tx, tokenHash []byte, user id.ID) 
 	if err := tx.QueryRow(ctx, `SELECT name FROM org WHERE id = $1`, []any{tx.Org()}, &name); err != nil {
 		return "", "", fmt.Errorf("read org: %w", err)
 	}
+
 	Audit(ctx, tx,
 		Entry{
 			Action: "member.joined", Target: "member", ID: user.String(),
 			Detail: map[string]any{"email": m.Email, "role": m.Role},
 		})
+
 	return m.Role, name, events.Announce(ctx, tx, events.UserJoined{Member: m.Member})
 }

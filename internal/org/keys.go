@@ -48,9 +48,10 @@ func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*APIKey, error) {
 	if err := CheckName("name", n.Name); err != nil {
 		return nil, err
 	}
-	if err := stays(ctx, tx, n.CreatedBy); err != nil {
+	if err := lockMember(ctx, tx, n.CreatedBy); err != nil {
 		return nil, err
 	}
+
 	k := &APIKey{
 		ID: id.New(), Name: n.Name, Role: n.Role, Hint: n.Hint, CreatedBy: n.CreatedBy, CreatedAt: wire.Now(),
 		Edit: 1,
@@ -63,11 +64,12 @@ func AddKey(ctx context.Context, tx *postgres.Tx, n NewKey) (*APIKey, error) {
 			Action: "api_key.created", Target: "api_key", ID: k.ID.String(),
 			Detail: map[string]any{"name": k.Name, "role": k.Role},
 		})
+
 	return k, nil
 }
 
-// stays locks the membership of a user in tx's org until tx ends.
-func stays(ctx context.Context, tx *postgres.Tx, user id.ID) error {
+// lockMember locks the membership of a user in tx's org until tx ends.
+func lockMember(ctx context.Context, tx *postgres.Tx, user id.ID) error {
 	var one int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM member WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL FOR SHARE`,
 		[]any{tx.Org(), user}, &one)
@@ -77,6 +79,7 @@ func stays(ctx context.Context, tx *postgres.Tx, user id.ID) error {
 	if err != nil {
 		return fmt.Errorf("read member: %w", err)
 	}
+
 	return nil
 }
 
@@ -90,10 +93,12 @@ func Keys(ctx context.Context, tx *postgres.Tx, below id.ID, limit int) ([]APIKe
 	if err != nil {
 		return nil, fmt.Errorf("read api keys: %w", err)
 	}
+
 	keys, err := pgx.CollectRows(rows, scanKey)
 	if err != nil {
 		return nil, fmt.Errorf("read api keys: %w", err)
 	}
+
 	return keys, nil
 }
 
@@ -103,6 +108,7 @@ func OneKey(ctx context.Context, tx *postgres.Tx, key id.ID) (*APIKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read api key: %w", err)
 	}
+
 	k, err := pgx.CollectExactlyOneRow(rows, scanKey)
 	if postgres.None(err) {
 		return nil, errNoKey
@@ -110,6 +116,7 @@ func OneKey(ctx context.Context, tx *postgres.Tx, key id.ID) (*APIKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read api key: %w", err)
 	}
+
 	return &k, nil
 }
 
@@ -121,6 +128,7 @@ func RevokeKey(ctx context.Context, tx *postgres.Tx, key id.ID, check func(edit 
 		edit       int64
 		over       bool
 	)
+
 	err := tx.QueryRow(ctx,
 		`SELECT name, role, edit, revoked_at IS NOT NULL FROM api_key WHERE org_id = $1 AND id = $2 FOR UPDATE`,
 		[]any{tx.Org(), key}, &name, &role, &edit, &over)
@@ -132,15 +140,18 @@ func RevokeKey(ctx context.Context, tx *postgres.Tx, key id.ID, check func(edit 
 	case over:
 		return nil
 	}
+
 	if err := check(edit); err != nil {
 		return err
 	}
+
 	tx.Queue(`UPDATE api_key SET revoked_at = now(), edit = edit + 1 WHERE org_id = $1 AND id = $2`, tx.Org(), key)
 	Audit(ctx, tx,
 		Entry{
 			Action: "api_key.revoked", Target: "api_key", ID: key.String(),
 			Detail: map[string]any{"name": name, "role": role},
 		})
+
 	return nil
 }
 
@@ -152,10 +163,12 @@ func leaveKeys(ctx context.Context, tx *postgres.Tx, member id.ID, keep bool, de
 	if err != nil {
 		return fmt.Errorf("read api keys: %w", err)
 	}
+
 	keys, err := pgx.CollectRows(rows, scanKey)
 	if err != nil {
 		return fmt.Errorf("read api keys: %w", err)
 	}
+
 	action := "api_key.revoked"
 	if keep {
 		action = "api_key.kept"
@@ -165,11 +178,13 @@ func leaveKeys(ctx context.Context, tx *postgres.Tx, member id.ID, keep bool, de
 		tx.Queue(`UPDATE api_key SET revoked_at = now(), edit = edit + 1 WHERE org_id = $1 AND created_by = $2
 			AND revoked_at IS NULL`, tx.Org(), member)
 	}
+
 	for _, k := range keys {
 		Audit(ctx, tx, Entry{Action: action, Target: "api_key", ID: k.ID.String(), Detail: map[string]any{
 			"name": k.Name, "role": k.Role, "member_removed": member,
 		}})
 	}
+
 	return nil
 }
 

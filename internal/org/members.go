@@ -64,10 +64,12 @@ func Members(ctx context.Context, tx *postgres.Tx, above id.ID, limit int) ([]Me
 	if err != nil {
 		return nil, fmt.Errorf("read members: %w", err)
 	}
+
 	list, err := pgx.CollectRows(rows, scanMember)
 	if err != nil {
 		return nil, fmt.Errorf("read members: %w", err)
 	}
+
 	return list, nil
 }
 
@@ -77,6 +79,7 @@ func OneMember(ctx context.Context, tx *postgres.Tx, who id.ID) (*Member, error)
 	if err != nil {
 		return nil, fmt.Errorf("read member: %w", err)
 	}
+
 	m, err := pgx.CollectExactlyOneRow(rows, scanMember)
 	if postgres.None(err) {
 		return nil, errNoMember
@@ -84,6 +87,7 @@ func OneMember(ctx context.Context, tx *postgres.Tx, who id.ID) (*Member, error)
 	if err != nil {
 		return nil, fmt.Errorf("read member: %w", err)
 	}
+
 	return &m, nil
 }
 
@@ -93,9 +97,9 @@ func scanMember(row pgx.CollectableRow) (m Member, err error) {
 	return m, err
 }
 
-// lock serializes changes to one org's members. Otherwise two owners who leave concurrently could each find that the
-// other remains.
-func lock(tx *postgres.Tx) {
+// lockMembers serializes changes to one org's members. Otherwise two owners who leave concurrently could each find that
+// the other remains.
+func lockMembers(tx *postgres.Tx) {
 	tx.Queue(`SELECT 1 FROM org WHERE id = $1 FOR NO KEY UPDATE`, tx.Org())
 }
 
@@ -110,7 +114,7 @@ type Acting struct {
 func SetRole(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, role string,
 	check func(edit int64) error,
 ) (*Member, error) {
-	lock(tx)
+	lockMembers(tx)
 	m, err := OneMember(ctx, tx, who)
 	if err != nil {
 		return nil, err
@@ -129,22 +133,28 @@ func SetRole(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, role st
 			return nil, err
 		}
 	}
+
 	before := m.Role
-	table, key := "member", "user_id"
+	table := "member"
+	key := "user_id"
 	if m.Status == Invited {
-		table, key = "invitation", "id"
+		table = "invitation"
+		key = "id"
 	}
+
 	err = tx.QueryRow(ctx, `UPDATE `+table+` SET role = $3, updated_at = clock_timestamp(), edit = edit + 1
 		WHERE org_id = $1 AND `+key+` = $2 RETURNING role, updated_at, edit`, []any{tx.Org(), m.ID, role}, &m.Role,
 		&m.UpdatedAt, &m.Edit)
 	if err != nil {
 		return nil, fmt.Errorf("write role: %w", err)
 	}
+
 	Audit(ctx, tx,
 		Entry{
 			Action: "member.role_changed", Target: "member", ID: m.ID.String(),
 			Detail: map[string]any{"email": m.Email, "from": before, "to": role},
 		})
+
 	return m, nil
 }
 
@@ -154,10 +164,10 @@ func SetRole(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, role st
 func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys bool,
 	check func(edit int64) error,
 ) (id.ID, error) {
-	lock(tx)
+	lockMembers(tx)
 	m, err := OneMember(ctx, tx, who)
 	if errors.Is(err, errNoMember) {
-		return id.ID{}, gone(ctx, tx, who)
+		return id.ID{}, checkWasMember(ctx, tx, who)
 	}
 	if err != nil {
 		return id.ID{}, err
@@ -183,6 +193,7 @@ func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys
 			return id.ID{}, err
 		}
 	}
+
 	tx.Queue(
 		`UPDATE member SET removed_at = now(), updated_at = now(), edit = edit + 1 WHERE org_id = $1
 			AND user_id = $2`, tx.Org(), m.ID)
@@ -190,12 +201,14 @@ func Remove(ctx context.Context, tx *postgres.Tx, by Acting, who id.ID, keepKeys
 	if err := leaveKeys(ctx, tx, m.ID, keepKeys, detail); err != nil {
 		return id.ID{}, err
 	}
+
 	Audit(ctx, tx, Entry{Action: "member.removed", Target: "member", ID: m.ID.String(), Detail: detail})
+
 	return m.ID, events.Announce(ctx, tx, events.UserRemoved{Member: m.Member})
 }
 
-// gone distinguishes a user who has left from one who was never a member.
-func gone(ctx context.Context, tx *postgres.Tx, who id.ID) error {
+// checkWasMember distinguishes a user who has left from one who was never a member.
+func checkWasMember(ctx context.Context, tx *postgres.Tx, who id.ID) error {
 	var was bool
 	err := tx.QueryRow(ctx, `
 		SELECT EXISTS (SELECT 1 FROM member WHERE org_id = $1 AND (user_id = $2 OR invited_as = $2))
@@ -206,6 +219,7 @@ func gone(ctx context.Context, tx *postgres.Tx, who id.ID) error {
 	if !was {
 		return errNoMember
 	}
+
 	return nil
 }
 
@@ -221,5 +235,6 @@ func anotherOwner(ctx context.Context, tx *postgres.Tx, but id.ID) error {
 	if !ok {
 		return errLastOwner
 	}
+
 	return nil
 }

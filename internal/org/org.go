@@ -60,7 +60,7 @@ const readSQL = `SELECT id, name, settings, stages, plan, created_at, updated_at
 	coalesce(parent_org_id, '00000000-0000-0000-0000-000000000000') FROM org WHERE id = $1`
 
 // Read returns tx's org.
-func Read(ctx context.Context, tx *postgres.Tx) (*Org, error) { return read(ctx, tx, readSQL) }
+func Read(ctx context.Context, tx *postgres.Tx) (*Org, error) { return readOrg(ctx, tx, readSQL) }
 
 // IsSuspended reports whether an operator has suspended tx's org. It is for callers that have no credential of the org:
 // the others are refused by the API.
@@ -73,12 +73,13 @@ func IsSuspended(ctx context.Context, tx *postgres.Tx) (is bool, err error) {
 	return is, nil
 }
 
-func read(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
+func readOrg(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
 	var (
 		o        Org
 		settings []byte
 		stages   []string
 	)
+
 	err := tx.QueryRow(ctx, query, []any{tx.Org()}, &o.ID, &o.Name, &settings, &stages, &o.Plan, &o.CreatedAt,
 		&o.UpdatedAt, &o.Edit, &o.Computed, &o.Agency)
 	if postgres.None(err) {
@@ -87,12 +88,15 @@ func read(ctx context.Context, tx *postgres.Tx, query string) (*Org, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read org: %w", err)
 	}
+
 	d := json.NewDecoder(bytes.NewReader(settings))
 	d.UseNumber()
 	if err := d.Decode(&o.Settings); err != nil {
 		return nil, fmt.Errorf("read org settings: %w", err)
 	}
+
 	o.Settings["stages"] = stages
+
 	return &o, nil
 }
 
@@ -106,65 +110,75 @@ type Patch struct {
 // Update applies p to tx's org and returns the result. It calls check with the locked row's edit. A patch without any
 // change writes nothing.
 func Update(ctx context.Context, tx *postgres.Tx, p Patch, check func(edit int64) error) (*Org, error) {
-	o, err := read(ctx, tx, readSQL+" FOR UPDATE")
+	o, err := readOrg(ctx, tx, readSQL+" FOR UPDATE")
 	if err != nil {
 		return nil, err
 	}
 	if err := check(o.Edit); err != nil {
 		return nil, err
 	}
+
 	previous := map[string]any{}
 	if p.Name.Set {
 		if err := CheckName("name", p.Name.Value); err != nil {
 			return nil, err
 		}
 		if p.Name.Value != o.Name {
-			previous["name"], o.Name = o.Name, p.Name.Value
+			previous["name"] = o.Name
+			o.Name = p.Name.Value
 		}
 	}
+
 	before := o.Settings
 	if p.Settings.Set {
 		if p.Settings.Null {
 			return nil, fault.Invalid("settings", "not_nullable", "Settings are cleared one by one.")
 		}
-		o.Settings = merge(before, p.Settings.Value)
+		o.Settings = mergePatch(before, p.Settings.Value)
 	}
+
 	stages, rest, err := checkSettings(o.Settings)
 	if err != nil {
 		return nil, err
 	}
+
 	o.Settings = maps.Clone(rest)
 	o.Settings["stages"] = stages
-	if !same(before, o.Settings) {
+	if !sameJSON(before, o.Settings) {
 		previous["settings"] = before
 	}
 	if len(previous) == 0 {
 		return o, nil
 	}
+
 	encoded, err := json.Marshal(rest)
 	if err != nil {
 		return nil, fmt.Errorf("encode settings: %w", err)
 	}
+
 	err = tx.QueryRow(ctx, `
 		UPDATE org SET name = $2, settings = $3, stages = $4, updated_at = clock_timestamp(), edit = edit + 1
 		WHERE id = $1 RETURNING updated_at, edit`, []any{tx.Org(), o.Name, encoded, stages}, &o.UpdatedAt, &o.Edit)
 	if err != nil {
 		return nil, fmt.Errorf("write org: %w", err)
 	}
+
 	Audit(ctx, tx,
 		Entry{
 			Action: "organization.updated", Target: "organization", ID: tx.Org().String(),
 			Detail: map[string]any{"changed": slices.Sorted(maps.Keys(previous))},
 		})
+
 	return o, events.Announce(ctx, tx, events.OrganizationUpdated{Organization: o.Organization, Previous: previous})
 }
 
-// merge implements RFC 7396 for decoded objects. It does not modify its arguments.
-func merge(to, patch map[string]any) map[string]any {
+// mergePatch implements RFC 7396 for decoded objects. It does not modify its arguments.
+func mergePatch(to, patch map[string]any) map[string]any {
 	out := maps.Clone(to)
 	if out == nil {
 		out = map[string]any{}
 	}
+
 	for k, v := range patch {
 		if v == nil {
 			delete(out, k)
@@ -172,11 +186,13 @@ func merge(to, patch map[string]any) map[string]any {
 		}
 		if inner, ok := v.(map[string]any); ok {
 			at, _ := out[k].(map[string]any)
-			out[k] = merge(at, inner)
+			out[k] = mergePatch(at, inner)
 			continue
 		}
+
 		out[k] = v
 	}
+
 	return out
 }
 
@@ -206,6 +222,7 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 			if err := form.CheckLine(fmt.Sprintf("settings/stages/%d", i), name); err != nil {
 				return nil, nil, err
 			}
+
 			stages = append(stages, name)
 		}
 		if len(stages) == 0 || len(stages) > stagesMax || !slices.Contains(stages, "lead") {
@@ -216,6 +233,7 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 	default:
 		return nil, nil, fault.Invalid("settings/stages", "invalid_type", "Want an array of strings.")
 	}
+
 	if zone, ok := rest["time_zone"]; ok {
 		name, isText := zone.(string)
 		if _, err := time.LoadLocation(name); !isText || name == "" || name == "Local" || err != nil {
@@ -227,11 +245,12 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 	if size, err := json.Marshal(rest); err != nil || len(size) > settingsMax {
 		return nil, nil, fault.Invalid("settings", "too_long", "Settings take at most 16 KiB.")
 	}
+
 	return stages, rest, nil
 }
 
-// same reports whether two decoded objects have the same JSON, with sorted members.
-func same(a, b map[string]any) bool {
+// sameJSON reports whether two decoded objects have the same JSON, with sorted members.
+func sameJSON(a, b map[string]any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)

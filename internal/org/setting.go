@@ -20,6 +20,7 @@ func Setting(ctx context.Context, tx *postgres.Tx, key string, to any) (bool, er
 	if err := json.Unmarshal(raw, to); err != nil {
 		return false, fmt.Errorf("decode setting %s: %w", key, err)
 	}
+
 	return true, nil
 }
 

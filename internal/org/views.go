@@ -28,10 +28,12 @@ func Views(ctx context.Context, tx *postgres.Tx, user id.ID, after string, limit
 	if err != nil {
 		return nil, fmt.Errorf("list views: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[View])
 	if err != nil {
 		return nil, fmt.Errorf("list views: %w", err)
 	}
+
 	return all, nil
 }
 
@@ -51,6 +53,7 @@ func PutView(ctx context.Context, tx *postgres.Tx, user id.ID, v View) error {
 	if n == 0 {
 		return fault.Newf(fault.Conflict, "A user has at most %d views in an organization.", MaxViews)
 	}
+
 	return nil
 }
 

@@ -61,20 +61,22 @@ func (g guard) allows(a netip.Addr) bool {
 // a Client.
 func Public() func(netip.Addr) bool { return newGuard(false).allows }
 
-// literal parses host as an address in any spelling that some resolver accepts: RFC 4291 with zone, and inet_aton's one
-// to four parts, each decimal, octal or hexadecimal.
-func literal(host string) (netip.Addr, bool) {
+// parseLiteral parses host as an address in any spelling that some resolver accepts: RFC 4291 with zone, and
+// inet_aton's one to four parts, each decimal, octal or hexadecimal.
+func parseLiteral(host string) (netip.Addr, bool) {
 	host = strings.TrimSuffix(host, ".")
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a, true
 	}
+
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {
 		return netip.Addr{}, false
 	}
+
 	var value uint64
 	for i, part := range parts {
-		n, ok := number(part)
+		n, ok := parseNumber(part)
 		if !ok {
 			return netip.Addr{}, false
 		}
@@ -90,27 +92,33 @@ func literal(host string) (netip.Addr, bool) {
 		}
 		value += n
 	}
+
 	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), true
 }
 
-// number parses one part of inet_aton's notation. A part that is too large still counts as a number.
-func number(s string) (uint64, bool) {
-	digits, base := s, 10
+// parseNumber parses one part of inet_aton's notation. A part that is too large still counts as a number.
+func parseNumber(s string) (uint64, bool) {
+	digits := s
+	base := 10
 	switch {
 	case len(s) > 1 && (s[:2] == "0x" || s[:2] == "0X"):
-		digits, base = s[2:], 16
+		digits = s[2:]
+		base = 16
 		if digits == "" {
 			return 0, true
 		}
 	case len(s) > 1 && s[0] == '0':
-		digits, base = s[1:], 8
+		digits = s[1:]
+		base = 8
 		if strings.ContainsAny(digits, "89") { // some resolvers read it as decimal, others reject it
 			base = 10
 		}
 	}
+
 	if digits == "" {
 		return 0, false
 	}
+
 	for _, c := range digits {
 		if base == 16 && (c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
 			continue
@@ -119,9 +127,11 @@ func number(s string) (uint64, bool) {
 			return 0, false
 		}
 	}
+
 	n, err := strconv.ParseUint(digits, base, 40)
 	if err != nil {
 		return 1 << 40, true
 	}
+
 	return n, true
 }

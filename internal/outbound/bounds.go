@@ -46,7 +46,9 @@ func Bound(c net.Conn, b Bounds) *Conn {
 // Renew sets new bounds, and begins an exchange that ends with them.
 func (c *Conn) Renew(b Bounds) error {
 	c.mu.Lock()
-	c.bounds, c.total, c.end = b, b.Total, time.Now().Add(b.Life)
+	c.bounds = b
+	c.total = b.Total
+	c.end = time.Now().Add(b.Life)
 	end := c.end
 	c.mu.Unlock()
 	return c.SetDeadline(end)
@@ -60,6 +62,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if left <= 0 {
 		return 0, ErrTooMuch
 	}
+
 	n, err := c.Conn.Read(p[:min(len(p), left)])
 	c.mu.Lock()
 	c.total -= n
@@ -85,7 +88,7 @@ func (c *Conn) SetDeadline(t time.Time) error {
 	if !t.IsZero() {
 		c.answer = c.bounds.Answer
 	}
-	c.until = earlier(t, c.end)
+	c.until = earlierTime(t, c.end)
 	return c.Conn.SetDeadline(c.until)
 }
 
@@ -93,18 +96,18 @@ func (c *Conn) SetDeadline(t time.Time) error {
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.Conn.SetReadDeadline(earlier(t, c.until))
+	return c.Conn.SetReadDeadline(earlierTime(t, c.until))
 }
 
 // SetWriteDeadline implements net.Conn.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.Conn.SetWriteDeadline(earlier(t, c.until))
+	return c.Conn.SetWriteDeadline(earlierTime(t, c.until))
 }
 
-// earlier returns the earlier of a deadline and an end. A deadline without a time is none.
-func earlier(t, end time.Time) time.Time {
+// earlierTime returns the earlier of a deadline and an end. A deadline without a time is none.
+func earlierTime(t, end time.Time) time.Time {
 	if t.IsZero() || t.After(end) {
 		return end
 	}

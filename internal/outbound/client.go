@@ -11,6 +11,7 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -36,6 +37,8 @@ type Options struct {
 	Resolver *net.Resolver
 	// Roots, if set, replaces the system's certificate authorities; for private installs and tests.
 	Roots *x509.CertPool
+	// Calls is how many calls may run at once. So many connections of one host are kept open between calls; 0 means 10.
+	Calls int
 }
 
 // Client makes calls. It is safe for concurrent use.
@@ -43,6 +46,7 @@ type Client struct {
 	policy    Policy
 	timeout   time.Duration
 	transport *http.Transport
+	fresh     *http.Transport // never reuses a connection
 }
 
 // New returns a client with its own connection pool.
@@ -61,8 +65,10 @@ func New(o Options) *Client {
 			return nil
 		},
 	}
-	plain, inbox := &net.Dialer{Timeout: 2 * time.Second}, o.Policy.inboxAddr()
-	return &Client{policy: o.Policy, timeout: o.Timeout, transport: &http.Transport{
+	perHost := cmp.Or(o.Calls, 10)
+	plain := &net.Dialer{Timeout: 2 * time.Second}
+	inbox := o.Policy.inboxAddr()
+	c := &Client{policy: o.Policy, timeout: o.Timeout, transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			if inbox != "" && address == inbox {
 				return plain.DialContext(ctx, network, address)
@@ -74,11 +80,15 @@ func New(o Options) *Client {
 		DisableCompression:  true,
 		// Receivers close idle connections after 5 s (Node's default) or later; the client closes its own before that.
 		IdleConnTimeout:        3 * time.Second,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    10,
+		MaxIdleConns:           max(256, perHost),
+		MaxIdleConnsPerHost:    perHost,
 		MaxResponseHeaderBytes: 64 << 10,
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}}
+	c.fresh = c.transport.Clone()
+	c.fresh.DisableKeepAlives = true
+
+	return c
 }
 
 // Answer is the result of a call. Err is nil if a response came in time, whatever its status. Otherwise Err is a
@@ -93,39 +103,50 @@ type Answer struct {
 	Err        *Failure
 }
 
-// Post sends body to a URL and waits for the response. It makes one request: no redirect and no retry.
+// Post sends body to a URL and waits for the response. It follows no redirect and does not retry, with one exception: a
+// connection that was kept open since an earlier call may have been closed by the server meanwhile. If it breaks before
+// a byte of a response came, the request is sent once more, on a new connection. RFC 9112, section 9.3.1, leaves that
+// to clients that know the request to be safe to repeat: a webhook has an id by which its receiver knows it.
 func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) Answer {
-	return c.call(ctx, http.MethodPost, url, header, body)
+	return c.callTimed(ctx, http.MethodPost, url, header, body)
 }
 
 // Get is Post for a GET without a body.
 func (c *Client) Get(ctx context.Context, url string) Answer {
-	return c.call(ctx, http.MethodGet, url, http.Header{}, nil)
+	return c.callTimed(ctx, http.MethodGet, url, http.Header{}, nil)
 }
 
-func (c *Client) call(ctx context.Context, method, url string, header http.Header, body []byte) Answer {
+func (c *Client) callTimed(ctx context.Context, method, url string, header http.Header, body []byte) Answer {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	watch := watching(time.Now())
-	a := c.send(watch.in(ctx), method, url, header, body)
-	a.Timings, a.RemoteAddr = watch.done()
+	watch := newStopwatch(time.Now())
+	a := c.sendRequest(watch.withTrace(ctx), c.transport, method, url, header, body)
+	if a.Err != nil && ctx.Err() == nil && watch.keptConnectionBroke() {
+		a = c.sendRequest(watch.withTrace(ctx), c.fresh, method, url, header, body)
+	}
+	a.Timings, a.RemoteAddr = watch.readTimings()
 	return a
 }
 
-func (c *Client) send(ctx context.Context, method, url string, header http.Header, body []byte) Answer {
+func (c *Client) sendRequest(ctx context.Context, transport *http.Transport, method, url string, header http.Header,
+	body []byte,
+) Answer {
 	u, err := c.policy.Check(url)
 	if err != nil {
 		return Answer{Err: &Failure{Class: Blocked, cause: err}}
 	}
+
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return Answer{Err: &Failure{Class: Protocol, cause: err}}
 	}
+
 	req.Header = header
-	res, err := c.transport.RoundTrip(req)
+	res, err := transport.RoundTrip(req)
 	if err != nil {
-		return Answer{Err: failure(ctx, err)}
+		return Answer{Err: classifyFailure(ctx, err)}
 	}
+
 	defer func() { _ = res.Body.Close() }()
 	a := Answer{Status: res.StatusCode, Header: res.Header}
 	if res.StatusCode == http.StatusSwitchingProtocols { // its body is the raw connection, without a deadline
@@ -136,6 +157,7 @@ func (c *Client) send(ctx context.Context, method, url string, header http.Heade
 	if a.Cut = err != nil || len(a.Body) > MaxAnswer; len(a.Body) > MaxAnswer {
 		a.Body = a.Body[:MaxAnswer]
 	}
+
 	return a
 }
 
@@ -178,7 +200,7 @@ func (f *Failure) Unwrap() error { return f.cause }
 
 var errBlocked = errors.New("address not allowed")
 
-func failure(ctx context.Context, err error) *Failure {
+func classifyFailure(ctx context.Context, err error) *Failure {
 	f := &Failure{Class: Closed, cause: err}
 	var (
 		dns      *net.DNSError
@@ -209,5 +231,6 @@ func failure(ctx context.Context, err error) *Failure {
 	default:
 		f.Class = Protocol
 	}
+
 	return f
 }

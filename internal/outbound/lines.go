@@ -31,7 +31,9 @@ func BoundLines(c net.Conn, b LineBounds) *Lines {
 }
 
 func (l *Lines) resetBounds() {
-	l.bytes, l.lines, l.length = l.bounds.Bytes, l.bounds.Lines, l.bounds.Length
+	l.bytes = l.bounds.Bytes
+	l.lines = l.bounds.Lines
+	l.length = l.bounds.Length
 }
 
 // Read implements net.Conn. The error is ErrTooMuch in place of text beyond the bounds.
@@ -49,6 +51,7 @@ func (l *Lines) Read(p []byte) (int, error) {
 			l.length = l.bounds.Length
 		}
 	}
+
 	l.cut = err != nil && l.length < l.bounds.Length
 	return n, err
 }

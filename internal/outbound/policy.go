@@ -33,7 +33,7 @@ type Policy struct {
 // Check parses a URL and checks, without a DNS look-up, whether it may be stored and called. The address that its host
 // resolves to is checked when dialling.
 func (p Policy) Check(raw string) (*url.URL, error) {
-	u, err := p.parse(raw)
+	u, err := p.parseURL(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +43,19 @@ func (p Policy) Check(raw string) (*url.URL, error) {
 	if u.Scheme == "http" && !p.AllowPrivate {
 		return nil, fmt.Errorf("%w: it must begin with https://", ErrNotAllowed)
 	}
-	host := fold(u.Hostname())
+
+	host := foldHost(u.Hostname())
 	if !p.AllowPrivate && (host == "localhost" || strings.HasSuffix(host, ".localhost")) {
 		return nil, fmt.Errorf("%w: its host is not public", ErrNotAllowed)
 	}
-	if a, ok := literal(host); ok && !newGuard(p.AllowPrivate).allows(a) {
+	a, ok := parseLiteral(host)
+	switch {
+	case ok && !newGuard(p.AllowPrivate).allows(a):
 		return nil, fmt.Errorf("%w: its host is not public", ErrNotAllowed)
+	case !ok && !possibleName(host):
+		return nil, fmt.Errorf("%w: there can be no such host", ErrMalformed)
 	}
+
 	return u, nil
 }
 
@@ -77,7 +83,7 @@ func (p Policy) inboxAddr() string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-func (p Policy) parse(raw string) (*url.URL, error) {
+func (p Policy) parseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, fmt.Errorf("%w: it is longer than %d bytes", ErrMalformed, maxURL)
 	}
@@ -86,6 +92,7 @@ func (p Policy) parse(raw string) (*url.URL, error) {
 	}) {
 		return nil, fmt.Errorf("%w: it has spaces, backslashes or control characters", ErrMalformed)
 	}
+
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil: // for example an address with a bare zone, or an escaped host
@@ -101,12 +108,14 @@ func (p Policy) parse(raw string) (*url.URL, error) {
 	case strings.HasSuffix(u.Host, ":") || u.Port() == "0" || u.Port() != "" && !validPort(u.Port()):
 		return nil, fmt.Errorf("%w: its port is invalid", ErrMalformed)
 	}
+
 	if strings.ContainsFunc(u.Hostname(), func(c rune) bool {
 		return c > unicode.MaxASCII && !unicode.In(c, unicode.L, unicode.M, unicode.N) &&
 			!strings.ContainsRune("。．｡", c)
 	}) {
 		return nil, fmt.Errorf("%w: its host contains invalid characters", ErrNotAllowed)
 	}
+
 	return u, nil
 }
 
@@ -115,9 +124,9 @@ func validPort(port string) bool {
 	return err == nil
 }
 
-// fold normalizes a host to the form that resolvers compare: full-width and circled digits, other full stops and
+// foldHost normalizes a host to the form that resolvers compare: full-width and circled digits, other full stops and
 // capitals are spellings of the same name.
-func fold(host string) string {
+func foldHost(host string) string {
 	host = strings.NewReplacer("。", ".", "．", ".", "｡", ".").Replace(host)
 	return strings.TrimSuffix(strings.ToLower(norm.NFKC.String(host)), ".")
 }

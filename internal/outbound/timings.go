@@ -25,48 +25,60 @@ type stopwatch struct {
 	tls    time.Time
 	t      Timings
 	remote string
+	reused bool // the connection had been used by an earlier call
 }
 
-func watching(begun time.Time) *stopwatch { return &stopwatch{begun: begun} }
+func newStopwatch(begun time.Time) *stopwatch { return &stopwatch{begun: begun} }
 
-func (w *stopwatch) in(ctx context.Context) context.Context {
+func (s *stopwatch) withTrace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		DNSStart:          func(httptrace.DNSStartInfo) { w.do(func(now time.Time) { w.dns = now }) },
-		DNSDone:           func(httptrace.DNSDoneInfo) { w.do(func(now time.Time) { w.t.DNS = now.Sub(w.dns) }) },
-		TLSHandshakeStart: func() { w.do(func(now time.Time) { w.tls = now }) },
-		TLSHandshakeDone:  func(tls.ConnectionState, error) { w.do(func(now time.Time) { w.t.TLS = now.Sub(w.tls) }) },
+		DNSStart: func(httptrace.DNSStartInfo) { s.recordNow(func(now time.Time) { s.dns = now }) },
+		DNSDone: func(httptrace.DNSDoneInfo) {
+			s.recordNow(func(now time.Time) { s.t.DNS = now.Sub(s.dns) })
+		},
+		TLSHandshakeStart: func() { s.recordNow(func(now time.Time) { s.tls = now }) },
+		TLSHandshakeDone: func(tls.ConnectionState, error) {
+			s.recordNow(func(now time.Time) { s.t.TLS = now.Sub(s.tls) })
+		},
 		ConnectStart: func(_, _ string) {
-			w.do(func(now time.Time) {
-				if w.conn.IsZero() { // the first of several addresses
-					w.conn = now
+			s.recordNow(func(now time.Time) {
+				if s.conn.IsZero() { // the first of several addresses
+					s.conn = now
 				}
 			})
 		},
 		ConnectDone: func(_, address string, err error) {
-			w.do(func(now time.Time) {
-				w.t.Connect = now.Sub(w.conn)
-				if err == nil || w.remote == "" {
-					w.remote = address
+			s.recordNow(func(now time.Time) {
+				s.t.Connect = now.Sub(s.conn)
+				if err == nil || s.remote == "" {
+					s.remote = address
 				}
 			})
 		},
 		GotConn: func(i httptrace.GotConnInfo) {
-			w.do(func(time.Time) { w.remote = i.Conn.RemoteAddr().String() })
+			s.recordNow(func(time.Time) { s.remote, s.reused = i.Conn.RemoteAddr().String(), i.Reused })
 		},
-		GotFirstResponseByte: func() { w.do(func(now time.Time) { w.t.FirstByte = now.Sub(w.begun) }) },
+		GotFirstResponseByte: func() { s.recordNow(func(now time.Time) { s.t.FirstByte = now.Sub(s.begun) }) },
 	})
 }
 
-func (w *stopwatch) do(f func(now time.Time)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (s *stopwatch) recordNow(f func(now time.Time)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	f(time.Now())
 }
 
-func (w *stopwatch) done() (Timings, string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t := w.t
-	t.Total = time.Since(w.begun)
-	return t, w.remote
+// keptConnectionBroke reports whether the call was made on a connection of an earlier one and got no byte.
+func (s *stopwatch) keptConnectionBroke() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reused && s.t.FirstByte == 0
+}
+
+func (s *stopwatch) readTimings() (Timings, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.t
+	t.Total = time.Since(s.begun)
+	return t, s.remote
 }

@@ -48,7 +48,7 @@ const stateSQL = `SELECT seq, event_horizon(), whole_at <= now() - interval '1 d
 const newsSQL = `
 WITH news AS MATERIALIZED (
 	SELECT type, data FROM event
-	WHERE org_id = $1 AND seq > $2 AND seq < $3 AND id >= $5
+	WHERE org_id = $1 AND seq > $2 AND seq < $3 AND id >= $5 AND id < $6
 		AND type = ANY ('{contact.created,contact.archived,contact.restored,contact.merged,contact.purged,` +
 	`import.completed,deal.created,deal.updated,deal.stage_changed,deal.archived,deal.restored,email.sent,` +
 	`email.received}')
@@ -70,13 +70,15 @@ func Count(ctx context.Context, tx *postgres.Tx) error {
 	if err != nil || s == nil {
 		return err
 	}
+
 	var n news
 	if !s.whole {
 		if n, err = s.readNews(ctx, tx); err != nil {
 			return err
 		}
 	}
-	return s.count(ctx, tx, n)
+
+	return s.countNews(ctx, tx, n)
 }
 
 // readState locks and returns the state of tx's org, nil if it has none.
@@ -91,12 +93,13 @@ func readState(ctx context.Context, tx *postgres.Tx) (*state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read state of counts: %w", err)
 	}
+
 	return &s, nil
 }
 
 // readNews reads what the events since the last count are about.
 func (s *state) readNews(ctx context.Context, tx *postgres.Tx) (n news, err error) {
-	err = tx.QueryRow(ctx, newsSQL, []any{tx.Org(), s.seq, s.horizon, maxNews + 1, id.Floor(s.since)},
+	err = tx.QueryRow(ctx, newsSQL, []any{tx.Org(), s.seq, s.horizon, maxNews + 1, id.Floor(s.since), s.newestBound()},
 		&n.count, &n.whole, &n.deals, &n.mails, &n.contacts, &n.closed)
 	if err != nil {
 		return n, fmt.Errorf("read events to count: %w", err)
@@ -104,8 +107,12 @@ func (s *state) readNews(ctx context.Context, tx *postgres.Tx) (n news, err erro
 	return n, nil
 }
 
-// count counts what may have changed, and writes the new state.
-func (s *state) count(ctx context.Context, tx *postgres.Tx, n news) error {
+// newestBound returns an id above those of all rows that there are. Partitions of later days are left out of plans by
+// it.
+func (s *state) newestBound() id.ID { return id.Floor(s.now.Add(lateCommit)) }
+
+// countNews counts what may have changed, and writes the new state.
+func (s *state) countNews(ctx context.Context, tx *postgres.Tx, n news) error {
 	if s.whole = s.whole || n.whole || n.count > maxNews; s.whole {
 		countAll(tx)
 	} else {
@@ -114,6 +121,7 @@ func (s *state) count(ctx context.Context, tx *postgres.Tx, n news) error {
 			countDeals(tx, n.closed)
 		}
 	}
+
 	if s.hooks {
 		if err := s.countDeliveries(ctx, tx, s.alreadyEnded()); err != nil {
 			return fmt.Errorf("count deliveries: %w", err)
@@ -122,10 +130,12 @@ func (s *state) count(ctx context.Context, tx *postgres.Tx, n news) error {
 	if s.whole || s.late || n.mails {
 		countEmails(tx, s.emailDays())
 	}
-	save(tx, s)
+
+	saveState(tx, s)
 	if err := tx.Flush(ctx); err != nil {
 		return fmt.Errorf("count: %w", err)
 	}
+
 	return nil
 }
 
@@ -140,10 +150,10 @@ func Recount(tx *postgres.Tx, now time.Time) {
 		id.Floor(now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -stored)))
 }
 
-// save queues the new state. Deliveries under way make the org due again, and so many newer jobs that there may be some
-// behind them. An overview that is read is looked at after
+// saveState queues the new state. Deliveries under way make the org due again, and so many newer jobs that there may be
+// some behind them. An overview that is read is looked at after
 // the rest, another one after a minute or more.
-func save(tx *postgres.Tx, s *state) {
+func saveState(tx *postgres.Tx, s *state) {
 	tx.Queue(`UPDATE overview_state SET seq = $2, counted_at = now(),
 			whole_at = CASE WHEN $3 THEN now() ELSE whole_at END,
 			late_at = CASE WHEN $3 OR $4 THEN now() ELSE late_at END,
@@ -178,6 +188,7 @@ func countContacts(tx *postgres.Tx, days []time.Time) {
 	if len(days) == 0 {
 		return
 	}
+
 	tx.Queue(`INSERT INTO day_count (org_id, day, contacts)
 		SELECT $1, d.day, (SELECT count(*) FROM contact WHERE org_id = $1 AND archived_at IS NULL
 			AND created_at >= d.day::timestamp AT TIME ZONE 'UTC'
@@ -212,17 +223,20 @@ func (s *state) emailDays() []time.Time {
 // countEmails queues the counts of the emails and replies of days, in one statement, since planning takes longer than
 // counting.
 func countEmails(tx *postgres.Tx, days []time.Time) {
-	next, first, beyond := make([]time.Time, len(days)), make([]id.ID, len(days)), make([]id.ID, len(days))
+	next := make([]time.Time, len(days))
+	first := make([]id.ID, len(days))
+	beyond := make([]id.ID, len(days))
 	for i, day := range days {
 		next[i] = day.AddDate(0, 0, 1)
 		first[i], beyond[i] = id.Floor(day), id.Floor(next[i])
 	}
+
 	tx.Queue(`INSERT INTO day_count (org_id, day, emails_sent, replies)
 		SELECT $1, d.day, coalesce((SELECT sum(e.n) FROM mailbox m CROSS JOIN LATERAL (
 				SELECT count(*) AS n FROM email WHERE org_id = $1 AND mailbox_id = m.id
 					AND marked_at >= d.since AND marked_at < d.next AND status = 'sent') AS e WHERE m.org_id = $1), 0),
 			(SELECT count(*) FROM message WHERE org_id = $1 AND id >= d.first AND id < d.beyond AND class = 'human'
-				AND NOT own)
+				AND sure AND NOT own)
 		FROM unnest($2::date[], $3::timestamptz[], $4::timestamptz[], $5::uuid[], $6::uuid[])
 			AS d (day, since, next, first, beyond)
 		ON CONFLICT (org_id, day) DO UPDATE SET emails_sent = excluded.emails_sent, replies = excluded.replies

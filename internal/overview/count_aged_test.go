@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/overview"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/internal/testkit/aged"
 )
 
@@ -52,11 +53,10 @@ func daysOf(t *testing.T, d *aged.Database, org id.ID) (stored, are map[string][
 // TestACountOfAnAgedOrgReadsNoDeliveryThatHasEndedBefore counts, lets open deliveries end, and counts again: what is
 // stored is what there is, and statements read their day's new deliveries by key and lock that day alone.
 func TestACountOfAnAgedOrgReadsNoDeliveryThatHasEndedBefore(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
+	conn := testkit.Pgx(t, d.URL)
 	for _, class := range []aged.Class{aged.Huge, aged.Grown, aged.Middle, aged.Small} {
 		org := d.World.Org(class).ID
 		tx := func(fn func(tx *postgres.Tx) error) {
@@ -84,10 +84,17 @@ func TestACountOfAnAgedOrgReadsNoDeliveryThatHasEndedBefore(t *testing.T) {
 			t.Errorf("%s, after open ones have ended (-stored +are): %s", class, cmp.Diff(stored, are))
 		}
 
+		// What may still become visible is read again: early in a day, much of it is of the last hour.
+		var late int
+		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM webhook_delivery
+			WHERE org_id = $1 AND created_at > now() - interval '61 minutes'`, org).Scan(&late); err != nil {
+			t.Fatal(err)
+		}
 		r.Take()
 		tx(count)
 		for _, p := range r.Take() {
-			if n := p.Root.Buffers(); strings.Contains(p.SQL, "webhook_delivery") && n > aged.Page(p.Root.Given()) {
+			n := p.Root.Buffers()
+			if strings.Contains(p.SQL, "webhook_delivery") && n > aged.Page(p.Root.Given())+late {
 				t.Errorf("%s, without an open delivery: %d buffers: %s, %s", class, n, p.SQL, p.Root.Worst())
 			}
 		}
@@ -100,9 +107,7 @@ func TestACountOfAnAgedOrgReadsNoDeliveryThatHasEndedBefore(t *testing.T) {
 // TestAReadOfAnOverviewOfAnAgedOrgReadsItsPageAlone reads the overview of orgs that nobody has read for long, one of
 // which was never counted.
 func TestAReadOfAnOverviewOfAnAgedOrgReadsItsPageAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
@@ -132,11 +137,7 @@ func TestAReadOfAnOverviewOfAnAgedOrgReadsItsPageAlone(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			read, worst := 0, ""
-			for _, p := range r.Take() {
-				read += p.Root.Buffers()
-				worst += "\n" + p.Root.Worst()
-			}
+			read, worst := aged.Buffers(r.Take())
 			if most := aged.Page(days); read > most {
 				t.Errorf("%s, %s: %d buffers for %d days, at most %d%s", class, state, read, days, most, worst)
 			}

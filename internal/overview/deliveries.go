@@ -68,17 +68,20 @@ func (s *state) countDeliveries(ctx context.Context, tx *postgres.Tx, was ended)
 		_, err := countDays(ctx, tx, s.now, ended{before: yesterday}, yesterday)
 		return err
 	}
+
 	var open, last *id.ID
 	args := []any{tx.Org(), was.before, events.DeliverKind, jobsAtOnce}
 	if err := tx.QueryRow(ctx, openSQL, args, &open, &last); err != nil {
 		return err
 	}
+
 	before := id.Floor(s.now.Add(-lateCommit))
 	for _, bound := range []*id.ID{open, last} {
 		if bound != nil && id.Compare(*bound, before) < 0 {
 			before = *bound
 		}
 	}
+
 	if id.Compare(before, was.before) < 0 {
 		before = was.before
 	}
@@ -87,8 +90,10 @@ func (s *state) countDeliveries(ctx context.Context, tx *postgres.Tx, was ended)
 	if err != nil {
 		return err
 	}
+
 	tx.Queue(`UPDATE overview_state SET ended_before = $2, ended_deliveries = $3, ended_failures = $4
 		WHERE org_id = $1`, tx.Org(), before, next.delivered, next.failed)
+
 	return nil
 }
 
@@ -97,12 +102,15 @@ func (s *state) countDeliveries(ctx context.Context, tx *postgres.Tx, was ended)
 func countDays(ctx context.Context, tx *postgres.Tx, now time.Time, was ended, before id.ID) (next ended, err error) {
 	next.before = before
 	days := daysFrom(was.before.Time().UTC().Truncate(24*time.Hour), now)
-	delivered, failed := make([]int64, len(days)), make([]int64, len(days))
+	delivered := make([]int64, len(days))
+	failed := make([]int64, len(days))
 	for i, day := range days {
-		from, to := id.Floor(day), id.Floor(day.AddDate(0, 0, 1))
+		from := id.Floor(day)
+		to := id.Floor(day.AddDate(0, 0, 1))
 		if i == 0 {
 			from = was.before
 		}
+
 		holds := id.Compare(before, id.Floor(day)) >= 0 && id.Compare(before, to) < 0 // the day of before
 		tx.Queue(deliveriesSQL, tx.Org(), from, to, before).QueryRow(func(row pgx.Row) error {
 			var n ended
@@ -116,11 +124,14 @@ func countDays(ctx context.Context, tx *postgres.Tx, now time.Time, was ended, b
 				n.failed += was.failed
 			}
 			if holds {
-				next.delivered, next.failed = n.delivered, n.failed
+				next.delivered = n.delivered
+				next.failed = n.failed
 			}
+
 			return nil
 		})
 	}
+
 	if err := tx.Flush(ctx); err != nil {
 		return ended{}, err
 	}
@@ -131,6 +142,7 @@ func countDays(ctx context.Context, tx *postgres.Tx, now time.Time, was ended, b
 		SET deliveries = excluded.deliveries, delivery_failures = excluded.delivery_failures
 		WHERE (day_count.deliveries, day_count.delivery_failures)
 			IS DISTINCT FROM (excluded.deliveries, excluded.delivery_failures)`, tx.Org(), days, delivered, failed)
+
 	return next, nil
 }
 

@@ -29,8 +29,8 @@ FROM overview_state WHERE look_at <= now() ORDER BY look_at LIMIT $1`
 
 // dueSQL returns which of the orgs $1 have events that are not counted, or deliveries under way, and whose last count
 // of all days misses what has changed since; and of these, which have no open job with the dedupe key $2. Events and
-// deliveries lie in partitions by day; the bound $3, below the ids that any of the orgs looks for, leaves those of the
-// last days to the plan. OFFSET prevents a plan that reads all jobs.
+// deliveries lie in partitions by day; the bounds $3, below the ids that any of the orgs looks for, and $4 leave those
+// of the last days to the plan. OFFSET prevents a plan that reads all jobs.
 const dueSQL = `
 SELECT s.org_id, n.due,
 	n.due AND NOT EXISTS (SELECT FROM job j WHERE j.org_id = s.org_id AND j.dedupe_key = $2 OFFSET 0)
@@ -39,9 +39,11 @@ JOIN overview_state s ON s.org_id = o.org_id
 CROSS JOIN LATERAL (SELECT uuid_floor(greatest(s.counted_at, now() - interval '30 days') - interval '1 hour') AS id)
 	AS since
 CROSS JOIN LATERAL (SELECT coalesce(s.due_at <= now(), false) OR EXISTS (
-		SELECT FROM event e WHERE e.org_id = s.org_id AND e.seq > s.seq AND e.id >= since.id AND e.id >= $3)
+		SELECT FROM event e WHERE e.org_id = s.org_id AND e.seq > s.seq AND e.id >= since.id AND e.id >= $3
+		AND e.id < $4)
 	OR s.whole_at <= now() - interval '1 day' AND (s.counted_at > s.whole_at OR EXISTS (
-		SELECT FROM webhook_delivery d WHERE d.org_id = s.org_id AND d.id >= since.id AND d.id >= $3)) AS due) AS n`
+		SELECT FROM webhook_delivery d WHERE d.org_id = s.org_id AND d.id >= since.id AND d.id >= $3
+		AND d.id < $4)) AS due) AS n`
 
 // laterSQL sets the next looks at the orgs $1, of which $2 are due. A job that counts sets it again. While an overview
 // is read, the look is soon; otherwise it is after as much time as has passed since the last count or read, between a
@@ -68,8 +70,9 @@ func Due(ctx context.Context, system *postgres.DB, dedupe string) (found []id.ID
 		orgs []id.ID
 		due  []bool
 	)
+
 	if err = system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
-		if orgs, due, found, err = look(ctx, tx, dedupe); err != nil {
+		if orgs, due, found, err = findDue(ctx, tx, dedupe); err != nil {
 			return fmt.Errorf("find orgs to count: %w", err)
 		}
 		return nil
@@ -83,22 +86,25 @@ func Due(ctx context.Context, system *postgres.DB, dedupe string) (found []id.ID
 	}); err != nil {
 		return nil, fmt.Errorf("set next looks at overviews: %w", err)
 	}
+
 	return found, nil
 }
 
-// look returns the orgs whose time has come, which of them are due, and which of these have no open job.
-func look(ctx context.Context, tx *postgres.Tx, dedupe string) (orgs []id.ID, due []bool, found []id.ID, err error) {
+// findDue returns the orgs whose time has come, which of them are due, and which of these have no open job.
+func findDue(ctx context.Context, tx *postgres.Tx, dedupe string) (orgs []id.ID, due []bool, found []id.ID, err error) {
 	tx.Queue(planning)
 	rows, err := tx.Query(ctx, lookSQL, looksAtOnce)
 	if err != nil {
 		return nil, nil, nil, err
 	}
+
 	var (
 		all    []id.ID
 		org    id.ID
 		since  time.Time
 		oldest = time.Now()
 	)
+
 	if _, err = pgx.ForEachRow(rows, []any{&org, &since}, func() error {
 		all = append(all, org)
 		if since.Before(oldest) {
@@ -110,16 +116,20 @@ func look(ctx context.Context, tx *postgres.Tx, dedupe string) (orgs []id.ID, du
 	}
 
 	tx.Queue(planningDays) // each query of a ReadTx has a transaction of its own
-	if rows, err = tx.Query(ctx, dueSQL, all, dedupe, id.Floor(oldest)); err != nil {
+	if rows, err = tx.Query(ctx, dueSQL, all, dedupe, id.Floor(oldest),
+		id.Floor(time.Now().Add(lateCommit))); err != nil {
 		return nil, nil, nil, err
 	}
+
 	var is, free bool
 	_, err = pgx.ForEachRow(rows, []any{&org, &is, &free}, func() error {
-		orgs, due = append(orgs, org), append(due, is)
+		orgs = append(orgs, org)
+		due = append(due, is)
 		if free {
 			found = append(found, org)
 		}
 		return nil
 	})
+
 	return orgs, due, found, err
 }

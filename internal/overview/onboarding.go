@@ -25,17 +25,22 @@ var steps = []struct{ key, done string }{
 	{"choose_plan", `EXISTS (SELECT FROM org WHERE id = $1 AND plan <> 'trial')`},
 }
 
-// onboard reads which steps are done.
-func (o *Overview) onboard(ctx context.Context, tx *postgres.Tx) error {
-	conditions, done, at := make([]string, len(steps)), make([]bool, len(steps)), make([]any, len(steps))
+// readOnboarding reads which steps are done.
+func (o *Overview) readOnboarding(ctx context.Context, tx *postgres.Tx) error {
+	conditions := make([]string, len(steps))
+	done := make([]bool, len(steps))
+	at := make([]any, len(steps))
 	for i, s := range steps {
 		conditions[i], at[i] = "("+s.done+")", &done[i]
 	}
+
 	if err := tx.QueryRow(ctx, "SELECT "+strings.Join(conditions, ", "), []any{tx.Org()}, at...); err != nil {
 		return err
 	}
+
 	for i, s := range steps {
 		o.Onboarding = append(o.Onboarding, FirstStep{Key: s.key, Done: done[i]})
 	}
+
 	return nil
 }

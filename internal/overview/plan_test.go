@@ -41,8 +41,9 @@ func TestALookReadsAFewPagesOfManyOrgs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, n := range map[string]int{
-		"find":  pages(t, db, overview.LookSQL, 500),
-		"ask":   pages(t, db, overview.DueSQL, orgs, "none", id.Floor(time.Now().Add(-time.Hour))),
+		"find": pages(t, db, overview.LookSQL, 500),
+		"ask": pages(t, db, overview.DueSQL, orgs, "none", id.Floor(time.Now().Add(-time.Hour)),
+			id.Floor(time.Now().Add(time.Hour))),
 		"delay": pages(t, db, overview.LaterSQL, orgs, []bool{true, false, false}),
 	} {
 		if n > 400 { // an index page or two of each day's events and deliveries, for each of the orgs

@@ -79,7 +79,7 @@ func Read(ctx context.Context, tx *postgres.Tx, from, to time.Time) (*Overview, 
 		_, err := pgx.ForEachRow(rows, []any{
 			&d.Day, &d.Contacts, &d.DealsWon, &d.Deliveries, &d.DeliveryFailures, &d.EmailsSent, &d.Replies,
 		}, func() error {
-			o.add(d)
+			o.addDay(d)
 			return nil
 		})
 		return err
@@ -89,6 +89,7 @@ func Read(ctx context.Context, tx *postgres.Tx, from, to time.Time) (*Overview, 
 			status string
 			s      CurrencySum
 		)
+
 		of := map[string]*[]CurrencySum{"open": &o.Deals.Open, "won": &o.Deals.Won, "lost": &o.Deals.Lost}
 		_, err := pgx.ForEachRow(rows, []any{&status, &s.Currency, &s.Count, &s.Amount}, func() error {
 			if list := of[status]; list != nil {
@@ -96,11 +97,13 @@ func Read(ctx context.Context, tx *postgres.Tx, from, to time.Time) (*Overview, 
 			}
 			return nil
 		})
+
 		return err
 	})
-	if err := o.onboard(ctx, tx); err != nil {
+	if err := o.readOnboarding(ctx, tx); err != nil {
 		return nil, fmt.Errorf("read overview: %w", err)
 	}
+
 	return o, nil
 }
 
@@ -119,8 +122,8 @@ const dealsSQL = `SELECT status, currency, sum(deals)::bigint, least(sum(amount)
 FROM day_deals WHERE org_id = $1 AND (day BETWEEN $2::date AND $3::date OR day = 'infinity')
 GROUP BY status, currency ORDER BY status, currency`
 
-// add appends a day to the series and adds it to the totals.
-func (o *Overview) add(d Day) {
+// addDay appends a day to the series and adds it to the totals.
+func (o *Overview) addDay(d Day) {
 	o.Series = append(o.Series, d)
 	o.Contacts.New += d.Contacts
 	o.Webhooks.Delivered += d.Deliveries

@@ -50,31 +50,33 @@ type batchedGet struct {
 func (db *DB) BatchedGet(ctx context.Context, org id.ID, sql string, args []any,
 	scan func(pgx.CollectableRow) error,
 ) error {
-	a := &batchedGet{org: org.String(), sql: sql, args: args, scan: scan, err: make(chan error, 1)}
-	if db.points == nil || !db.points.asks.Add(a) {
-		return db.lone(ctx, org, sql, args, scan)
+	g := &batchedGet{org: org.String(), sql: sql, args: args, scan: scan, err: make(chan error, 1)}
+	if db.points == nil || !db.points.asks.Add(g) {
+		return db.getAlone(ctx, org, sql, args, scan)
 	}
 	select {
-	case err := <-a.err:
-		if Lost(err) && !a.scanned && ctx.Err() == nil { // the shared session had ended
-			return db.lone(ctx, org, sql, args, scan)
+	case err := <-g.err:
+		if Lost(err) && !g.scanned && ctx.Err() == nil { // the shared session had ended
+			return db.getAlone(ctx, org, sql, args, scan)
 		}
 		return err
 	case <-ctx.Done():
-		a.leave()
+		g.releaseArgs()
 		return ctx.Err()
 	}
 }
 
-// leave prevents further use of the arguments and of scan, and waits for a current use.
-func (a *batchedGet) leave() {
-	a.left.Store(true)
-	a.turn.Lock()
-	defer a.turn.Unlock()
+// releaseArgs prevents further use of the arguments and of scan, and waits for a current use.
+func (g *batchedGet) releaseArgs() {
+	g.left.Store(true)
+	g.turn.Lock()
+	defer g.turn.Unlock()
 }
 
-// lone is BatchedGet in a separate session.
-func (db *DB) lone(ctx context.Context, org id.ID, sql string, args []any, scan func(pgx.CollectableRow) error) error {
+// getAlone is BatchedGet in a separate session.
+func (db *DB) getAlone(ctx context.Context, org id.ID, sql string, args []any,
+	scan func(pgx.CollectableRow) error,
+) error {
 	return db.ReadTx(ctx, org, func(tx *Tx) error {
 		rows, err := tx.Query(ctx, sql, args...)
 		if err != nil {
@@ -92,29 +94,31 @@ func scanOne(rows pgx.Rows, scan func(pgx.CollectableRow) error) error {
 }
 
 func newGetBatcher(pool *pgxpool.Pool) *getBatcher {
-	p := &getBatcher{pool: pool}
-	p.asks = batch.New(batch.Options[*batchedGet]{Most: pointLoad, Queued: pointRoom, Timeout: pointTime, Send: p.send})
-	return p
+	b := &getBatcher{pool: pool}
+	b.asks = batch.New(batch.Options[*batchedGet]{
+		Most: pointLoad, Queued: pointRoom, Timeout: pointTime, Send: b.sendBatch,
+	})
+	return b
 }
 
-func (p *getBatcher) close() {
-	p.asks.Close(context.Background())
-	if p.conn != nil {
-		p.conn.Release()
+func (b *getBatcher) close() {
+	b.asks.Close(context.Background())
+	if b.conn != nil {
+		b.conn.Release()
 	}
 }
 
-// send delivers the results of all reads. There is one call at a time.
-func (p *getBatcher) send(ctx context.Context, load []*batchedGet) (err error) {
-	if p.stale.Swap(false) && p.conn != nil {
-		p.conn.Release()
-		p.conn = nil
+// sendBatch delivers the results of all reads. There is one call at a time.
+func (b *getBatcher) sendBatch(ctx context.Context, load []*batchedGet) (err error) {
+	if b.stale.Swap(false) && b.conn != nil {
+		b.conn.Release()
+		b.conn = nil
 	}
-	if p.conn == nil {
-		p.conn, err = p.pool.Acquire(ctx)
+	if b.conn == nil {
+		b.conn, err = b.pool.Acquire(ctx)
 	}
 	if err == nil {
-		err = roundTrip(ctx, p.conn.Conn(), load)
+		err = roundTrip(ctx, b.conn.Conn(), load)
 	}
 	if err == nil {
 		return nil
@@ -128,11 +132,13 @@ func (p *getBatcher) send(ctx context.Context, load []*batchedGet) (err error) {
 		default:
 		}
 	}
-	if p.conn != nil {
-		_ = p.conn.Conn().Close(context.WithoutCancel(ctx))
-		p.conn.Release()
-		p.conn = nil
+
+	if b.conn != nil {
+		_ = b.conn.Conn().Close(context.WithoutCancel(ctx))
+		b.conn.Release()
+		b.conn = nil
 	}
+
 	return err
 }
 
@@ -143,6 +149,7 @@ func roundTrip(ctx context.Context, conn *pgx.Conn, load []*batchedGet) error {
 	if err != nil {
 		return err
 	}
+
 	queries := make([]boundQuery, 0, len(load))
 	for _, a := range load {
 		statement, err := conn.Prepare(ctx, a.sql, a.sql)
@@ -153,25 +160,29 @@ func roundTrip(ctx context.Context, conn *pgx.Conn, load []*batchedGet) error {
 			a.err <- err
 			continue
 		}
-		if q, ok := a.encode(conn.TypeMap(), statement); ok {
+		if q, ok := a.encodeArgs(conn.TypeMap(), statement); ok {
 			queries = append(queries, q)
 		}
 	}
+
 	if len(queries) == 0 {
 		return nil
 	}
+
 	pipe := conn.PgConn().StartPipeline(ctx)
 	for _, q := range queries {
 		pipe.SendQueryStatement(setting, [][]byte{[]byte(q.ask.org)}, nil, nil)
 		pipe.SendQueryStatement(q.statement, q.values, q.formats, q.results)
 		pipe.SendPipelineSync()
 	}
+
 	if err := pipe.Flush(); err != nil {
 		return errors.Join(err, pipe.Close())
 	}
+
 	var stale error
 	for _, q := range queries {
-		own, err := q.ask.answer(pipe, conn)
+		own, err := q.ask.readResults(pipe, conn)
 		if err != nil {
 			return errors.Join(err, pipe.Close())
 		}
@@ -180,6 +191,7 @@ func roundTrip(ctx context.Context, conn *pgx.Conn, load []*batchedGet) error {
 			stale = own
 		}
 	}
+
 	return errors.Join(stale, pipe.Close())
 }
 
@@ -196,25 +208,25 @@ type boundQuery struct {
 	results   []int16 // of the columns
 }
 
-// encode encodes the arguments by the types of the statement's parameters. It reports false if that fails, after
+// encodeArgs encodes the arguments by the types of the statement's parameters. It reports false if that fails, after
 // delivering the error, or if the caller has returned and may use its arguments for something else.
-func (a *batchedGet) encode(types *pgtype.Map, statement *pgconn.StatementDescription) (boundQuery, bool) {
-	a.turn.Lock()
-	defer a.turn.Unlock()
-	if a.left.Load() {
-		a.err <- context.Canceled
+func (g *batchedGet) encodeArgs(types *pgtype.Map, statement *pgconn.StatementDescription) (boundQuery, bool) {
+	g.turn.Lock()
+	defer g.turn.Unlock()
+	if g.left.Load() {
+		g.err <- context.Canceled
 		return boundQuery{}, false
 	}
 	var b pgx.ExtendedQueryBuilder // one per query: Build overwrites what it returned before
-	if err := b.Build(types, statement, a.args); err != nil {
-		a.err <- fmt.Errorf("encode arguments: %w", err)
+	if err := b.Build(types, statement, g.args); err != nil {
+		g.err <- fmt.Errorf("encode arguments: %w", err)
 		return boundQuery{}, false
 	}
-	return boundQuery{a, statement, b.ParamValues, b.ParamFormats, b.ResultFormats}, true
+	return boundQuery{g, statement, b.ParamValues, b.ParamFormats, b.ResultFormats}, true
 }
 
-// answer reads the results of one read up to its sync. It returns the read's error, and in err the session's.
-func (a *batchedGet) answer(pipe *pgconn.Pipeline, conn *pgx.Conn) (own, err error) {
+// readResults reads the results of one read up to its sync. It returns the read's error, and in err the session's.
+func (g *batchedGet) readResults(pipe *pgconn.Pipeline, conn *pgx.Conn) (own, err error) {
 	for n := 0; ; n++ {
 		got, err := pipe.GetResults()
 		if err != nil {
@@ -229,13 +241,13 @@ func (a *batchedGet) answer(pipe *pgconn.Pipeline, conn *pgx.Conn) (own, err err
 			if n == 0 {
 				_, err = r.Close()
 			} else {
-				err = a.read(pgx.RowsFromResultReader(conn.TypeMap(), r))
+				err = g.scanRow(pgx.RowsFromResultReader(conn.TypeMap(), r))
 			}
 			if own == nil {
 				own = err
 			}
 		case *pgconn.PipelineSync:
-			a.err <- own
+			g.err <- own
 			return own, nil
 		default:
 			return own, fmt.Errorf("unexpected pipeline result %T", got)
@@ -243,13 +255,13 @@ func (a *batchedGet) answer(pipe *pgconn.Pipeline, conn *pgx.Conn) (own, err err
 	}
 }
 
-func (a *batchedGet) read(rows pgx.Rows) error {
+func (g *batchedGet) scanRow(rows pgx.Rows) error {
 	defer rows.Close()
-	a.turn.Lock()
-	defer a.turn.Unlock()
-	if a.left.Load() {
+	g.turn.Lock()
+	defer g.turn.Unlock()
+	if g.left.Load() {
 		return context.Canceled
 	}
-	a.scanned = true
-	return scanOne(rows, a.scan)
+	g.scanned = true
+	return scanOne(rows, g.scan)
 }

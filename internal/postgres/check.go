@@ -28,21 +28,26 @@ func Check(ctx context.Context, url string) (version string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("DATABASE_URL: %w", err)
 	}
+
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // also behind a pooler
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		return "", connectError{at: address(cfg), err: err}
+		return "", connectError{at: databaseAddress(cfg), err: err}
 	}
+
 	defer func() { _ = conn.Close(ctx) }()
 	var number int
 	const sql = "SELECT current_setting('server_version'), current_setting('server_version_num')::int"
 	if err := conn.QueryRow(ctx, sql).Scan(&version, &number); err != nil {
 		return "", fmt.Errorf("DATABASE_URL: read the server's version: %w", err)
 	}
+
 	version, _, _ = strings.Cut(version, " ") // a distribution adds its own
 	if number/10000 < Oldest {
-		return version, fmt.Errorf("DATABASE_URL: %s runs Postgres %s; want %d or later", address(cfg), version, Oldest)
+		return version, fmt.Errorf("DATABASE_URL: %s runs Postgres %s; want %d or later", databaseAddress(cfg), version,
+			Oldest)
 	}
+
 	return version, nil
 }
 
@@ -60,10 +65,10 @@ func Address(url string) string {
 	if err != nil {
 		return ""
 	}
-	return address(cfg)
+	return databaseAddress(cfg)
 }
 
-func address(cfg *pgx.ConnConfig) string {
+func databaseAddress(cfg *pgx.ConnConfig) string {
 	return net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port))) + "/" + cfg.Database
 }
 
@@ -73,6 +78,7 @@ func parseURL(url string) (*pgx.ConnConfig, error) {
 	if isURL && scheme != "postgres" && scheme != "postgresql" && !strings.Contains(scheme, "=") {
 		return nil, errors.New("not a Postgres URL; " + want)
 	}
+
 	cfg, err := pgx.ParseConfig(url)
 	if err == nil {
 		return cfg, nil
@@ -85,6 +91,7 @@ func parseURL(url string) (*pgx.ConnConfig, error) {
 	if strings.Contains(text, "keyword/value") { // its cause quotes words of a password that has blanks
 		text = "neither a URL nor a list of keywords"
 	}
+
 	return nil, fmt.Errorf("%s; %s", text, want)
 }
 

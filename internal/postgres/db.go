@@ -56,6 +56,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read DATABASE_URL: %w", err)
 	}
+
 	cfg.MaxConns = 16
 	if o.MaxConns > 0 {
 		cfg.MaxConns = o.MaxConns

@@ -20,19 +20,24 @@ func (tx *Tx) In(ctx context.Context, org id.ID, fn func() error) error {
 	if err := tx.Flush(ctx); err != nil {
 		return err
 	}
-	tx.move(org)
+
+	tx.switchOrg(org)
 	defer func() { tx.org = home }()
 	if err := fn(); err != nil {
-		if !tx.view && tx.begun {
+		if tx.isWhole() && tx.begun {
 			tx.Queue(orgSQL, home.String()) // for a caller that continues after the error
 		}
 		return err
 	}
-	if !tx.view {
+	switch {
+	case !tx.view:
 		tx.Queue("SET CONSTRAINTS ALL IMMEDIATE")
 		tx.Queue(orgSQL, home.String())
 		tx.Queue("SET CONSTRAINTS ALL DEFERRED")
+	case tx.snapshot:
+		tx.Queue(orgSQL, home.String())
 	}
+
 	return tx.Flush(ctx)
 }
 
@@ -53,10 +58,10 @@ const (
 	pooled = ", set_config('jit', 'off', true)"
 )
 
-// move switches the following statements to org. In a ReadTx each statement sets its org itself.
-func (tx *Tx) move(org id.ID) {
+// switchOrg switches the following statements to org. In a ReadTx each statement sets its org itself.
+func (tx *Tx) switchOrg(org id.ID) {
 	tx.org = org
-	if !tx.view && tx.begun {
+	if tx.isWhole() && tx.begun {
 		tx.Queue(orgSQL, org.String())
 	}
 }

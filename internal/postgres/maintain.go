@@ -25,6 +25,7 @@ func (db *DB) Maintain(ctx context.Context, sql string) error {
 	if err != nil {
 		return err
 	}
+
 	defer c.Release()
 	conn := c.Conn().PgConn()
 	exec := func(sql string) error {
@@ -47,5 +48,6 @@ func (db *DB) Maintain(ctx context.Context, sql string) error {
 	if warned, ok := conn.CustomData()[warning].(error); ok && err == nil {
 		return warned
 	}
+
 	return err
 }

@@ -13,8 +13,8 @@ import (
 // A session may have ended while it waited in the pool: the server was restarted, or an operator has terminated it. The
 // first round trip then fails without any effect, and is sent once more in another session.
 
-// ended reports whether err means that the session ended.
-func ended(err error) bool {
+// sessionEnded reports whether err means that the session ended.
+func sessionEnded(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.SeverityUnlocalized == "FATAL" || pg.Severity == "FATAL"
 	}
@@ -26,7 +26,7 @@ func ended(err error) bool {
 // send the transaction's end. An end of the session without an error leaves it open whether the transaction committed.
 func refusedWhole(err error) bool {
 	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return ended(err)
+		return sessionEnded(err)
 	}
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "write" || pgconn.SafeToRetry(err)
@@ -34,12 +34,12 @@ func refusedWhole(err error) bool {
 
 // redial replaces the session if err means that it ended, and reports whether it did.
 func (tx *Tx) redial(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || tx.conn == nil || !tx.closed() && !ended(err) {
+	if ctx.Err() != nil || tx.conn == nil || !tx.isClosed() && !sessionEnded(err) {
 		return false
 	}
-	discard(ctx, tx.conn)
+	discardConn(ctx, tx.conn)
 	tx.conn = nil
-	c, err := tx.db.live(ctx)
+	c, err := tx.db.acquireLive(ctx)
 	if err != nil {
 		return false
 	}
@@ -47,8 +47,8 @@ func (tx *Tx) redial(ctx context.Context, err error) bool {
 	return true
 }
 
-// live returns a session that has just answered.
-func (db *DB) live(ctx context.Context) (*pgxpool.Conn, error) {
+// acquireLive returns a session that has just answered.
+func (db *DB) acquireLive(ctx context.Context) (*pgxpool.Conn, error) {
 	for range db.pool.Config().MaxConns {
 		c, err := db.pool.Acquire(ctx)
 		if err != nil {
@@ -57,22 +57,22 @@ func (db *DB) live(ctx context.Context) (*pgxpool.Conn, error) {
 		if err = c.Ping(ctx); err == nil {
 			return c, nil
 		}
-		discard(ctx, c)
+		discardConn(ctx, c)
 	}
 	return db.pool.Acquire(ctx)
 }
 
-// discard closes a session and removes it from its pool.
-func discard(ctx context.Context, c *pgxpool.Conn) {
+// discardConn closes a session and removes it from its pool.
+func discardConn(ctx context.Context, c *pgxpool.Conn) {
 	_ = c.Conn().Close(context.WithoutCancel(ctx))
 	c.Release()
 }
 
-// ask sends sql after the pending statements and returns its rows, which the caller must close before br.
-func (tx *Tx) ask(ctx context.Context, sql string, args []any) (r pgx.Rows, br pgx.BatchResults, err error) {
-	repeatable := tx.view && len(tx.pending) == 0
+// sendQuery sends sql after the pending statements and returns its rows, which the caller must close before br.
+func (tx *Tx) sendQuery(ctx context.Context, sql string, args []any) (r pgx.Rows, br pgx.BatchResults, err error) {
+	repeatable := !tx.isWhole() && len(tx.pending) == 0
 	for {
-		if br, err = tx.send(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args}); err != nil {
+		if br, err = tx.sendPending(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args}); err != nil {
 			return nil, nil, err
 		}
 		if r, err = br.Query(); err == nil {
@@ -86,8 +86,8 @@ func (tx *Tx) ask(ctx context.Context, sql string, args []any) (r pgx.Rows, br p
 	}
 }
 
-// fresh returns copies of statements that can be sent in another session.
-func fresh(sent []*pgx.QueuedQuery) []*pgx.QueuedQuery {
+// copyQueries returns copies of statements that can be sent in another session.
+func copyQueries(sent []*pgx.QueuedQuery) []*pgx.QueuedQuery {
 	copies := make([]*pgx.QueuedQuery, len(sent))
 	for i, q := range sent {
 		copies[i] = &pgx.QueuedQuery{SQL: q.SQL, Arguments: q.Arguments, Fn: q.Fn}

@@ -54,6 +54,7 @@ func TestATransactionOnSessionsThatEndedInThePoolIsSentAgain(t *testing.T) {
 	kindsOf := map[string]func() error{
 		"read":             func() error { return app.ReadTx(t.Context(), org, count) },
 		"read of all orgs": func() error { return system.ReadTx(t.Context(), id.ID{}, count) },
+		"snapshot":         func() error { return app.SnapshotTx(t.Context(), org, count) },
 		"rows of all orgs": func() error {
 			return system.ReadTx(t.Context(), id.ID{}, func(tx *postgres.Tx) error {
 				rows, err := tx.Query(t.Context(), "SELECT kind FROM job")

@@ -24,6 +24,7 @@ func awayCode(code string) bool {
 	case readOnly, idleInTransaction, transactionTimeout, lockNotAvailable:
 		return true
 	}
+
 	for _, class := range []string{
 		"08", // connection exception
 		"40", // transaction rollback: serialization failure, deadlock, unknown outcome
@@ -36,6 +37,7 @@ func awayCode(code string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 

@@ -17,18 +17,20 @@ import (
 // Tx is one transaction of one org, or, from ReadTx, a series of single reads of one org. It is not safe for concurrent
 // use and must not be used after the function that received it has returned.
 type Tx struct {
-	db      *DB
-	org     id.ID
-	view    bool
-	conn    *pgxpool.Conn // nil until the first result was requested
-	begun   bool
-	pending []*pgx.QueuedQuery
-	notes   []any
-	saves   int
-	ordinal int
-	values  map[any]any
-	over    context.Context //nolint:containedctx // its end cancels every statement; nil: see ReadTxWhile
-	ends    []func()        // release what derives from over
+	db   *DB
+	org  id.ID
+	view bool // it only reads
+	// snapshot is set for a view whose statements are one transaction with one snapshot.
+	snapshot bool
+	conn     *pgxpool.Conn // nil until the first result was requested
+	begun    bool
+	pending  []*pgx.QueuedQuery
+	notes    []any
+	saves    int
+	ordinal  int
+	values   map[any]any
+	over     context.Context //nolint:containedctx // its end cancels every statement; nil: see ReadTxWhile
+	ends     []func()        // release what derives from over
 }
 
 // Tx runs fn in a transaction that sees only the rows of org, and commits if fn returns nil. A nil error means that it
@@ -38,13 +40,13 @@ type Tx struct {
 // If the context ends during the commit, the outcome is unknown.
 func (db *DB) Tx(ctx context.Context, org id.ID, fn func(*Tx) error) (err error) {
 	tx := &Tx{db: db, org: org}
-	defer func() { tx.abandon() }()
+	defer func() { tx.releaseSession() }()
 	if err = fn(tx); err != nil {
-		return tx.classify(ctx, err, tx.closed())
+		return tx.classify(ctx, err, tx.isClosed())
 	}
 	if err = tx.commit(ctx); err != nil {
-		db.writes.observe(ctx, err, true)
-		return tx.classify(ctx, err, tx.conn == nil || tx.closed())
+		db.writes.observeError(ctx, err, true)
+		return tx.classify(ctx, err, tx.conn == nil || tx.isClosed())
 	}
 	if len(tx.notes) > 0 && db.after != nil {
 		db.after(ctx, tx.notes)
@@ -53,7 +55,7 @@ func (db *DB) Tx(ctx context.Context, org id.ID, fn func(*Tx) error) (err error)
 }
 
 // ReadTx runs fn for reading. Each Query, with the statements queued before it, is one round trip with its own
-// snapshot. Use Tx if two reads must be consistent.
+// snapshot. Use SnapshotTx if several reads make one response.
 func (db *DB) ReadTx(ctx context.Context, org id.ID, fn func(*Tx) error) error {
 	return db.readTx(ctx, &Tx{db: db, org: org, view: true}, fn)
 }
@@ -63,19 +65,33 @@ func (db *DB) ReadTxWhile(ctx, over context.Context, org id.ID, fn func(*Tx) err
 	return db.readTx(ctx, &Tx{db: db, org: org, view: true, over: over}, fn)
 }
 
+// SnapshotTx is ReadTx whose statements all see the database as it was at the first of them: a response made of several
+// reads is of one moment. It costs one round trip more than ReadTx.
+func (db *DB) SnapshotTx(ctx context.Context, org id.ID, fn func(*Tx) error) error {
+	return db.readTx(ctx, &Tx{db: db, org: org, view: true, snapshot: true}, fn)
+}
+
+// SnapshotTxWhile is to SnapshotTx what ReadTxWhile is to ReadTx.
+func (db *DB) SnapshotTxWhile(ctx, over context.Context, org id.ID, fn func(*Tx) error) error {
+	return db.readTx(ctx, &Tx{db: db, org: org, view: true, snapshot: true, over: over}, fn)
+}
+
 func (db *DB) readTx(ctx context.Context, tx *Tx, fn func(*Tx) error) error {
-	defer func() { tx.abandon() }()
+	defer func() { tx.releaseSession() }()
 	if err := fn(tx); err != nil {
-		return tx.classify(ctx, err, tx.closed())
+		return tx.classify(ctx, err, tx.isClosed())
 	}
 	if err := tx.Flush(ctx); err != nil {
-		return tx.classify(ctx, err, tx.closed())
+		return tx.classify(ctx, err, tx.isClosed())
 	}
 	return nil
 }
 
-// closed reports whether the transaction's session is closed. It has none if it ended and could not be replaced.
-func (tx *Tx) closed() bool {
+// isWhole reports whether the statements are one transaction.
+func (tx *Tx) isWhole() bool { return !tx.view || tx.snapshot }
+
+// isClosed reports whether the transaction's session is closed. It has none if it ended and could not be replaced.
+func (tx *Tx) isClosed() bool {
 	if tx.conn == nil {
 		return tx.begun
 	}
@@ -84,7 +100,7 @@ func (tx *Tx) closed() bool {
 
 // classify marks err for Lost if the session ended, unless the caller's context ended it.
 func (tx *Tx) classify(ctx context.Context, err error, over bool) error {
-	tx.db.writes.observe(ctx, err, false)
+	tx.db.writes.observeError(ctx, err, false)
 	if _, spoke := errors.AsType[*pgconn.PgError](err); over && !spoke && ctx.Err() == nil && Away(err) {
 		return lostError{err}
 	}
@@ -148,7 +164,7 @@ func (tx *Tx) Ordinal() int {
 // Query sends sql immediately. The caller must close the rows, as pgx.CollectRows and its kin do, before the next use
 // of tx.
 func (tx *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	r, br, err := tx.ask(ctx, sql, args)
+	r, br, err := tx.sendQuery(ctx, sql, args)
 	if err != nil {
 		return nil, err
 	}
@@ -157,22 +173,22 @@ func (tx *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, err
 
 // QueryRow sends sql immediately and scans its first row into dst. It returns pgx.ErrNoRows if there is none.
 func (tx *Tx) QueryRow(ctx context.Context, sql string, args []any, dst ...any) error {
-	r, br, err := tx.ask(ctx, sql, args)
+	r, br, err := tx.sendQuery(ctx, sql, args)
 	if err != nil {
 		return err
 	}
 	err = scanFirst(r, dst)
-	return errors.Join(err, closing(err, br))
+	return errors.Join(err, closeResults(err, br))
 }
 
 // Exec sends sql immediately and returns the number of affected rows.
 func (tx *Tx) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
-	br, err := tx.send(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
+	br, err := tx.sendPending(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 	if err != nil {
 		return 0, err
 	}
 	tag, err := br.Exec()
-	if err = errors.Join(err, closing(err, br)); err != nil {
+	if err = errors.Join(err, closeResults(err, br)); err != nil {
 		return 0, err
 	}
 	return tag.RowsAffected(), nil
@@ -183,7 +199,7 @@ func (tx *Tx) Flush(ctx context.Context) error {
 	if len(tx.pending) == 0 {
 		return nil
 	}
-	br, err := tx.send(ctx, nil)
+	br, err := tx.sendPending(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -198,6 +214,7 @@ func (tx *Tx) Savepoint(ctx context.Context, fn func() error) error {
 	if err := tx.Flush(ctx); err != nil {
 		return err
 	}
+
 	err := fn()
 	if err == nil {
 		tx.Queue("RELEASE SAVEPOINT " + name)
@@ -206,6 +223,7 @@ func (tx *Tx) Savepoint(ctx context.Context, fn func() error) error {
 	if err == nil {
 		return nil
 	}
+
 	tx.pending, tx.notes = nil, tx.notes[:notes]
 	if tx.conn == nil || tx.conn.Conn().IsClosed() {
 		return err
@@ -213,13 +231,18 @@ func (tx *Tx) Savepoint(ctx context.Context, fn func() error) error {
 	if _, back := tx.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT "+name); back != nil {
 		return errors.Join(err, back)
 	}
+
 	return err
 }
 
-// preamble adds the statements that precede the first statement of a transaction.
-func (tx *Tx) preamble(ctx context.Context, b *pgx.Batch, begin bool) int {
+// addPreamble adds the statements that precede the first statement of a transaction.
+func (tx *Tx) addPreamble(ctx context.Context, b *pgx.Batch, begin bool) int {
 	n := 1
-	if begin {
+	switch {
+	case begin && tx.snapshot:
+		b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+		n++
+	case begin:
 		b.Queue("BEGIN")
 		n++
 	}
@@ -238,13 +261,15 @@ func (tx *Tx) preamble(ctx context.Context, b *pgx.Batch, begin bool) int {
 		b.Queue(sql, tx.org.String())
 		return n
 	}
+
 	b.Queue("SET LOCAL ROLE " + tx.db.role)
 	b.Queue(sql+pooled, tx.org.String())
 	return n + 1
 }
 
-// send sends the pending statements and last, and reads all results except last's. On an error everything is closed.
-func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults, error) {
+// sendPending sends the pending statements and last, and reads all results except last's. On an error everything is
+// closed.
+func (tx *Tx) sendPending(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults, error) {
 	if tx.over != nil {
 		bounded, cancel := context.WithCancel(ctx)
 		stop := context.AfterFunc(tx.over, cancel) //nolint:contextcheck // over is the other context that ends the read
@@ -262,22 +287,24 @@ func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults
 		tx.conn = c
 	}
 	queued := tx.pending
-	first := tx.view || !tx.begun
-	tx.pending, tx.begun = nil, true
+	first := !tx.isWhole() || !tx.begun
+	tx.pending = nil
+	tx.begun = true
 	for again := false; ; again = true {
-		b, lead := &pgx.Batch{}, 0
+		b := &pgx.Batch{}
+		lead := 0
 		if first {
-			lead = tx.preamble(ctx, b, !tx.view)
+			lead = tx.addPreamble(ctx, b, tx.isWhole())
 		}
 		b.QueuedQueries = append(b.QueuedQueries, queued...)
 		if last != nil {
 			b.QueuedQueries = append(b.QueuedQueries, last)
 		}
 		if again {
-			b.QueuedQueries = fresh(b.QueuedQueries)
+			b.QueuedQueries = copyQueries(b.QueuedQueries)
 		}
 		br := tx.conn.SendBatch(ctx, b)
-		n, err := read(br, lead, queued)
+		n, err := readBatch(br, lead, queued)
 		if err == nil {
 			return br, nil
 		}
@@ -292,23 +319,26 @@ func (tx *Tx) send(ctx context.Context, last *pgx.QueuedQuery) (pgx.BatchResults
 func (tx *Tx) commit(ctx context.Context) error {
 	switch {
 	case tx.begun:
-		tx.Queue("COMMIT").Exec(committed)
+		tx.Queue("COMMIT").Exec(checkCommitted)
 		return tx.Flush(ctx)
 	case len(tx.pending) == 0:
 		return nil
 	}
+
 	queued := tx.pending
 	tx.pending = nil
 	n, err := tx.sendWhole(ctx, tx.db.pool, queued)
 	if err == nil || n > 0 || ctx.Err() != nil || !refusedWhole(err) {
 		return err
 	}
-	c, dead := tx.db.live(ctx)
+
+	c, dead := tx.db.acquireLive(ctx)
 	if dead != nil {
 		return err
 	}
+
 	defer c.Release()
-	_, err = tx.sendWhole(ctx, c, fresh(queued))
+	_, err = tx.sendWhole(ctx, c, copyQueries(queued))
 	return err
 }
 
@@ -318,25 +348,25 @@ func (tx *Tx) sendWhole(ctx context.Context, to interface {
 }, queued []*pgx.QueuedQuery,
 ) (n int, err error) {
 	b := &pgx.Batch{}
-	lead := tx.preamble(ctx, b, false)
+	lead := tx.addPreamble(ctx, b, false)
 	b.QueuedQueries = append(b.QueuedQueries, queued...)
 	br := to.SendBatch(ctx, b)
-	n, err = read(br, lead, queued)
-	return n, errors.Join(err, closing(err, br))
+	n, err = readBatch(br, lead, queued)
+	return n, errors.Join(err, closeResults(err, br))
 }
 
-// committed returns an error if the server turned COMMIT into a rollback, which happens after an error that fn did not
-// return.
-func committed(tag pgconn.CommandTag) error {
+// checkCommitted returns an error if the server turned COMMIT into a rollback, which happens after an error that fn did
+// not return.
+func checkCommitted(tag pgconn.CommandTag) error {
 	if tag.String() != "COMMIT" {
 		return errors.New("transaction failed before its commit")
 	}
 	return nil
 }
 
-// abandon releases the session. An open transaction is rolled back with a separate timeout, because the caller's
+// releaseSession releases the session. An open transaction is rolled back with a separate timeout, because the caller's
 // context may have ended.
-func (tx *Tx) abandon() {
+func (tx *Tx) releaseSession() {
 	for _, end := range tx.ends {
 		end()
 	}
@@ -352,58 +382,3 @@ func (tx *Tx) abandon() {
 	tx.conn.Release()
 	tx.conn = nil
 }
-
-// read reads the results of a batch in order and runs their callbacks. It returns the number of results before the
-// error.
-func read(br pgx.BatchResults, lead int, queued []*pgx.QueuedQuery) (n int, err error) {
-	for range lead {
-		if _, err := br.Exec(); err != nil {
-			return n, err
-		}
-		n++
-	}
-	for _, q := range queued {
-		if q.Fn != nil {
-			err = q.Fn(br)
-		} else {
-			_, err = br.Exec()
-		}
-		if err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
-}
-
-// closing closes br. Its error counts only if there was none before, since it repeats that one.
-func closing(before error, br pgx.BatchResults) error {
-	if err := br.Close(); before == nil {
-		return err
-	}
-	return nil
-}
-
-// rows closes the batch together with its last result.
-type rows struct {
-	pgx.Rows
-	br  pgx.BatchResults
-	end error
-}
-
-func (r *rows) Close() {
-	r.Rows.Close()
-	if r.br != nil {
-		r.end = r.br.Close()
-		r.br = nil
-	}
-}
-
-func (r *rows) Err() error {
-	if err := r.Rows.Err(); err != nil {
-		return err
-	}
-	return r.end
-}
-
-var _ pgx.Rows = (*rows)(nil)

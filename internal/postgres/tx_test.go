@@ -266,6 +266,7 @@ func TestASessionThatEndsBeforeItHasItsRoleIsLost(t *testing.T) {
 	read := func(tx *postgres.Tx) error { return tx.QueryRow(t.Context(), "SELECT 1", nil, new(int)) }
 	for name, do := range map[string]func(context.Context, id.ID, func(*postgres.Tx) error) error{
 		"a view":        db.ReadTx,
+		"a snapshot":    db.SnapshotTx,
 		"a transaction": db.Tx,
 	} {
 		if err := do(t.Context(), id.New(), read); !postgres.Lost(err) {

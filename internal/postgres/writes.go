@@ -57,37 +57,41 @@ func (db *DB) Writes() *Writes { return db.writes }
 // Check reports whether writes succeed. It asks a session of the pool, without writing, whether the server is
 // read-only, and probes if that is new. An error means that the server did not answer.
 func (w *Writes) Check(ctx context.Context) (ok bool, err error) {
-	pools := w.watched()
+	pools := w.watchedPools()
 	if len(pools) == 0 || w.Failing() { // while writes fail, the watch probes
 		return !w.Failing(), nil
 	}
+
 	c, err := pools[0].pool.Acquire(ctx)
 	if err != nil {
 		return false, err
 	}
+
 	refuses, err := isReadOnly(ctx, c.Conn().PgConn())
 	c.Release()
 	if err != nil || !refuses {
 		return !w.Failing(), err
 	}
+
 	w.stale.Store(true)
-	w.probe(ctx)
+	w.probeWrite(ctx)
 	found := !w.stale.Load() // a server that takes writes
 	if !found {
-		w.doubt(true) //nolint:contextcheck // the watch outlives the caller
+		w.startWatch(true) //nolint:contextcheck // the watch outlives the caller
 	}
+
 	return found, nil
 }
 
-// observe begins to probe if err raises a doubt. commit reports that the transaction was at its commit.
-func (w *Writes) observe(ctx context.Context, err error, commit bool) {
+// observeError begins to probe if err raises a doubt. commit reports that the transaction was at its commit.
+func (w *Writes) observeError(ctx context.Context, err error, commit bool) {
 	if w == nil {
 		return
 	}
 	code := Code(err)
 	timeout := commit && code == "" && errors.Is(ctx.Err(), context.DeadlineExceeded)
 	if refusesWrites(code) || timeout {
-		w.doubt(code == readOnly) //nolint:contextcheck // the watch outlives the caller
+		w.startWatch(code == readOnly) //nolint:contextcheck // the watch outlives the caller
 	}
 }
 
@@ -98,12 +102,12 @@ func (w *Writes) observeSession(c *pgconn.PgConn) {
 		return
 	}
 	if c.ParameterStatus("in_hot_standby") == "on" || c.ParameterStatus("default_transaction_read_only") == "on" {
-		w.doubt(true)
+		w.startWatch(true)
 	}
 }
 
-// doubt starts a watch unless one runs.
-func (w *Writes) doubt(stale bool) {
+// startWatch starts a watch unless one runs.
+func (w *Writes) startWatch(stale bool) {
 	if stale {
 		w.stale.Store(true)
 	}
@@ -114,18 +118,19 @@ func (w *Writes) doubt(stale bool) {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	w.stop, w.stopped = stop, make(chan struct{})
-	go w.watch(ctx)
+	w.stop = stop
+	w.stopped = make(chan struct{})
+	go w.watchWrites(ctx)
 }
 
-// watch probes until a probe succeeds and no doubt has come up since it began.
-func (w *Writes) watch(ctx context.Context) {
+// watchWrites probes until a probe succeeds and no doubt has come up since it began.
+func (w *Writes) watchWrites(ctx context.Context) {
 	defer close(w.stopped)
 	for {
 		w.mu.Lock()
 		seen := w.doubts
 		w.mu.Unlock()
-		w.probe(ctx)
+		w.probeWrite(ctx)
 		select {
 		case <-ctx.Done():
 		case <-time.After(probePause):
@@ -141,18 +146,20 @@ func (w *Writes) watch(ctx context.Context) {
 	}
 }
 
-// probe writes in a new session and records the outcome, unless ctx ends before there is one.
-func (w *Writes) probe(ctx context.Context) {
+// probeWrite writes in a new session and records the outcome, unless ctx ends before there is one.
+func (w *Writes) probeWrite(ctx context.Context) {
 	select {
 	case w.turn <- struct{}{}:
 		defer func() { <-w.turn }()
 	case <-ctx.Done():
 		return
 	}
-	pools := w.watched()
+
+	pools := w.watchedPools()
 	if len(pools) == 0 {
 		return
 	}
+
 	probing, cancel := context.WithTimeout(ctx, probeTime)
 	err := pools[0].tryWrite(probing)
 	cancel()
@@ -173,7 +180,7 @@ func (w *Writes) probe(ctx context.Context) {
 	}
 }
 
-func (w *Writes) watched() []*DB {
+func (w *Writes) watchedPools() []*DB {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.pools)

@@ -40,7 +40,7 @@ type source struct {
 var sources = []source{
 	{
 		kind: "import", table: "contact_import", where: "status <> 'uploading'", status: "status",
-		done:  "rows_created + rows_updated + rows_unchanged + rows_failed",
+		done:  "rows_created + rows_updated + rows_unchanged + rows_failed + rows_blank + rows_repeated",
 		total: "CASE WHEN status <> 'queued' THEN rows_total END", href: "'/api/v1/crm/contacts/imports/' || id::text",
 	},
 	{
@@ -73,7 +73,7 @@ var sources = []source{
 	},
 	{
 		kind: "suppression_import", table: "suppression_import", where: "status <> 'uploading'", status: "status",
-		done:  "rows_added + rows_unchanged + rows_failed",
+		done:  "rows_added + rows_unchanged + rows_failed + rows_blank",
 		total: "CASE WHEN status <> 'queued' THEN rows_total END", href: "'/api/v1/suppressions/imports/' || id::text",
 	},
 }
@@ -81,9 +81,9 @@ var sources = []source{
 // Filter selects jobs; "" selects all.
 type Filter struct{ Kind, Status string }
 
-// statement returns the statement for at most limit jobs, newest first, that satisfy a condition on id. $1 is the org;
-// limit is a placeholder. Ids are UUIDv7, so the primary key of each table has the order.
-func statement(f Filter, condition, limit string) string {
+// listStatement returns the statement for at most limit jobs, newest first, that satisfy a condition on id. $1 is the
+// org; limit is a placeholder. Ids are UUIDv7, so the primary key of each table has the order.
+func listStatement(f Filter, condition, limit string) string {
 	var parts []string
 	for _, s := range sources {
 		if f.Kind == "" || f.Kind == s.kind {
@@ -96,52 +96,60 @@ func statement(f Filter, condition, limit string) string {
 			)
 		}
 	}
+
 	return "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") AS every ORDER BY id DESC LIMIT " + limit
 }
 
-func scan(row pgx.CollectableRow) (j Job, err error) {
+func scanJob(row pgx.CollectableRow) (j Job, err error) {
 	return j, row.Scan(&j.ID, &j.Kind, &j.Status, &j.Done, &j.Total, &j.Href, &j.CreatedAt)
 }
 
 // List returns at most limit jobs of tx's org that f selects, newest first, beginning after the job before; nil begins
 // at the newest. A kind that has no jobs yet has none.
 func List(ctx context.Context, tx *postgres.Tx, f Filter, before *id.ID, limit int) ([]Job, error) {
-	if f.Kind != "" && !known(f.Kind) {
+	if f.Kind != "" && !isKnownKind(f.Kind) {
 		return []Job{}, nil
 	}
-	args, condition := []any{tx.Org(), f.Status, limit}, "true"
+
+	args := []any{tx.Org(), f.Status, limit}
+	condition := "true"
 	if before != nil {
 		args = append(args, *before)
 		condition = "id < $" + strconv.Itoa(len(args))
 	}
-	rows, err := tx.Query(ctx, statement(f, condition, "$3"), args...)
+
+	rows, err := tx.Query(ctx, listStatement(f, condition, "$3"), args...)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scan)
+
+	all, err := pgx.CollectRows(rows, scanJob)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
+
 	return all, nil
 }
 
 // Get returns one job of tx's org, or a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Job, error) {
-	rows, err := tx.Query(ctx, statement(Filter{}, "id = $3", "1"), tx.Org(), "", i)
+	rows, err := tx.Query(ctx, listStatement(Filter{}, "id = $3", "1"), tx.Org(), "", i)
 	if err != nil {
 		return Job{}, fmt.Errorf("read job: %w", err)
 	}
-	j, err := pgx.CollectExactlyOneRow(rows, scan)
+
+	j, err := pgx.CollectExactlyOneRow(rows, scanJob)
 	if postgres.None(err) {
 		return j, fault.New(fault.NotFound, "There is no such job.")
 	}
 	if err != nil {
 		return j, fmt.Errorf("read job: %w", err)
 	}
+
 	return j, nil
 }
 
-func known(kind string) bool {
+func isKnownKind(kind string) bool {
 	for _, s := range sources {
 		if s.kind == kind {
 			return true

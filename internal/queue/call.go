@@ -3,7 +3,8 @@ package queue
 import "time"
 
 // LimitCalls sets the function by which BeginCall asks whether the run may call a server. It returns 0, or the delay
-// after which the run may ask again. The worker sets it, and counts the call until the run ends.
+// after which the run may ask again; it may wait a moment before. The worker sets it, and counts the call until the run
+// ends.
 func (c *Claimed) LimitCalls(begin func(host string) time.Duration) { c.beginCall = begin }
 
 // BeginCall must be called before a run calls a server that a customer names, with the server's name and port. The

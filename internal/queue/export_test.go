@@ -6,13 +6,13 @@ import "github.com/funnelwork/funnelwork/internal/id"
 // a check.
 func OverlappingChecks(n int) (skipped int) {
 	c, of := slotCache{all: map[slotKey]*credit{}}, slotKey{org: id.New(), lane: Default}
-	c.answer(of, c.begin(of, "test.many"), true) // the first one gives no credit
+	c.recordCheck(of, c.beginCheck(of, "test.many"), true) // the first one gives no credit
 	checks := make([]slotCheck, n)
 	for i := range checks {
-		checks[i] = c.begin(of, "test.many")
+		checks[i] = c.beginCheck(of, "test.many")
 	}
 	for _, check := range checks {
-		for c.answer(of, check, true); c.take(of, "test.many"); {
+		for c.recordCheck(of, check, true); c.useCredit(of, "test.many"); {
 			skipped++
 		}
 	}

@@ -22,12 +22,12 @@ type Hook struct {
 
 // Hook returns the kind's hook. Either function may be nil.
 func (k Kind[A]) Hook(stopped, revived func(ctx context.Context, tx *postgres.Tx, args []A) error) Hook {
-	return Hook{Kind: k.name, Alias: k.opt.Alias, Stopped: decoded(stopped), Revived: decoded(revived)}
+	return Hook{Kind: k.name, Alias: k.opt.Alias, Stopped: decodeBefore(stopped), Revived: decodeBefore(revived)}
 }
 
-// decoded calls fn with the arguments that can be decoded. A job with other arguments has never been able to run, so no
-// row depends on it.
-func decoded[A any](fn func(context.Context, *postgres.Tx, []A) error) func(context.Context, *postgres.Tx,
+// decodeBefore calls fn with the arguments that can be decoded. A job with other arguments has never been able to run,
+// so no row depends on it.
+func decodeBefore[A any](fn func(context.Context, *postgres.Tx, []A) error) func(context.Context, *postgres.Tx,
 	[]json.RawMessage) error {
 	if fn == nil {
 		return nil

@@ -43,7 +43,7 @@ func Define[A any](name string, o Options) Kind[A] {
 		o.Timeout = 30 * time.Second
 	}
 	if o.Backoff == nil {
-		o.Backoff = backoff
+		o.Backoff = backoffDelay
 	}
 	return Kind[A]{name: name, opt: o}
 }
@@ -113,19 +113,19 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) 
 	args := []any{tx.Org(), r.id, k.name, string(body), string(k.opt.Lane), k.opt.MaxAttempts}
 	ref := Ref{ID: r.id, Org: tx.Org(), Kind: k.name, Lane: k.opt.Lane, MaxAttempts: k.opt.MaxAttempts}
 	credits, from := slotCacheOf(tx), slotKey{tx.Org(), k.opt.Lane}
-	if r.runAt == nil && r.delay == nil && r.dedupe == nil && r.line == nil && credits.take(from, k.name) {
+	if r.runAt == nil && r.delay == nil && r.dedupe == nil && r.line == nil && credits.useCredit(from, k.name) {
 		tx.Queue(addKnownSQL, args...)
 		tx.AfterCommit(ref)
 		return nil
 	}
-	check := credits.begin(from, k.name)
+	check := credits.beginCheck(from, k.name)
 	tx.Queue(addSQL, append(args, r.runAt, r.dedupe, r.line, r.delay)...).Query(func(rows pgx.Rows) error {
 		var slot, more bool
 		_, err := pgx.ForEachRow(rows, []any{&ref.ID, &slot, &more}, func() error {
 			if slot {
 				tx.AfterCommit(ref)
 			}
-			credits.answer(from, check, more)
+			credits.recordCheck(from, check, more)
 			return nil
 		})
 		return err
@@ -133,8 +133,8 @@ func (k Kind[A]) Add(_ context.Context, tx *postgres.Tx, with A, how ...Adding) 
 	return nil
 }
 
-// backoff doubles from 2 s to an hour, with up to a fifth of jitter so that retries spread out.
-func backoff(failed int) time.Duration {
+// backoffDelay doubles from 2 s to an hour, with up to a fifth of jitter so that retries spread out.
+func backoffDelay(failed int) time.Duration {
 	d := time.Hour
 	if failed < 12 {
 		d = min(d, time.Duration(1<<failed)*time.Second)

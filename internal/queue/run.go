@@ -29,7 +29,7 @@ type Handler struct {
 // Handle returns the Handler of a call-out kind. work returns nil, an error (for a retry), Drop or Snooze.
 func (k Kind[A]) Handle(work func(context.Context, *Run[A]) error) Handler {
 	return Handler{Kind: k.name, Options: k.opt, Call: func(ctx context.Context, c *Claimed) error {
-		run, err := open[A](c)
+		run, err := openRun[A](c)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (k Kind[A]) Handle(work func(context.Context, *Run[A]) error) Handler {
 // HandleTx returns the Handler of a kind with only rows of tx as effects. tx runs under the job's org.
 func (k Kind[A]) HandleTx(work func(context.Context, *postgres.Tx, *Run[A]) error) Handler {
 	return Handler{Kind: k.name, Options: k.opt, Tx: func(ctx context.Context, tx *postgres.Tx, c *Claimed) error {
-		run, err := open[A](c)
+		run, err := openRun[A](c)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (k Kind[A]) HandleTx(work func(context.Context, *postgres.Tx, *Run[A]) erro
 	}}
 }
 
-func open[A any](c *Claimed) (*Run[A], error) {
+func openRun[A any](c *Claimed) (*Run[A], error) {
 	run := &Run[A]{Claimed: c}
 	if err := json.Unmarshal(c.Raw, &run.Args); err != nil {
 		return nil, Drop(fmt.Errorf("decode args: %w", err))

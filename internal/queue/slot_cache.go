@@ -52,8 +52,8 @@ func slotCacheOf(tx *postgres.Tx) *slotCache {
 	return tx.PoolValue(slotCacheKey{}, func() any { return &slotCache{all: map[slotKey]*credit{}} }).(*slotCache)
 }
 
-// take uses one credit and reports whether there was one.
-func (c *slotCache) take(of slotKey, kind string) bool {
+// useCredit uses one credit and reports whether there was one.
+func (c *slotCache) useCredit(of slotKey, kind string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.all[of]
@@ -65,8 +65,8 @@ func (c *slotCache) take(of slotKey, kind string) bool {
 	return true
 }
 
-// begin returns a new check, whose result answer records. It must be called before the check's statement runs.
-func (c *slotCache) begin(of slotKey, kind string) slotCheck {
+// beginCheck returns a new check, whose result answer records. It must be called before the check's statement runs.
+func (c *slotCache) beginCheck(of slotKey, kind string) slotCheck {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.all[of]
@@ -80,11 +80,11 @@ func (c *slotCache) begin(of slotKey, kind string) slotCheck {
 	return slotCheck{now, now.taken, time.Now()}
 }
 
-// answer records the result of a check: whether more slots are free. The first positive check after a pause gives no
-// credit, because a single job is not yet a series. Each further one sets the credit to creditJobs, less the jobs that
-// skipped a check since this one began, since it may not have seen them: otherwise checks that overlap would each give
-// the same free slots away.
-func (c *slotCache) answer(of slotKey, check slotCheck, more bool) {
+// recordCheck records the result of a check: whether more slots are free. The first positive check after a pause gives
+// no credit, because a single job is not yet a series. Each further one sets the credit to creditJobs, less the jobs
+// that skipped a check since this one began, since it may not have seen them: otherwise checks that overlap would each
+// give the same free slots away.
+func (c *slotCache) recordCheck(of slotKey, check slotCheck, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := check.credit

@@ -20,17 +20,17 @@ const (
 // Sparingly returns find as a function that does nothing until some time after its last call has passed: a second, or
 // fifty times as long as the call took. The function must not be called concurrently.
 func Sparingly(find func(context.Context) ([]id.ID, error)) func(context.Context) ([]id.ID, error) {
-	return paced(find, time.Time{}, patience, share)
+	return pacedFind(find, time.Time{}, patience, share)
 }
 
 // Rarely returns find as a function for searches that walk over all orgs and are not urgent. It does nothing in the
 // first minute, and then until some time after its last call has passed: a minute, or a thousand times as long as the
 // call took. The function must not be called concurrently.
 func Rarely(find func(context.Context) ([]id.ID, error)) func(context.Context) ([]id.ID, error) {
-	return paced(find, time.Now().Add(rarePatience), rarePatience, rareShare)
+	return pacedFind(find, time.Now().Add(rarePatience), rarePatience, rareShare)
 }
 
-func paced(find func(context.Context) ([]id.ID, error), next time.Time, patience time.Duration, share int,
+func pacedFind(find func(context.Context) ([]id.ID, error), next time.Time, patience time.Duration, share int,
 ) func(context.Context) ([]id.ID, error) {
 	return func(ctx context.Context) ([]id.ID, error) {
 		begun := time.Now()

@@ -25,7 +25,7 @@ type Rows struct {
 
 // Repoint moves the rows of the contacts from to the contact to. It returns the data that Return needs to undo it.
 func (r Rows) Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (json.RawMessage, error) {
-	h, err := r.hand(ctx, tx, from, to)
+	h, err := r.moveRecords(ctx, tx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -38,15 +38,15 @@ func (r Rows) Return(_ context.Context, tx *postgres.Tx, moved json.RawMessage) 
 	if err := Recall(moved, &h); err != nil {
 		return err
 	}
-	r.back(tx, h)
+	r.queueReturn(tx, h)
 	return nil
 }
 
-func (r Rows) hand(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (Handed, error) {
+func (r Rows) moveRecords(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (Handed, error) {
 	rows, err := tx.Query(ctx,
 		`WITH was AS (SELECT id, contact_id FROM `+r.Table+
 			` WHERE org_id = $1 AND contact_id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE)
-		UPDATE `+r.Table+` r SET contact_id = $3`+r.count()+` FROM was WHERE r.org_id = $1 AND r.id = was.id
+		UPDATE `+r.Table+` r SET contact_id = $3`+r.countSQL()+` FROM was WHERE r.org_id = $1 AND r.id = was.id
 				RETURNING was.id, was.contact_id`, tx.Org(), from, to)
 	if err != nil {
 		return Handed{}, fmt.Errorf("reassign %s: %w", r.Table, err)
@@ -62,14 +62,14 @@ func (r Rows) hand(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID)
 	return h, nil
 }
 
-func (r Rows) back(tx *postgres.Tx, h Handed) {
+func (r Rows) queueReturn(tx *postgres.Tx, h Handed) {
 	for contact, records := range h.From {
-		tx.Queue(`UPDATE `+r.Table+` r SET contact_id = $3`+r.count()+
+		tx.Queue(`UPDATE `+r.Table+` r SET contact_id = $3`+r.countSQL()+
 			` WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND contact_id = $4`, tx.Org(), records, contact, h.To)
 	}
 }
 
-func (r Rows) count() string {
+func (r Rows) countSQL() string {
 	if r.Counter == "" {
 		return ""
 	}
@@ -79,11 +79,11 @@ func (r Rows) count() string {
 // Hand moves the records of the contacts from, including archived ones, to the contact to. It increments their edit,
 // because they show another contact, but leaves updated_at unchanged, because no user edited them.
 func (t *Table[T]) Hand(ctx context.Context, tx *postgres.Tx, from []id.ID, to id.ID) (Handed, error) {
-	return t.rows().hand(ctx, tx, from, to)
+	return t.rows().moveRecords(ctx, tx, from, to)
 }
 
 // Return queues giving each record back to its previous contact, unless the record was moved again since Hand.
-func (t *Table[T]) Return(tx *postgres.Tx, h Handed) { t.rows().back(tx, h) }
+func (t *Table[T]) Return(tx *postgres.Tx, h Handed) { t.rows().queueReturn(tx, h) }
 
 func (t *Table[T]) rows() Rows { return Rows{t.Name, "edit"} }
 

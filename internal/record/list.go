@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -128,19 +127,9 @@ func (t *Table[T]) Estimate(ctx context.Context, tx *postgres.Tx, q *Query) (n i
 	if n <= counted {
 		return n, nil
 	}
-	var (
-		raw  []byte
-		plan []struct {
-			Plan struct {
-				Rows float64 `json:"Plan Rows"`
-			}
-		}
-	)
-	if err := tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+inner, q.args, &raw); err != nil {
+	expected, err := tx.ExpectedRows(ctx, inner, q.args)
+	if err != nil {
 		return 0, fmt.Errorf("estimate %s: %w", t.Name, err)
 	}
-	if err := json.Unmarshal(raw, &plan); err != nil || len(plan) == 0 {
-		return 0, fmt.Errorf("read plan: %w", err)
-	}
-	return max(n, int64(plan[0].Plan.Rows)), nil
+	return max(n, expected), nil
 }

@@ -72,15 +72,15 @@ func (t *Table[T]) scan(row pgx.CollectableRow) (r Row[T], err error) {
 // Get returns one record of the org. An archived record is returned only with archivedToo. If there is no such record,
 // the error is a not_found fault.
 func (t *Table[T]) Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row[T], error) {
-	return t.one(ctx, tx, i, archivedToo, "")
+	return t.get(ctx, tx, i, archivedToo, "")
 }
 
 // Lock is Get with the row locked until the transaction ends.
 func (t *Table[T]) Lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row[T], error) {
-	return t.one(ctx, tx, i, archivedToo, " FOR UPDATE")
+	return t.get(ctx, tx, i, archivedToo, " FOR UPDATE")
 }
 
-func (t *Table[T]) one(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool, lock string) (Row[T], error) {
+func (t *Table[T]) get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool, lock string) (Row[T], error) {
 	rows, err := tx.Query(ctx, "SELECT "+t.columns()+" FROM "+t.Name+" WHERE org_id = $1 AND id = $2"+lock, tx.Org(), i)
 	if err != nil {
 		return Row[T]{}, fmt.Errorf("read %s: %w", t.Name, err)
@@ -110,6 +110,21 @@ func (t *Table[T]) Select(ctx context.Context, tx *postgres.Tx, lock bool, where
 	rows, err := tx.Query(ctx, sql, append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t.Name, err)
+	}
+	return pgx.CollectRows(rows, t.scan)
+}
+
+// LockAll returns the live records whose ids keys selects as a column named key, with arguments from $2 on; $1 is the
+// org. It looks each up by its id, whatever the statistics say of the org, and locks them in the order of their ids, so
+// that concurrent transactions cannot deadlock.
+func (t *Table[T]) LockAll(ctx context.Context, tx *postgres.Tx, keys string, args ...any) ([]Row[T], error) {
+	tx.Queue(postgres.PlanByKeys)
+	rows, err := tx.Query(ctx, "SELECT "+t.columns()+" FROM (SELECT DISTINCT key FROM ("+keys+") AS k ORDER BY "+
+		"key) AS k"+
+		" CROSS JOIN LATERAL (SELECT * FROM "+t.Name+" WHERE org_id = $1 AND id = k.key AND archived_at IS NULL"+
+		" FOR UPDATE) AS r ORDER BY id", append([]any{tx.Org()}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", t.Name, err)
 	}
 	return pgx.CollectRows(rows, t.scan)
 }
@@ -196,16 +211,16 @@ func (t *Table[T]) Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Chang
 // included. It excludes the time of the change itself.
 func Changes[T any](a, b *T) map[string]any {
 	was := map[string]any{}
-	changes(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), was)
+	collectChanges(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), was)
 	return was
 }
 
-func changes(x, y reflect.Value, was map[string]any) {
+func collectChanges(x, y reflect.Value, was map[string]any) {
 	for i := range x.NumField() {
 		field := x.Type().Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" && field.Anonymous && field.Type.Kind() == reflect.Struct {
-			changes(x.Field(i), y.Field(i), was)
+			collectChanges(x.Field(i), y.Field(i), was)
 		}
 		if name == "" || name == "-" || name == "updated_at" {
 			continue

@@ -29,7 +29,7 @@ func (t *Table[T]) Search(
 	if len(words) == 0 {
 		return nil, nil
 	}
-	first, err := rarest(ctx, tx, wordTable, words)
+	first, err := rarestWord(ctx, tx, wordTable, words)
 	if err != nil {
 		return nil, fmt.Errorf("search %s: %w", t.Name, err)
 	}
@@ -66,8 +66,8 @@ func (t *Table[T]) Search(
 	return found, nil
 }
 
-// rarest returns the index of the word that begins the fewest words of the table.
-func rarest(ctx context.Context, tx *postgres.Tx, wordTable string, words []string) (first int, err error) {
+// rarestWord returns the index of the word that begins the fewest words of the table.
+func rarestWord(ctx context.Context, tx *postgres.Tx, wordTable string, words []string) (first int, err error) {
 	if len(words) == 1 {
 		return 0, nil
 	}

@@ -23,14 +23,14 @@ var ErrUnfit = errors.New("redis cannot be used")
 // CheckURL reports what is wrong with the form of address, which is one of those that Open takes. It connects to no
 // server, and its error never repeats address, which may hold a password.
 func CheckURL(address string) error {
-	_, err := parse(address)
+	_, err := parseAddress(address)
 	return err
 }
 
 // Address returns the servers that address leads to, without its login: "host:6379", "a:6379,b:6379" or a socket's
 // path. It returns "" for an address that CheckURL refuses.
 func Address(address string) string {
-	t, err := parse(address)
+	t, err := parseAddress(address)
 	switch {
 	case err != nil:
 		return ""
@@ -46,26 +46,32 @@ func Address(address string) string {
 func Check(ctx context.Context, address string) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
+
 	client, err := Open(address, Worker)
 	if err != nil {
 		return "", err
 	}
+
 	defer func() { _ = client.Close() }()
+
 	if err := client.Ping(ctx).Err(); err != nil {
 		if refusesLogin(err) {
 			return "", fmt.Errorf("%w: %w", ErrUnfit, err)
 		}
 		return "", err
 	}
+
 	text, err := client.Info(ctx, "server").Result()
 	if err != nil {
 		return "", nil // a login that may not ask for the version is good enough
 	}
+
 	version = versionIn(text)
 	if isOld(version) {
 		return version, fmt.Errorf("%w: it runs Redis %s; want %d.%d or later",
 			ErrUnfit, version, oldestMajor, oldestMinor)
 	}
+
 	return version, nil
 }
 
@@ -75,11 +81,13 @@ func refusesLogin(err error) bool {
 	if !errors.As(err, &reply) {
 		return false
 	}
+
 	for _, begin := range []string{"NOAUTH", "WRONGPASS", "NOPERM", "ERR AUTH", "ERR invalid password"} {
 		if strings.HasPrefix(reply.Error(), begin) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -102,5 +110,6 @@ func isOld(version string) bool {
 	if err != nil || wrong != nil {
 		return false
 	}
+
 	return a < oldestMajor || a == oldestMajor && b < oldestMinor
 }

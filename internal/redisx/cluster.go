@@ -29,11 +29,14 @@ func newCluster(o *redis.ClusterOptions) *redis.ClusterClient {
 			*d = is
 		}
 	}
+
 	if o.DialerRetries == 0 {
 		o.DialerRetries = 2
 	}
+
 	c := redis.NewClusterClient(o)
 	c.AddHook(reload{c})
+
 	return c
 }
 
@@ -47,7 +50,7 @@ func (reload) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (r reload) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		r.after(ctx, err)
+		r.reloadAfter(ctx, err)
 		return err
 	}
 }
@@ -57,23 +60,24 @@ func (r reload) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := next(ctx, cmds)
 		for _, cmd := range cmds {
-			if lost := cmd.Err(); silent(lost) {
-				r.after(ctx, lost)
+			if lost := cmd.Err(); isSilent(lost) {
+				r.reloadAfter(ctx, lost)
 				break
 			}
 		}
+
 		return err
 	}
 }
 
-func (r reload) after(ctx context.Context, err error) {
-	if silent(err) {
+func (r reload) reloadAfter(ctx context.Context, err error) {
+	if isSilent(err) {
 		r.client.ReloadState(ctx) // in the background, once for concurrent calls
 	}
 }
 
-// silent reports whether err is neither a node's reply nor caused by the caller.
-func silent(err error) bool {
+// isSilent reports whether err is neither a node's reply nor caused by the caller.
+func isSilent(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, redis.ErrClosed) {
 		return false
 	}

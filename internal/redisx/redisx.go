@@ -42,18 +42,22 @@ const patience = 50 * time.Millisecond
 //
 // It also takes the query parameters of redis.ParseURL. Timeouts among them override the profile's.
 func Open(address string, use Profile) (redis.UniversalClient, error) {
-	t, err := parse(address)
+	t, err := parseAddress(address)
 	if err != nil {
 		return nil, fmt.Errorf("read REDIS_URL: %w", err)
 	}
-	t.tune(use)
+
+	t.tuneFor(use)
+
 	switch {
 	case t.master != "":
-		o := t.universal()
-		o.MasterName, o.SentinelUsername, o.SentinelPassword = t.master, t.sentinelUser, t.sentinelPassword
+		o := t.universalOptions()
+		o.MasterName = t.master
+		o.SentinelUsername = t.sentinelUser
+		o.SentinelPassword = t.sentinelPassword
 		return redis.NewFailoverClient(o.Failover()), nil
 	case t.cluster:
-		return newCluster(t.universal().Cluster()), nil
+		return newCluster(t.universalOptions().Cluster()), nil
 	default:
 		return redis.NewClient(t.Options), nil
 	}
@@ -68,17 +72,21 @@ type target struct {
 	sentinelUser, sentinelPassword string
 }
 
-// parse parses address. Its errors do not contain address, which may have the password.
-func parse(address string) (target, error) {
+// parseAddress parses address. Its errors do not contain address, which may have the password.
+func parseAddress(address string) (target, error) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		return target{}, errForm
 	}
+
 	scheme, kind, _ := strings.Cut(scheme, "+")
-	authority, path := rest, ""
+	authority := rest
+	path := ""
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
-		authority, path = rest[:i], rest[i:]
+		authority = rest[:i]
+		path = rest[i:]
 	}
+
 	at := strings.LastIndexByte(authority, '@') + 1
 	hosts := strings.Split(authority[at:], ",")
 	t := target{cluster: kind == "cluster" || kind == "" && len(hosts) > 1}
@@ -90,6 +98,7 @@ func parse(address string) (target, error) {
 		}
 		path = path[:i]
 	}
+
 	switch kind {
 	case "", "cluster":
 	case "sentinel":
@@ -103,6 +112,7 @@ func parse(address string) (target, error) {
 	default:
 		return target{}, errForm
 	}
+
 	var err error
 	t.Options, err = redis.ParseURL(scheme + "://" + authority[:at] + hosts[0] + path + "?" + query.Encode())
 	if err != nil {
@@ -111,45 +121,52 @@ func parse(address string) (target, error) {
 		}
 		return target{}, err
 	}
+
 	standard := "6379"
 	if t.master != "" {
 		standard = "26379"
 	}
+
 	for _, h := range hosts {
 		if !strings.Contains(h, ":") || strings.HasSuffix(h, "]") {
 			h += ":" + standard
 		}
 		t.hosts = append(t.hosts, h)
 	}
+
 	return t, nil
 }
 
 var errForm = errors.New("want redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://")
 
-func (t target) tune(use Profile) {
+func (t target) tuneFor(use Profile) {
 	o := t.Options
 	o.ContextTimeoutEnabled = true
 	if o.Protocol == 0 {
 		o.Protocol = 2 // RESP3 adds a check for push messages to every reply, and nothing that we use
 	}
+
 	// Redis 6.2 knows neither, and each costs a round trip per new connection.
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	if use == Worker {
 		return
 	}
-	o.MaxRetries, o.DialerRetries = -1, 1
+
+	o.MaxRetries = -1
+	o.DialerRetries = 1
 	for _, d := range []*time.Duration{&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.PoolTimeout} {
 		if *d == 0 {
 			*d = patience
 		}
 	}
+
 	if o.PoolSize == 0 {
 		o.PoolSize = 64
 	}
 }
 
-func (t target) universal() *redis.UniversalOptions {
+func (t target) universalOptions() *redis.UniversalOptions {
 	o := t.Options
 	return &redis.UniversalOptions{
 		Addrs: t.hosts, DB: o.DB, ClientName: o.ClientName, Protocol: o.Protocol, Username: o.Username,

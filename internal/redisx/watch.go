@@ -21,16 +21,20 @@ const (
 func Watch(ctx context.Context, client redis.UniversalClient, log *slog.Logger) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	away, good, began := false, 0, time.Time{}
+
+	away := false
+	good := 0
+	began := time.Time{}
 	for {
-		err := alive(ctx, client)
+		err := pingAll(ctx, client)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
 			good = 0
 			if !away {
-				away, began = true, time.Now()
+				away = true
+				began = time.Now()
 				log.WarnContext(ctx, "redis is away", "error", err)
 			}
 		case away:
@@ -39,6 +43,7 @@ func Watch(ctx context.Context, client redis.UniversalClient, log *slog.Logger) 
 				log.InfoContext(ctx, "redis answers again", "after", time.Since(began).Round(time.Millisecond))
 			}
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil
@@ -47,14 +52,16 @@ func Watch(ctx context.Context, client redis.UniversalClient, log *slog.Logger) 
 	}
 }
 
-// alive pings Redis once.
-func alive(ctx context.Context, client redis.UniversalClient) error {
+// pingAll pings Redis once.
+func pingAll(ctx context.Context, client redis.UniversalClient) error {
 	ctx, cancel := context.WithTimeout(ctx, watchWait)
 	defer cancel()
+
 	cluster, is := client.(*redis.ClusterClient)
 	if !is {
 		return client.Ping(ctx).Err()
 	}
+
 	// This reloads the slot map, so that a process without commands follows a failover too.
 	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
 		if err := master.Ping(ctx).Err(); err != nil {

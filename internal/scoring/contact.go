@@ -52,31 +52,31 @@ const (
 	most     = mostOwn + maxModelFields
 )
 
-// terms stores the contact's terms in room and returns the used part. It does not allocate.
-func (m *Model) terms(c *Contact, room *[most]term) []term {
+// contactTerms stores the contact's terms in room and returns the used part. It does not allocate.
+func (m *Model) contactTerms(c *Contact, room *[most]term) []term {
 	var fold [48]byte
 	n := 0
 	add := func(f Feature, level string) {
-		room[n] = term{f, level, m.weight(f, level)}
+		room[n] = term{f, level, m.levelWeight(f, level)}
 		n++
 	}
 	add(Stage, c.Stage)
-	add(Company, presence(c.Company))
+	add(Company, presenceLevel(c.Company))
 	add(EmailDomain, DomainKind(c.Email))
-	add(JobTitle, seniority(c.JobTitle))
-	room[n] = m.source(c.Source, &fold)
+	add(JobTitle, seniorityLevel(c.JobTitle))
+	room[n] = m.sourceTerm(c.Source, &fold)
 	n++
-	add(Phone, presence(c.Phone))
-	add(Owner, presence(c.Owner))
-	add(Attributes, amount(len(c.Values)))
-	n += m.engagement(c, room[n:])
+	add(Phone, presenceLevel(c.Phone))
+	add(Owner, presenceLevel(c.Owner))
+	add(Attributes, amountLevel(len(c.Values)))
+	n += m.engagementTerms(c, room[n:])
 	pooled := 0
 	for i, tag := range c.Tags {
 		if i == mostTags {
 			break
 		}
 		t := term{feature: Tag, level: tag}
-		if w, ok := m.Weights[Tag][string(lower(tag, &fold))]; ok {
+		if w, ok := m.Weights[Tag][string(lowerWord(tag, &fold))]; ok {
 			t.weight = w
 		} else if pooled < pooledTags {
 			t.weight = m.Weights[Tag][Other]
@@ -85,21 +85,23 @@ func (m *Model) terms(c *Contact, room *[most]term) []term {
 		room[n] = t
 		n++
 	}
+
 	for i := range m.Fields {
 		f := &m.Fields[i]
-		room[n] = f.term(c.Values[f.Key])
+		room[n] = f.fieldTerm(c.Values[f.Key])
 		n++
 	}
+
 	return room[:n]
 }
 
-// engagement stores the terms of the contact's engagement in room and returns their number. A contact without
+// engagementTerms stores the terms of the contact's engagement in room and returns their number. A contact without
 // engagement has no such terms, unless their absence has a weight.
-func (m *Model) engagement(c *Contact, room []term) (n int) {
+func (m *Model) engagementTerms(c *Contact, room []term) (n int) {
 	for i := range engagements {
 		f := engagements[i].feature
-		t := term{feature: f, level: c.engaged(i)}
-		if t.weight = m.weight(f, t.level); t.weight == 0 && t.level == unengaged {
+		t := term{feature: f, level: c.engagementLevel(i)}
+		if t.weight = m.levelWeight(f, t.level); t.weight == 0 && t.level == unengaged {
 			continue
 		}
 		room[n] = t
@@ -108,35 +110,36 @@ func (m *Model) engagement(c *Contact, room []term) (n int) {
 	return n
 }
 
-// source returns the term of the first word of s that the model has a weight for: "Google Ads", "webinar 2026-03".
-func (m *Model) source(s string, fold *[48]byte) term {
+// sourceTerm returns the term of the first word of s that the model has a weight for: "Google Ads", "webinar 2026-03".
+func (m *Model) sourceTerm(s string, fold *[48]byte) term {
 	t := term{feature: Source, level: s}
 	if s == "" {
 		t.level = absent
-		t.weight = m.weight(Source, absent)
+		t.weight = m.levelWeight(Source, absent)
 		return t
 	}
+
 	for rest := s; ; {
 		var word string
 		if word, rest = nextWord(rest); word == "" {
 			t.weight = m.Weights[Source][Other]
 			return t
 		}
-		if w, ok := m.Weights[Source][string(lower(word, fold))]; ok {
+		if w, ok := m.Weights[Source][string(lowerWord(word, fold))]; ok {
 			t.weight = w
 			return t
 		}
 	}
 }
 
-func presence(is bool) string {
+func presenceLevel(is bool) string {
 	if is {
 		return present
 	}
 	return absent
 }
 
-func amount(n int) string {
+func amountLevel(n int) string {
 	switch {
 	case n <= 0:
 		return none
@@ -160,15 +163,17 @@ var ranks = map[string]string{
 	"junior": junior, "jr": junior, "praktikant": junior,
 }
 
-// seniority returns the highest rank among the words of the title, except that an assistant to a chief is an assistant.
-func seniority(title string) string {
+// seniorityLevel returns the highest rank among the words of the title, except that an assistant to a chief is an
+// assistant.
+func seniorityLevel(title string) string {
 	if title == "" {
 		return absent
 	}
+
 	var fold [48]byte
 	best := other
 	for word, rest := nextWord(title); word != ""; word, rest = nextWord(rest) {
-		switch ranks[string(lower(word, &fold))] {
+		switch ranks[string(lowerWord(word, &fold))] {
 		case junior:
 			return junior
 		case executive:
@@ -179,6 +184,7 @@ func seniority(title string) string {
 			}
 		}
 	}
+
 	return best
 }
 
@@ -195,15 +201,17 @@ func nextWord(s string) (word, rest string) {
 			return s[start:i], s[i:]
 		}
 	}
+
 	if start < 0 {
 		return "", ""
 	}
+
 	return s[start:], ""
 }
 
-// lower stores s in room with ASCII letters in lower case. It returns nil for a word that does not fit, because such a
-// word is never a key.
-func lower(s string, room *[48]byte) []byte {
+// lowerWord stores s in room with ASCII letters in lower case. It returns nil for a word that does not fit, because
+// such a word is never a key.
+func lowerWord(s string, room *[48]byte) []byte {
 	if len(s) > len(room) {
 		return nil
 	}
@@ -228,16 +236,17 @@ func (c *Contact) Visit(known func(f Feature, level string) bool, f func(f Featu
 		f(g, level)
 	}
 	one(Stage, c.Stage)
-	one(Company, presence(c.Company))
+	one(Company, presenceLevel(c.Company))
 	one(EmailDomain, DomainKind(c.Email))
-	one(JobTitle, seniority(c.JobTitle))
+	one(JobTitle, seniorityLevel(c.JobTitle))
 	one(Source, c.sourceWord(known))
-	one(Phone, presence(c.Phone))
-	one(Owner, presence(c.Owner))
-	one(Attributes, amount(len(c.Values)))
+	one(Phone, presenceLevel(c.Phone))
+	one(Owner, presenceLevel(c.Owner))
+	one(Attributes, amountLevel(len(c.Values)))
 	for i := range engagements {
-		one(engagements[i].feature, c.engaged(i))
+		one(engagements[i].feature, c.engagementLevel(i))
 	}
+
 	pooled := 0
 	for i, tag := range c.Tags {
 		if i == mostTags {
@@ -268,7 +277,7 @@ func (c *Contact) sourceWord(known func(Feature, string) bool) string {
 // Word returns the key of s in the weights of sources and tags: ASCII letters in lower case, or "" if s is too long.
 func Word(s string) string {
 	var room [48]byte
-	return string(lower(s, &room))
+	return string(lowerWord(s, &room))
 }
 
 // SourceWords returns the words of a source; each is a separate level.

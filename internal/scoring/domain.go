@@ -36,24 +36,27 @@ var countryBrands = map[string]bool{
 func DomainKind(email string) string {
 	at := strings.LastIndexByte(email, '@')
 	var room [48]byte
-	domain := lower(email[at+1:], &room)
+	domain := lowerWord(email[at+1:], &room)
 	known := kinds()
 	if kind, ok := known[string(domain)]; ok {
 		return kind
 	}
+
 	for i, c := range domain {
 		if c == '.' && known[string(domain[i+1:])] == disposable {
 			return disposable
 		}
 	}
-	first, rest := cut(domain)
+
+	first, rest := cutLabel(domain)
 	if countryBrands[string(first)] && 0 < len(rest) && len(rest) <= len("com.au") {
 		return free
 	}
+
 	return business
 }
 
-func cut(domain []byte) (first, rest []byte) {
+func cutLabel(domain []byte) (first, rest []byte) {
 	for i, c := range domain {
 		if c == '.' {
 			return domain[:i], domain[i+1:]

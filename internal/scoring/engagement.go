@@ -46,8 +46,8 @@ const (
 	strongFrom   = 2
 )
 
-// engaged returns the level of sum i of the contact's engagement.
-func (c *Contact) engaged(i int) string {
+// engagementLevel returns the level of sum i of the contact's engagement.
+func (c *Contact) engagementLevel(i int) string {
 	if i >= len(c.Engagement) {
 		return unengaged
 	}
@@ -79,9 +79,11 @@ func Fades(sums []float64) (in time.Duration, ok bool) {
 		// A second more, so that the sum is below the edge then.
 		lasts := time.Duration(halfLives*float64(engagements[i].halfLife)) + time.Second
 		if !ok || lasts < in {
-			in, ok = lasts, true
+			in = lasts
+			ok = true
 		}
 	}
+
 	return in, ok
 }
 
@@ -99,7 +101,7 @@ func IsEngagement(f Feature) bool {
 func (c *Contact) Engaged(f Feature) bool {
 	for i := range engagements {
 		if engagements[i].feature == f {
-			return c.engaged(i) != unengaged
+			return c.engagementLevel(i) != unengaged
 		}
 	}
 	return false

@@ -41,18 +41,20 @@ type Field struct {
 // maxLevel is the number of bytes of a text that identify its level.
 const maxLevel = 96
 
-// prepare computes the labels for reasons. It returns an error if the field cannot be used.
-func (f *Field) prepare() error {
+// prepareLabels computes the labels for reasons. It returns an error if the field cannot be used.
+func (f *Field) prepareLabels() error {
 	f.feature = FieldFeature(f.Key)
 	weights := append(slices.Clone(f.Bins), f.Other, f.Absent)
 	for _, w := range f.Levels {
 		weights = append(weights, w)
 	}
+
 	for _, w := range weights {
-		if !sane(w) {
+		if !isSane(w) {
 			return fmt.Errorf("a weight of field %q is %v", f.Key, w)
 		}
 	}
+
 	switch f.Kind {
 	case Text, Boolean:
 		return nil
@@ -60,13 +62,16 @@ func (f *Field) prepare() error {
 	default:
 		return fmt.Errorf("field %q is of kind %q", f.Key, f.Kind)
 	}
+
 	if len(f.Bins) != len(f.Edges)+1 || !slices.IsSorted(f.Edges) {
 		return fmt.Errorf("field %q has %d bins and %d edges", f.Key, len(f.Bins), len(f.Edges))
 	}
+
 	f.labels = make([]string, len(f.Bins))
 	for i := range f.labels {
 		f.labels[i] = f.BinName(i)
 	}
+
 	return nil
 }
 
@@ -76,14 +81,14 @@ func (f *Field) BinName(i int) string {
 	case len(f.Edges) == 0:
 		return "any"
 	case i == 0:
-		return "< " + f.bound(f.Edges[0])
+		return "< " + f.formatBound(f.Edges[0])
 	case i == len(f.Edges):
-		return ">= " + f.bound(f.Edges[i-1])
+		return ">= " + f.formatBound(f.Edges[i-1])
 	}
-	return f.bound(f.Edges[i-1]) + " to < " + f.bound(f.Edges[i])
+	return f.formatBound(f.Edges[i-1]) + " to < " + f.formatBound(f.Edges[i])
 }
 
-func (f *Field) bound(x float64) string {
+func (f *Field) formatBound(x float64) string {
 	if f.Kind == Date {
 		return time.Unix(int64(x)*86400, 0).UTC().Format(time.DateOnly)
 	}
@@ -93,8 +98,8 @@ func (f *Field) bound(x float64) string {
 // FieldFeature returns the name of a custom field in reasons.
 func FieldFeature(key string) Feature { return Feature("attributes." + key) }
 
-// term returns the field's term of a score. It does not allocate.
-func (f *Field) term(v any) term {
+// fieldTerm returns the field's term of a score. It does not allocate.
+func (f *Field) fieldTerm(v any) term {
 	switch x := v.(type) {
 	case nil:
 		return term{f.feature, absent, f.Absent}
@@ -104,18 +109,18 @@ func (f *Field) term(v any) term {
 		}
 		if f.Kind == Date {
 			if day, ok := Day(x); ok {
-				return f.bin(day)
+				return f.binTerm(day)
 			}
 			return term{f.feature, x, f.Other}
 		}
 		var room [maxLevel]byte
-		if w, ok := f.Levels[string(level(x, &room))]; ok {
+		if w, ok := f.Levels[string(levelKey(x, &room))]; ok {
 			return term{f.feature, x, w}
 		}
 		return term{f.feature, x, f.Other}
 	case float64:
 		if f.Kind == Number {
-			return f.bin(x)
+			return f.binTerm(x)
 		}
 	case bool:
 		name := "false"
@@ -127,10 +132,11 @@ func (f *Field) term(v any) term {
 		}
 		return term{f.feature, name, f.Other}
 	}
+
 	return term{f.feature, other, f.Other}
 }
 
-func (f *Field) bin(x float64) term {
+func (f *Field) binTerm(x float64) term {
 	i := 0
 	for i < len(f.Edges) && x >= f.Edges[i] {
 		i++
@@ -138,8 +144,8 @@ func (f *Field) bin(x float64) term {
 	return term{f.feature, f.labels[i], f.Bins[i]}
 }
 
-// level returns the key of a text value: ASCII letters in lower case, at most 96 bytes.
-func level(s string, room *[maxLevel]byte) []byte {
+// levelKey returns the key of a text value: ASCII letters in lower case, at most 96 bytes.
+func levelKey(s string, room *[maxLevel]byte) []byte {
 	n := copy(room[:], s)
 	for i, c := range room[:n] {
 		if 'A' <= c && c <= 'Z' {
@@ -155,7 +161,7 @@ func level(s string, room *[maxLevel]byte) []byte {
 // Level returns the key of a text value.
 func Level(s string) string {
 	var room [maxLevel]byte
-	return string(level(s, &room))
+	return string(levelKey(s, &room))
 }
 
 // Day returns the day number of a date since 1970, or false if s is not YYYY-MM-DD. It does not allocate.
@@ -170,4 +176,4 @@ func Day(s string) (float64, bool) {
 	return float64(at.Unix() / 86400), true
 }
 
-func sane(w float64) bool { return !math.IsNaN(w) && math.Abs(w) <= 20 }
+func isSane(w float64) bool { return !math.IsNaN(w) && math.Abs(w) <= 20 }

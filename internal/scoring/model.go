@@ -65,16 +65,19 @@ func Parse(b []byte) (*Model, error) {
 	if m.Version == "" {
 		return nil, errors.New("read model: no version")
 	}
+
 	for f, levels := range m.Weights {
 		for level, w := range levels {
-			if !sane(w) {
+			if !isSane(w) {
 				return nil, fmt.Errorf("read model: weight of %s %q is %v", f, level, w)
 			}
 		}
 	}
+
 	if err := m.Prepare(); err != nil {
 		return nil, fmt.Errorf("read model: %w", err)
 	}
+
 	return &m, nil
 }
 
@@ -87,7 +90,7 @@ func (m *Model) Prepare() error {
 		return fmt.Errorf("%d fields", len(m.Fields))
 	}
 	for i := range m.Fields {
-		if err := m.Fields[i].prepare(); err != nil {
+		if err := m.Fields[i].prepareLabels(); err != nil {
 			return err
 		}
 	}
@@ -104,7 +107,7 @@ func (m *Model) Uses(f Feature) bool {
 	return false
 }
 
-func (m *Model) weight(f Feature, level string) float64 {
+func (m *Model) levelWeight(f Feature, level string) float64 {
 	levels := m.Weights[f]
 	if w, ok := levels[level]; ok {
 		return w

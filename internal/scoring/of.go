@@ -16,7 +16,7 @@ func Shipped() *Model { return prior() }
 // Of returns the features of c that the scorer reads.
 func Of(c *events.Contact) Contact {
 	return Contact{
-		Stage: c.Stage, Email: c.Email, JobTitle: text(c.JobTitle), Source: text(c.Source), Tags: c.Tag,
+		Stage: c.Stage, Email: c.Email, JobTitle: derefText(c.JobTitle), Source: derefText(c.Source), Tags: c.Tag,
 		Company: c.CompanyID != nil, Phone: c.Phone != nil, Owner: c.OwnerID != nil, Values: c.Attributes,
 		Engagement: c.Engagement,
 	}
@@ -32,7 +32,8 @@ func (m *Model) Rate(c *events.Contact) (lead float64, from events.ContactScore)
 
 // Differs reports whether a field that the scorer uses differs between a and b.
 func Differs(a, b *events.Contact) bool {
-	x, y := Of(a), Of(b)
+	x := Of(a)
+	y := Of(b)
 	if !slices.Equal(x.Tags, y.Tags) {
 		return true
 	}
@@ -41,7 +42,7 @@ func Differs(a, b *events.Contact) bool {
 		!slices.Equal(x.Engagement, y.Engagement)
 }
 
-func text(s *string) string {
+func derefText(s *string) string {
 	if s == nil {
 		return ""
 	}

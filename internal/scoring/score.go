@@ -21,7 +21,7 @@ type Reason struct {
 func (m *Model) Score(c *Contact) Score {
 	var room [most]term
 	z := m.Intercept
-	for _, t := range m.terms(c, &room) {
+	for _, t := range m.contactTerms(c, &room) {
 		z += t.weight
 	}
 	p := logistic(z)
@@ -32,39 +32,43 @@ func (m *Model) Score(c *Contact) Score {
 // points. It does not allocate if into has enough capacity.
 func (m *Model) Explain(c *Contact, into []Reason) (Score, []Reason) {
 	var room [most]term
-	terms := m.terms(c, &room)
+	terms := m.contactTerms(c, &room)
 	z := m.Intercept
 	for _, t := range terms {
 		z += t.weight
 	}
-	p, p0 := logistic(z), logistic(m.Intercept)
-	whole, base := hundredths(p), hundredths(p0)
+
+	p := logistic(z)
+	p0 := logistic(m.Intercept)
+	whole := hundredths(p)
+	base := hundredths(p0)
 
 	var parts [most]int
-	share(terms, chord(m.Intercept, p0, z, p), whole-base, parts[:len(terms)])
+	distributeParts(terms, chordSlope(m.Intercept, p0, z, p), whole-base, parts[:len(terms)])
 
 	into = append(into, Reason{Feature: Base, Points: float64(base) / 100})
 	var order [most]uint64
-	for _, i := range falling(parts[:len(terms)], &order) {
+	for _, i := range sortFalling(parts[:len(terms)], &order) {
 		t := &terms[i]
 		into = append(into, Reason{Feature: t.feature, Value: t.level, Points: float64(parts[i]) / 100})
 	}
+
 	return Score{Lead: float64(whole) / 100, Probability: p, Confidence: m.Confidence, Version: m.Version}, into
 }
 
-// chord returns the slope of the chord of the logistic curve between the base and the contact, in hundredths of a
+// chordSlope returns the slope of the chord of the logistic curve between the base and the contact, in hundredths of a
 // point.
-func chord(z0, p0, z, p float64) float64 {
+func chordSlope(z0, p0, z, p float64) float64 {
 	if math.Abs(z-z0) < 1e-6 {
 		return 10000 * p0 * (1 - p0) // the limit is the tangent
 	}
 	return 10000 * (p - p0) / (z - z0)
 }
 
-// share distributes total hundredths over the terms: each is first rounded towards zero, and then the remaining
-// hundredths go one by one to the terms with the largest remainder. A term without weight gets nothing unless no other
-// term can take it.
-func share(terms []term, slope float64, total int, parts []int) {
+// distributeParts distributes total hundredths over the terms: each is first rounded towards zero, and then the
+// remaining hundredths go one by one to the terms with the largest remainder. A term without weight gets nothing unless
+// no other term can take it.
+func distributeParts(terms []term, slope float64, total int, parts []int) {
 	var rest [most]float64
 	left := total
 	for i, t := range terms {
@@ -73,6 +77,7 @@ func share(terms []term, slope float64, total int, parts []int) {
 		rest[i] = exact - float64(parts[i])
 		left -= parts[i]
 	}
+
 	step := 1
 	if left < 0 {
 		step = -1
@@ -92,9 +97,9 @@ func share(terms []term, slope float64, total int, parts []int) {
 // place masks the bits of a word in falling that hold an index.
 const place = 1<<16 - 1
 
-// falling returns the indexes of parts by descending absolute size; equal sizes keep their order. It is an insertion
-// sort of single words, which is fast for a few dozen.
-func falling(parts []int, room *[most]uint64) []uint64 {
+// sortFalling returns the indexes of parts by descending absolute size; equal sizes keep their order. It is an
+// insertion sort of single words, which is fast for a few dozen.
+func sortFalling(parts []int, room *[most]uint64) []uint64 {
 	for i, p := range parts {
 		// Of equal sizes the earlier one has the larger word, until the index is restored below.
 		word := uint64(max(p, -p))<<16 | uint64(place-i)

@@ -6,10 +6,10 @@ import (
 )
 
 // Forget makes the next call check the file again.
-func (b *Sealer) Forget() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.looked = time.Time{}
+func (s *Sealer) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looked = time.Time{}
 }
 
 // KeyOf returns the id of the key that sealed a ciphertext, read from its prefix, and false if sealed is not a

@@ -26,15 +26,21 @@ func Load(path string) (*Sealer, error) {
 			fmt.Errorf("read keyset: %s is readable by users other than its owner (mode %04o); chmod 600 it", path,
 				info.Mode().Perm())
 	}
+
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: %w", err)
 	}
-	b, err := open(raw)
+
+	b, err := openJSON(raw)
 	if err != nil {
 		return nil, err
 	}
-	b.path, b.loaded, b.looked = path, info, time.Now()
+
+	b.path = path
+	b.loaded = info
+	b.looked = time.Now()
+
 	return b, nil
 }
 
@@ -44,11 +50,13 @@ func Create(path string) (*Sealer, error) {
 	if b, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
 		return b, err
 	}
+
 	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
 		return nil, fmt.Errorf("make keyset: %w", err)
 	}
-	err = place(path, h, func(tmp string) error {
+
+	err = placeFile(path, h, func(tmp string) error {
 		if err := os.Link(tmp, path); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -57,6 +65,7 @@ func Create(path string) (*Sealer, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return Load(path)
 }
 
@@ -67,20 +76,24 @@ func Edit(path string, change func(text string) (string, error)) error {
 	if err != nil {
 		return fmt.Errorf("read keyset: %w", err)
 	}
+
 	before := base64.StdEncoding.EncodeToString(raw)
 	after, err := change(before)
 	if err != nil || after == before {
 		return err
 	}
+
 	next, err := base64.StdEncoding.DecodeString(after)
 	if err != nil {
 		return fmt.Errorf("write keyset: %w", err)
 	}
-	h, err := decode(next)
+
+	h, err := decodeKeyset(next)
 	if err != nil {
 		return err
 	}
-	return place(path, h, func(tmp string) error {
+
+	return placeFile(path, h, func(tmp string) error {
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, raw) {
 			return cmp.Or(err, errors.New("the file was changed concurrently; try again"))
 		}
@@ -88,18 +101,22 @@ func Edit(path string, change func(text string) (string, error)) error {
 	})
 }
 
-// place writes the keyset to a temporary file beside path, syncs it, and calls put to move it into place atomically.
-func place(path string, h *keyset.Handle, put func(tmp string) error) error {
-	raw, err := encode(h)
+// placeFile writes the keyset to a temporary file beside path, syncs it, and calls put to move it into place
+// atomically.
+func placeFile(path string, h *keyset.Handle, put func(tmp string) error) error {
+	raw, err := encodeKeyset(h)
 	if err != nil {
 		return err
 	}
+
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".keyset-*") // mode 0600
 	if err != nil {
 		return fmt.Errorf("write keyset: %w", err)
 	}
+
 	defer func() { _ = os.Remove(f.Name()) }()
+
 	_, err = f.Write(raw)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write keyset: %w", err)
@@ -107,6 +124,7 @@ func place(path string, h *keyset.Handle, put func(tmp string) error) error {
 	if err := put(f.Name()); err != nil {
 		return fmt.Errorf("write keyset: %w", err)
 	}
+
 	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("write keyset: %w", err)
@@ -114,43 +132,52 @@ func place(path string, h *keyset.Handle, put func(tmp string) error) error {
 	if err := errors.Join(d.Sync(), d.Close()); err != nil {
 		return fmt.Errorf("write keyset: %w", err)
 	}
+
 	return nil
 }
 
 // lookEvery is the least time between two checks of the file before sealing.
 const lookEvery = time.Second
 
-// follow calls Reload, unless the file was checked less than lookEvery ago.
-func (b *Sealer) follow() {
-	if b.path == "" {
+// reloadIfOld calls Reload, unless the file was checked less than lookEvery ago.
+func (s *Sealer) reloadIfOld() {
+	if s.path == "" {
 		return
 	}
-	b.mu.RLock()
-	fresh := time.Since(b.looked) < lookEvery
-	b.mu.RUnlock()
+
+	s.mu.RLock()
+	fresh := time.Since(s.looked) < lookEvery
+	s.mu.RUnlock()
 	if !fresh {
-		b.Reload()
+		s.Reload()
 	}
 }
 
 // Reload reads the file again if it has changed, and reports whether it had. If the file cannot be read, the sealer
 // keeps its keyset.
-func (b *Sealer) Reload() bool {
-	if b.path == "" {
+func (s *Sealer) Reload() bool {
+	if s.path == "" {
 		return false
 	}
-	info, err := os.Stat(b.path)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.looked = time.Now()
+
+	info, err := os.Stat(s.path)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.looked = time.Now()
 	// Each edit makes a new file, so two edits within one tick of the file system's clock still differ.
-	if err != nil || os.SameFile(info, b.loaded) && info.ModTime().Equal(b.loaded.ModTime()) {
+	if err != nil || os.SameFile(info, s.loaded) && info.ModTime().Equal(s.loaded.ModTime()) {
 		return false
 	}
-	fresh, err := Load(b.path)
+
+	fresh, err := Load(s.path)
 	if err != nil {
 		return false
 	}
-	b.aead, b.ring, b.loaded = fresh.aead, fresh.ring, fresh.loaded
+
+	s.aead = fresh.aead
+	s.ring = fresh.ring
+	s.loaded = fresh.loaded
+
 	return true
 }

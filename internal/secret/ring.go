@@ -33,7 +33,7 @@ func ringOf(h *keyset.Handle) Ring {
 
 // Add returns the keyset with a new key, which opens but does not seal, and the key's id.
 func Add(text string) (next string, key uint32, err error) {
-	next, err = edit(text, func(m *keyset.Manager) error {
+	next, err = editKeyset(text, func(m *keyset.Manager) error {
 		key, err = m.Add(aead.AES256GCMKeyTemplate())
 		return err
 	})
@@ -42,25 +42,27 @@ func Add(text string) (next string, key uint32, err error) {
 
 // Promote returns the keyset with the key as its primary one.
 func Promote(text string, key uint32) (string, error) {
-	return edit(text, func(m *keyset.Manager) error { return m.SetPrimary(key) })
+	return editKeyset(text, func(m *keyset.Manager) error { return m.SetPrimary(key) })
 }
 
 // Drop returns the keyset without the key; what the key sealed can no longer be opened. The primary key cannot be
 // dropped.
 func Drop(text string, key uint32) (string, error) {
-	return edit(text, func(m *keyset.Manager) error { return m.Delete(key) })
+	return editKeyset(text, func(m *keyset.Manager) error { return m.Delete(key) })
 }
 
-// edit changes a keyset in the form that Parse takes.
-func edit(text string, change func(*keyset.Manager) error) (string, error) {
+// editKeyset changes a keyset in the form that Parse takes.
+func editKeyset(text string, change func(*keyset.Manager) error) (string, error) {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
 		return "", fmt.Errorf("read keyset: want base64: %w", err)
 	}
-	h, err := decode(raw)
+
+	h, err := decodeKeyset(raw)
 	if err != nil {
 		return "", err
 	}
+
 	m := keyset.NewManagerFromHandle(h)
 	if err := change(m); err != nil {
 		return "", fmt.Errorf("change keyset: %w", err)
@@ -68,8 +70,9 @@ func edit(text string, change func(*keyset.Manager) error) (string, error) {
 	if h, err = m.Handle(); err != nil {
 		return "", fmt.Errorf("change keyset: %w", err)
 	}
-	if raw, err = encode(h); err != nil {
+	if raw, err = encodeKeyset(h); err != nil {
 		return "", err
 	}
+
 	return base64.StdEncoding.EncodeToString(raw), nil
 }

@@ -38,9 +38,9 @@ type Sealer struct {
 }
 
 // Seal encrypts plain, bound to about: the table, org and id of the owning row, such as "webhook_endpoint/<org>/<id>".
-func (b *Sealer) Seal(plain []byte, about string) ([]byte, error) {
-	b.follow()
-	sealed, err := b.current().Encrypt(plain, []byte(about))
+func (s *Sealer) Seal(plain []byte, about string) ([]byte, error) {
+	s.reloadIfOld()
+	sealed, err := s.currentAEAD().Encrypt(plain, []byte(about))
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
@@ -48,22 +48,23 @@ func (b *Sealer) Seal(plain []byte, about string) ([]byte, error) {
 }
 
 // Open decrypts what Seal encrypted under the same about; it returns an error for anything else.
-func (b *Sealer) Open(sealed []byte, about string) ([]byte, error) {
-	plain, err := b.current().Decrypt(sealed, []byte(about))
-	if err != nil && b.Reload() {
-		plain, err = b.current().Decrypt(sealed, []byte(about))
+func (s *Sealer) Open(sealed []byte, about string) ([]byte, error) {
+	plain, err := s.currentAEAD().Decrypt(sealed, []byte(about))
+	if err != nil && s.Reload() {
+		plain, err = s.currentAEAD().Decrypt(sealed, []byte(about))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open sealed: %w", err)
 	}
+
 	return plain, nil
 }
 
 // Ring returns the keys of the sealer's present keyset.
-func (b *Sealer) Ring() Ring {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.ring
+func (s *Sealer) Ring() Ring {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.ring
 }
 
 // Parse returns a sealer for a keyset given as text, in the form that Generate returns.
@@ -72,7 +73,7 @@ func Parse(text string) (*Sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: want base64: %w", err)
 	}
-	return open(raw)
+	return openJSON(raw)
 }
 
 // Generate returns a new keyset of one key as base64, for installs that keep their settings in a secret store.
@@ -81,33 +82,37 @@ func Generate() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make keyset: %w", err)
 	}
-	raw, err := encode(h)
+
+	raw, err := encodeKeyset(h)
 	if err != nil {
 		return "", err
 	}
+
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
-func (b *Sealer) current() tink.AEAD {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.aead
+func (s *Sealer) currentAEAD() tink.AEAD {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.aead
 }
 
-// open returns a sealer for a keyset in JSON.
-func open(raw []byte) (*Sealer, error) {
-	h, err := decode(raw)
+// openJSON returns a sealer for a keyset in JSON.
+func openJSON(raw []byte) (*Sealer, error) {
+	h, err := decodeKeyset(raw)
 	if err != nil {
 		return nil, err
 	}
+
 	a, err := aead.New(h)
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: %w", err)
 	}
+
 	return &Sealer{aead: a, ring: ringOf(h)}, nil
 }
 
-func decode(raw []byte) (*keyset.Handle, error) {
+func decodeKeyset(raw []byte) (*keyset.Handle, error) {
 	h, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(raw)))
 	if err != nil {
 		return nil, fmt.Errorf("read keyset: %w", err)
@@ -115,7 +120,7 @@ func decode(raw []byte) (*keyset.Handle, error) {
 	return h, nil
 }
 
-func encode(h *keyset.Handle) ([]byte, error) {
+func encodeKeyset(h *keyset.Handle) ([]byte, error) {
 	var out bytes.Buffer
 	if err := insecurecleartextkeyset.Write(h, keyset.NewJSONWriter(&out)); err != nil {
 		return nil, fmt.Errorf("write keyset: %w", err)

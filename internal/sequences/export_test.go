@@ -14,5 +14,5 @@ func Statement(org id.ID, f Filter, order, key string, middle bool, limit int) (
 	if middle {
 		after = &record.Position{Key: key, ID: id.New()}
 	}
-	return table.Page(f.query(org), orders[order], after, limit)
+	return table.Page(f.listQuery(org), orders[order], after, limit)
 }

@@ -46,19 +46,21 @@ func (g *Gates) Check(ctx context.Context, tx *postgres.Tx, s *Sequence) error {
 		f.Wrong("postal_address", needsAddress,
 			"The organization needs a postal address: PUT /api/v1/org/sending.")
 	}
-	if err := g.senders(ctx, tx, f, s.MailboxIDs); err != nil {
+	if err := g.checkSenders(ctx, tx, f, s.MailboxIDs); err != nil {
 		return err
 	}
 	if err := checkSegment(ctx, tx, f, s.EnrollSegment); err != nil {
 		return err
 	}
+
 	for i := range s.Steps {
 		if e := s.Steps[i].Email; e != nil {
-			if err := g.email(f, "steps/"+strconv.Itoa(i)+"/email", e); err != nil {
+			if err := g.checkEmail(f, "steps/"+strconv.Itoa(i)+"/email", e); err != nil {
 				return err
 			}
 		}
 	}
+
 	return f.Fault()
 }
 
@@ -71,15 +73,16 @@ type sender struct {
 
 const recordPass = "pass"
 
-func (s *sender) verified() bool {
+func (s *sender) isVerified() bool {
 	return s.kind == "sandbox" || (s.spf == recordPass || s.dkim == recordPass) && s.dmarc == recordPass
 }
 
-func (g *Gates) senders(ctx context.Context, tx *postgres.Tx, f *form.Form, mailboxes []id.ID) error {
+func (g *Gates) checkSenders(ctx context.Context, tx *postgres.Tx, f *form.Form, mailboxes []id.ID) error {
 	if len(mailboxes) == 0 {
 		f.Wrong("mailbox_ids", needsMailbox, "A sequence needs an active mailbox.")
 		return nil
 	}
+
 	rows, err := tx.Query(ctx, `
 		SELECT id, kind, CASE WHEN status = 'held' AND held_until <= now() THEN 'active' ELSE status END,
 			spf, dkim, dmarc
@@ -87,12 +90,14 @@ func (g *Gates) senders(ctx context.Context, tx *postgres.Tx, f *form.Form, mail
 	if err != nil {
 		return fmt.Errorf("read mailboxes: %w", err)
 	}
+
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s sender, err error) {
 		return s, row.Scan(&s.id, &s.kind, &s.status, &s.spf, &s.dkim, &s.dmarc)
 	})
 	if err != nil {
 		return fmt.Errorf("read mailboxes: %w", err)
 	}
+
 	for i, mailbox := range mailboxes {
 		at := "mailbox_ids/" + strconv.Itoa(i)
 		n := slices.IndexFunc(found, func(s sender) bool { return s.id == mailbox })
@@ -101,11 +106,12 @@ func (g *Gates) senders(ctx context.Context, tx *postgres.Tx, f *form.Form, mail
 			f.Wrong(at, needsMailbox, "There is no such mailbox any more.")
 		case found[n].status != "active":
 			f.Wrong(at, needsMailbox, "The mailbox is "+found[n].status+".")
-		case !g.AllowPrivate && !found[n].verified():
+		case !g.AllowPrivate && !found[n].isVerified():
 			f.Wrong(at, needsVerified,
 				"The domain of the mailbox needs an SPF or DKIM record and a DMARC record.")
 		}
 	}
+
 	return nil
 }
 
@@ -114,6 +120,7 @@ func checkSegment(ctx context.Context, tx *postgres.Tx, f *form.Form, segment *i
 	if segment == nil {
 		return nil
 	}
+
 	var kind string
 	err := tx.QueryRow(ctx, `SELECT kind FROM segment WHERE org_id = $1 AND id = $2 AND archived_at IS NULL`,
 		[]any{tx.Org(), *segment}, &kind)
@@ -125,22 +132,23 @@ func checkSegment(ctx context.Context, tx *postgres.Tx, f *form.Form, segment *i
 	case kind != "dynamic":
 		f.Wrong("enroll_segment", "not_dynamic", "Contacts enter only dynamic segments; enrol those of a static one.")
 	}
+
 	return nil
 }
 
-func (g *Gates) email(f *form.Form, at string, e *steps.Email) error {
+func (g *Gates) checkEmail(f *form.Form, at string, e *steps.Email) error {
 	if len(e.Variants) == 0 {
-		return g.mail(f, at, e.Source(""))
+		return g.checkMail(f, at, e.Source(""))
 	}
 	for i := range e.Variants {
-		if err := g.mail(f, at+"/variants/"+strconv.Itoa(i), e.Source(e.Variants[i].Key)); err != nil {
+		if err := g.checkMail(f, at+"/variants/"+strconv.Itoa(i), e.Source(e.Variants[i].Key)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Gates) mail(f *form.Form, at string, source compose.Source) error {
+func (g *Gates) checkMail(f *form.Form, at string, source compose.Source) error {
 	findings, err := g.Lint(source)
 	if fault.Of(err) != nil {
 		f.Wrong(at, "invalid_template", fault.Of(err).Detail)
@@ -149,6 +157,7 @@ func (g *Gates) mail(f *form.Form, at string, source compose.Source) error {
 	if err != nil {
 		return err
 	}
+
 	for _, found := range findings {
 		switch found.Code {
 		case "unknown_field":
@@ -157,5 +166,6 @@ func (g *Gates) mail(f *form.Form, at string, source compose.Source) error {
 			f.Wrong(at+found.Pointer, needsUnsubscribe, found.Message)
 		}
 	}
+
 	return nil
 }

@@ -72,38 +72,39 @@ type draft struct {
 	code fault.Code // of the fault; "": validation_failed
 }
 
-func (d *draft) fill(p *Patch) error {
+func (d *draft) applyPatch(p *Patch) error {
 	d.Required("name", p.Name, &d.s.Name, form.Name)
-	d.mailboxes(p.MailboxIDs)
+	d.setMailboxes(p.MailboxIDs)
 	d.OneOf("rotation", p.Rotation, &d.s.Rotation, sticky)
-	d.schedule(p.Schedule)
-	if err := d.goal(p.Goal); err != nil {
+	d.setSchedule(p.Schedule)
+	if err := d.setGoal(p.Goal); err != nil {
 		return err
 	}
+
 	d.stopOn(p.StopOn)
-	d.flag("exclusive", p.Exclusive, &d.s.Exclusive)
-	d.flag("allow_reenroll", p.AllowReenroll, &d.s.AllowReenroll)
+	d.setFlag("exclusive", p.Exclusive, &d.s.Exclusive)
+	d.setFlag("allow_reenroll", p.AllowReenroll, &d.s.AllowReenroll)
 	if p.MaxNewPerDay.Set {
 		if d.s.MaxNewPerDay = nil; !p.MaxNewPerDay.Null {
-			d.number("max_new_per_day", p.MaxNewPerDay.Value, maxPerDay)
+			d.checkRange("max_new_per_day", p.MaxNewPerDay.Value, maxPerDay)
 			d.s.MaxNewPerDay = &p.MaxNewPerDay.Value
 		}
 	}
 	if p.LateAfterHours.Set {
 		d.s.LateAfterHours = p.LateAfterHours.Value
-		d.number("late_after_hours", d.s.LateAfterHours, maxLate)
+		d.checkRange("late_after_hours", d.s.LateAfterHours, maxLate)
 	}
 	d.ID("enroll_segment", p.EnrollSegment, &d.s.EnrollSegment)
-	return d.steps(p.Steps)
+	return d.setSteps(p.Steps)
 }
 
-func (d *draft) number(field string, n, most int) {
+func (d *draft) checkRange(field string, n, most int) {
 	if n < 1 || n > most {
 		d.Wrong(field, "out_of_range", "The value lies between 1 and "+strconv.Itoa(most)+".")
 	}
 }
 
-func (d *draft) flag(field string, in wire.Field[bool], at *bool) {
+func (d *draft) setFlag(field string, in wire.Field[bool], at *bool) {
 	if in.Null {
 		d.Wrong(field, "not_nullable", "This field cannot be null.")
 		return
@@ -111,15 +112,17 @@ func (d *draft) flag(field string, in wire.Field[bool], at *bool) {
 	in.Apply(at)
 }
 
-func (d *draft) mailboxes(in wire.Field[[]string]) {
+func (d *draft) setMailboxes(in wire.Field[[]string]) {
 	if !in.Set {
 		return
 	}
+
 	d.s.MailboxIDs = []id.ID{}
 	if len(in.Value) > maxMailboxes {
 		d.Wrong("mailbox_ids", "too_many", "At most "+strconv.Itoa(maxMailboxes)+" mailboxes are allowed.")
 		return
 	}
+
 	for n, given := range in.Value {
 		i, err := id.Parse(given)
 		switch {
@@ -133,14 +136,15 @@ func (d *draft) mailboxes(in wire.Field[[]string]) {
 	}
 }
 
-func (d *draft) schedule(in wire.Field[SchedulePatch]) {
+func (d *draft) setSchedule(in wire.Field[SchedulePatch]) {
 	if !in.Set {
 		return
 	}
 	if in.Null {
-		d.s.Schedule = defaults().Schedule
+		d.s.Schedule = defaultSettings().Schedule
 		return
 	}
+
 	p, s := &in.Value, &d.s.Schedule
 	d.Required("schedule/time_zone", p.TimeZone, &s.TimeZone, form.Name)
 	if s.TimeZone != ContactZone && !isZone(s.TimeZone) {
@@ -155,13 +159,14 @@ func (d *draft) schedule(in wire.Field[SchedulePatch]) {
 			d.Wrong(field, "invalid_time", "This is not a time of day such as 09:30.")
 		}
 	}
+
 	if wrongFrom == nil && wrongTo == nil && from >= to {
 		d.Wrong("schedule/to", "out_of_range", "The window closes after it opens.")
 	}
-	d.days(p)
+	d.setDays(p)
 }
 
-func (d *draft) days(p *SchedulePatch) {
+func (d *draft) setDays(p *SchedulePatch) {
 	if p.Days.Set {
 		d.s.Schedule.Days = []string{}
 		for _, day := range weekdays[1:] { // from Monday on
@@ -185,6 +190,7 @@ func (d *draft) days(p *SchedulePatch) {
 	if !p.Holidays.Set {
 		return
 	}
+
 	d.s.Schedule.Holidays = append([]string{}, p.Holidays.Value...)
 	slices.Sort(d.s.Schedule.Holidays)
 	d.s.Schedule.Holidays = slices.Compact(d.s.Schedule.Holidays)
@@ -202,12 +208,12 @@ func (d *draft) stopOn(in wire.Field[StopOnPatch]) {
 	if in.Null {
 		d.s.StopOn = d.with.StopOn
 	}
-	d.flag("stop_on/reply", in.Value.Reply, &d.s.StopOn.Reply)
-	d.flag("stop_on/company_reply", in.Value.CompanyReply, &d.s.StopOn.CompanyReply)
-	d.flag("stop_on/deal_won", in.Value.DealWon, &d.s.StopOn.DealWon)
+	d.setFlag("stop_on/reply", in.Value.Reply, &d.s.StopOn.Reply)
+	d.setFlag("stop_on/company_reply", in.Value.CompanyReply, &d.s.StopOn.CompanyReply)
+	d.setFlag("stop_on/deal_won", in.Value.DealWon, &d.s.StopOn.DealWon)
 }
 
-func (d *draft) goal(in wire.Field[map[string]any]) error {
+func (d *draft) setGoal(in wire.Field[map[string]any]) error {
 	if !in.Set {
 		return nil
 	}
@@ -215,17 +221,18 @@ func (d *draft) goal(in wire.Field[map[string]any]) error {
 		return nil
 	}
 	var err error
-	d.s.Goal, err = d.filter("goal", in.Value, d.with.Goal)
+	d.s.Goal, err = d.canonicalFilter("goal", in.Value, d.with.Goal)
 	return err
 }
 
-// filter returns the canonical form of a filter. An invalid one is recorded.
-func (d *draft) filter(field string, given map[string]any, parse func([]byte) (*filter.Filter, error),
+// canonicalFilter returns the canonical form of a filter. An invalid one is recorded.
+func (d *draft) canonicalFilter(field string, given map[string]any, parse func([]byte) (*filter.Filter, error),
 ) (map[string]any, error) {
 	raw, err := json.Marshal(given)
 	if err != nil {
 		return nil, fmt.Errorf("encode filter: %w", err)
 	}
+
 	f, err := parse(raw)
 	if e, ok := errors.AsType[*filter.Error](err); ok {
 		d.Wrong(field+e.Path, e.Code, e.Detail)
@@ -234,17 +241,20 @@ func (d *draft) filter(field string, given map[string]any, parse func([]byte) (*
 	if err != nil {
 		return nil, fmt.Errorf("parse filter: %w", err)
 	}
+
 	var out map[string]any
 	if err := json.Unmarshal(f.JSON(), &out); err != nil {
 		return nil, fmt.Errorf("decode filter: %w", err)
 	}
+
 	return out, nil
 }
 
-func (d *draft) steps(in wire.Field[[]steps.Step]) error {
+func (d *draft) setSteps(in wire.Field[[]steps.Step]) error {
 	if !in.Set {
 		return nil
 	}
+
 	d.s.Steps = slices.Clone(in.Value)
 	if d.s.Steps == nil {
 		d.s.Steps = []steps.Step{}
@@ -262,23 +272,26 @@ func (d *draft) steps(in wire.Field[[]steps.Step]) error {
 		default:
 		}
 	}
+
 	if !d.OK() {
 		return nil
 	}
+
 	for i := range d.s.Steps {
-		if err := d.step(i); err != nil {
+		if err := d.checkStep(i); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
-// step checks what of a step depends on the org, and makes it canonical.
-func (d *draft) step(i int) error {
+// checkStep checks what of a step depends on the org, and makes it canonical.
+func (d *draft) checkStep(i int) error {
 	s, at := &d.s.Steps[i], "steps/"+strconv.Itoa(i)
 	var err error
 	if c := s.Condition; c != nil {
-		if c.Filter, err = d.filter(at+"/condition/filter", c.Filter, d.with.Condition); err != nil {
+		if c.Filter, err = d.canonicalFilter(at+"/condition/filter", c.Filter, d.with.Condition); err != nil {
 			return err
 		}
 	}
@@ -295,11 +308,12 @@ func (d *draft) step(i int) error {
 		}
 		u.Set = set
 	}
+
 	return nil
 }
 
-// fault returns the fault with what was recorded, or nil.
-func (d *draft) fault() error {
+// draftFault returns the fault with what was recorded, or nil.
+func (d *draft) draftFault() error {
 	err := d.Fault()
 	if f := fault.Of(err); f != nil && d.code != "" {
 		f.Code = d.code

@@ -34,12 +34,14 @@ func SendersOf(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID][]i
 	if len(all) == 0 {
 		return out, nil
 	}
+
 	rows, err := tx.Query(ctx, `SELECT q.id, v.settings->'mailbox_ids' FROM sequence q
 			JOIN sequence_version v ON v.org_id = q.org_id AND v.sequence_id = q.id AND v.number = q.version
 		WHERE q.org_id = $1 AND q.id = ANY ($2::uuid[]) AND q.status = 'active'`, tx.Org(), all)
 	if err != nil {
 		return nil, fmt.Errorf("read mailboxes of sequences: %w", err)
 	}
+
 	var sequence id.ID
 	var senders []id.ID
 	if _, err := pgx.ForEachRow(rows, []any{&sequence, &senders}, func() error {
@@ -48,5 +50,6 @@ func SendersOf(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID][]i
 	}); err != nil {
 		return nil, fmt.Errorf("read mailboxes of sequences: %w", err)
 	}
+
 	return out, nil
 }

@@ -77,15 +77,15 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID, deletedToo bool) (Row, e
 	return table.Get(ctx, tx, i, deletedToo)
 }
 
-// hold queues locking the row of a sequence. The next statement sees what the transactions before have committed, also
-// in the tables of versions and steps.
-func hold(tx *postgres.Tx, i id.ID) {
+// queueLock queues locking the row of a sequence. The next statement sees what the transactions before have committed,
+// also in the tables of versions and steps.
+func queueLock(tx *postgres.Tx, i id.ID) {
 	tx.Queue(`SELECT FROM sequence WHERE org_id = $1 AND id = $2 FOR UPDATE`, tx.Org(), i)
 }
 
-// lock is Get with the row locked until the transaction ends.
-func lock(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
-	hold(tx, i)
+// readLocked is Get with the row locked until the transaction ends.
+func readLocked(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, error) {
+	queueLock(tx, i)
 	return table.Get(ctx, tx, i, false)
 }
 
@@ -146,5 +146,6 @@ func Load(ctx context.Context, tx *postgres.Tx, sequence id.ID, number int) (*Ve
 	if err != nil {
 		return nil, fmt.Errorf("read version of sequence: %w", err)
 	}
+
 	return v, nil
 }

@@ -85,8 +85,8 @@ func isZone(name string) bool {
 	return err == nil && name != "" && name != "Local"
 }
 
-// defaults returns the settings of a new sequence.
-func defaults() Settings {
+// defaultSettings returns the settings of a new sequence.
+func defaultSettings() Settings {
 	return Settings{
 		MailboxIDs: []id.ID{}, Rotation: sticky, Exclusive: true, LateAfterHours: 24,
 		Schedule: Schedule{

@@ -17,13 +17,14 @@ import (
 func Activate(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match,
 	check func(*Sequence) error,
 ) (Row, bool, error) {
-	r, err := lock(ctx, tx, i)
+	r, err := readLocked(ctx, tx, i)
 	if err == nil {
-		err = allowed(match, &r)
+		err = checkMatch(match, &r)
 	}
 	if err != nil {
 		return r, false, err
 	}
+
 	s := &r.Value
 	switch {
 	case s.Status == Archived:
@@ -31,9 +32,11 @@ func Activate(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match,
 	case s.Status == Active && s.DraftVersion == nil:
 		return r, false, nil
 	}
+
 	if err := check(s); err != nil {
 		return r, false, err
 	}
+
 	now := wire.Now()
 	if s.DraftVersion != nil {
 		tx.Queue(`UPDATE sequence_version SET activated_at = $4 WHERE org_id = $1 AND sequence_id = $2 AND number = $3`,
@@ -46,7 +49,7 @@ func Activate(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match,
 	return r, true, nil
 }
 
-func allowed(match record.Match, r *Row) error {
+func checkMatch(match record.Match, r *Row) error {
 	if match == nil {
 		return nil
 	}
@@ -56,7 +59,9 @@ func allowed(match record.Match, r *Row) error {
 // setStatus queues writing the status and the version numbers of a locked sequence.
 func setStatus(tx *postgres.Tx, r *Row, status, reason string, now wire.Time) {
 	s := &r.Value
-	s.Status, s.StatusReason, s.UpdatedAt = status, nil, now
+	s.Status = status
+	s.StatusReason = nil
+	s.UpdatedAt = now
 	if reason != "" {
 		s.StatusReason = &reason
 	}
@@ -72,17 +77,17 @@ const ByPerson = "paused_by_user"
 // Pause pauses an active sequence: its enrolments wait. It reports whether anything changed. The error is
 // sequence_not_active for a draft and for an archived sequence.
 func Pause(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, bool, error) {
-	return move(ctx, tx, i, Active, Paused, ByPerson)
+	return moveStatus(ctx, tx, i, Active, Paused, ByPerson)
 }
 
 // Resume makes a paused sequence active again, and reports whether anything changed. The error is sequence_not_active
 // for a draft, which is activated instead, and for an archived sequence.
 func Resume(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, bool, error) {
-	return move(ctx, tx, i, Paused, Active, "")
+	return moveStatus(ctx, tx, i, Paused, Active, "")
 }
 
-func move(ctx context.Context, tx *postgres.Tx, i id.ID, from, to, reason string) (Row, bool, error) {
-	r, err := lock(ctx, tx, i)
+func moveStatus(ctx context.Context, tx *postgres.Tx, i id.ID, from, to, reason string) (Row, bool, error) {
+	r, err := readLocked(ctx, tx, i)
 	if err != nil {
 		return r, false, err
 	}
@@ -100,7 +105,7 @@ func move(ctx context.Context, tx *postgres.Tx, i id.ID, from, to, reason string
 // Archive ends a sequence for good, and reports whether anything changed. The caller ends its open enrolments in the
 // same transaction.
 func Archive(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, bool, error) {
-	r, err := lock(ctx, tx, i)
+	r, err := readLocked(ctx, tx, i)
 	if err != nil || r.Value.Status == Archived {
 		return r, false, err
 	}
@@ -111,10 +116,11 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID) (Row, bool, error) {
 // Delete hides a sequence; see record.Table.Archive. It archives the sequence too: the caller ends its open enrolments
 // in the same transaction.
 func Delete(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (Change, error) {
-	hold(tx, i)
+	queueLock(tx, i)
 	ch, err := table.Archive(ctx, tx, i, match)
 	if err == nil && ch.Changed() && ch.Value.Status != Archived {
-		ch.Value.Status, ch.Value.StatusReason = Archived, nil
+		ch.Value.Status = Archived
+		ch.Value.StatusReason = nil
 		tx.Queue(`UPDATE sequence SET status = 'archived', status_reason = '' WHERE org_id = $1 AND id = $2`,
 			tx.Org(), i)
 	}
@@ -123,7 +129,7 @@ func Delete(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (
 
 // Restore lists a deleted sequence again. It stays archived.
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
-	hold(tx, i)
+	queueLock(tx, i)
 	ch, _, err := table.Restore(ctx, tx, i)
 	return ch, err
 }

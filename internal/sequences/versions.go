@@ -39,6 +39,7 @@ func Versions(ctx context.Context, tx *postgres.Tx, sequence id.ID, before, limi
 	if err != nil {
 		return nil, err
 	}
+
 	rows, err := tx.Query(ctx, `
 		SELECT v.number, v.settings, (SELECT coalesce(json_agg(s.body ORDER BY s.position), '[]') FROM sequence_step s
 			WHERE s.org_id = v.org_id AND s.sequence_id = v.sequence_id AND s.version = v.number),
@@ -48,6 +49,7 @@ func Versions(ctx context.Context, tx *postgres.Tx, sequence id.ID, before, limi
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}
+
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (v VersionState, err error) {
 		var settings, list []byte
 		if err := row.Scan(&v.Version, &settings, &list, &v.CreatedAt, &v.ActivatedAt); err != nil {
@@ -68,6 +70,7 @@ func Versions(ctx context.Context, tx *postgres.Tx, sequence id.ID, before, limi
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}
+
 	return found, nil
 }
 
@@ -78,18 +81,28 @@ func Duplicate(ctx context.Context, tx *postgres.Tx, of id.ID, name string) (Row
 	if err != nil {
 		return Row{}, err
 	}
-	now, first := wire.Now(), 1
+
+	now := wire.Now()
+	first := 1
 	s := r.Value
-	s.ID, s.Status, s.StatusReason, s.Version, s.DraftVersion, s.latest = id.New(), Draft, nil, nil, &first, first
-	s.CreatedAt, s.UpdatedAt = now, now
+	s.ID = id.New()
+	s.Status = Draft
+	s.StatusReason = nil
+	s.Version = nil
+	s.DraftVersion = &first
+	s.latest = first
+	s.CreatedAt = now
+	s.UpdatedAt = now
 	if name == "" {
 		const suffix = " (copy)"
 		short := []rune(s.Name)
 		name = string(short[:min(len(short), form.Name-len(suffix))]) + suffix
 	}
 	f := form.At("")
-	if f.Required("name", wire.Some(name), &s.Name, form.Name); !f.OK() {
+	f.Required("name", wire.Some(name), &s.Name, form.Name)
+	if !f.OK() {
 		return Row{}, f.Fault()
 	}
-	return Row{Value: s, Edit: 1}, insert(tx, &s)
+
+	return Row{Value: s, Edit: 1}, insertSequence(tx, &s)
 }

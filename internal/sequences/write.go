@@ -22,26 +22,28 @@ import (
 
 // Create creates a sequence with the draft that p describes. An invalid p is a validation fault.
 func Create(ctx context.Context, tx *postgres.Tx, p *Patch, with *Ground) (Row, error) {
-	now, first := wire.Now(), 1
+	now := wire.Now()
+	first := 1
 	s := Sequence{
-		ID: id.New(), Status: Draft, DraftVersion: &first, Settings: defaults(), Steps: []steps.Step{}, latest: first,
-		CreatedAt: now, UpdatedAt: now,
+		ID: id.New(), Status: Draft, DraftVersion: &first, Settings: defaultSettings(), Steps: []steps.Step{},
+		latest: first, CreatedAt: now, UpdatedAt: now,
 	}
 	s.StopOn = with.StopOn
 	d := draft{Form: form.At(""), s: &s, with: with}
 	d.ReadOnly(p.Sent, &s)
 	form.Missing(d.Form, "name", p.Name)
-	if err := d.fill(p); err != nil {
+	if err := d.applyPatch(p); err != nil {
 		return Row{}, err
 	}
-	if err := d.references(ctx, tx, &Sequence{}); err != nil {
+	if err := d.checkReferences(ctx, tx, &Sequence{}); err != nil {
 		return Row{}, err
 	}
-	return Row{Value: s, Edit: 1}, insert(tx, &s)
+
+	return Row{Value: s, Edit: 1}, insertSequence(tx, &s)
 }
 
-// insert queues inserting a sequence and its draft.
-func insert(tx *postgres.Tx, s *Sequence) error {
+// insertSequence queues inserting a sequence and its draft.
+func insertSequence(tx *postgres.Tx, s *Sequence) error {
 	tx.Queue(`INSERT INTO sequence (org_id, id, name, name_folded, status, draft, latest, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
 		tx.Org(), s.ID, s.Name, filter.Fold(s.Name), s.Status, s.DraftVersion, s.latest, s.CreatedAt)
@@ -75,21 +77,22 @@ func insertSteps(tx *postgres.Tx, s *Sequence) error {
 // Update applies p to a live sequence; see record.Table.Update. A change of anything but the name goes to the draft,
 // which is created from the active version if there is none. The error is a conflict for an archived sequence.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch, with *Ground) (Change, error) {
-	hold(tx, i)
+	queueLock(tx, i)
 	ch, err := table.Update(ctx, tx, i, match, func(was, now *Sequence) error {
 		if was.Status == Archived {
 			return fault.New(fault.SequenceNotActive, "The sequence is archived. Duplicate it to go on.")
 		}
 		d := draft{Form: form.At(""), s: now, with: with}
 		d.ReadOnly(p.Sent, was)
-		if err := d.fill(p); err != nil {
+		if err := d.applyPatch(p); err != nil {
 			return err
 		}
-		return d.references(ctx, tx, was)
+		return d.checkReferences(ctx, tx, was)
 	})
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
+
 	s := &ch.Value
 	if !reflect.DeepEqual(s.Settings, ch.Before.Settings) || !reflect.DeepEqual(s.Steps, ch.Before.Steps) {
 		if err := writeDraft(tx, s); err != nil {
@@ -110,10 +113,12 @@ func writeDraft(tx *postgres.Tx, s *Sequence) error {
 		s.DraftVersion = &number
 		return insertVersion(tx, s)
 	}
+
 	settings, err := json.Marshal(s.Settings)
 	if err != nil {
 		return fmt.Errorf("encode settings: %w", err)
 	}
+
 	tx.Queue(`UPDATE sequence_version SET settings = $4 WHERE org_id = $1 AND sequence_id = $2 AND number = $3`,
 		tx.Org(), s.ID, s.DraftVersion, settings)
 	tx.Queue(`DELETE FROM sequence_step WHERE org_id = $1 AND sequence_id = $2 AND version = $3`,
@@ -121,11 +126,11 @@ func writeDraft(tx *postgres.Tx, s *Sequence) error {
 	return insertSteps(tx, s)
 }
 
-// references checks the mailboxes, endpoints and step keys of the draft that differ from those of was, and returns the
-// fault with all that was recorded.
-func (d *draft) references(ctx context.Context, tx *postgres.Tx, was *Sequence) error {
+// checkReferences checks the mailboxes, endpoints and step keys of the draft that differ from those of was, and returns
+// the fault with all that was recorded.
+func (d *draft) checkReferences(ctx context.Context, tx *postgres.Tx, was *Sequence) error {
 	if !slices.Equal(d.s.MailboxIDs, was.MailboxIDs) {
-		err := d.exist(ctx, tx, d.s.MailboxIDs, `SELECT id FROM mailbox WHERE org_id = $1 AND id = ANY ($2::uuid[])
+		err := d.checkExist(ctx, tx, d.s.MailboxIDs, `SELECT id FROM mailbox WHERE org_id = $1 AND id = ANY ($2::uuid[])
 			AND archived_at IS NULL`, func(i int) {
 			d.Wrong("mailbox_ids/"+strconv.Itoa(i), "unknown_mailbox", "There is no such mailbox.")
 		})
@@ -139,8 +144,9 @@ func (d *draft) references(ctx context.Context, tx *postgres.Tx, was *Sequence) 
 		}
 	}
 	if reflect.DeepEqual(d.s.Steps, was.Steps) {
-		return d.fault()
+		return d.draftFault()
 	}
+
 	var endpoints []id.ID
 	var at []int
 	for i := range d.s.Steps {
@@ -148,52 +154,61 @@ func (d *draft) references(ctx context.Context, tx *postgres.Tx, was *Sequence) 
 			endpoints, at = append(endpoints, w.EndpointID), append(at, i)
 		}
 	}
-	err := d.exist(ctx, tx, endpoints, `SELECT id FROM webhook_endpoint WHERE org_id = $1 AND id = ANY ($2::uuid[])`,
+
+	err := d.checkExist(ctx, tx, endpoints,
+		`SELECT id FROM webhook_endpoint WHERE org_id = $1 AND id = ANY ($2::uuid[])`,
 		func(i int) {
 			d.Wrong("steps/"+strconv.Itoa(at[i])+"/webhook/endpoint_id", "unknown_endpoint",
 				"There is no such webhook endpoint.")
 		})
 	if err == nil {
-		err = d.stable(ctx, tx)
+		err = d.checkKinds(ctx, tx)
 	}
 	if err != nil {
 		return err
 	}
-	return d.fault()
+
+	return d.draftFault()
 }
 
-// exist calls missing with the index of each id that the statement does not find. $1 is the org, $2 are the ids.
-func (d *draft) exist(ctx context.Context, tx *postgres.Tx, ids []id.ID, sql string, missing func(i int)) error {
+// checkExist calls missing with the index of each id that the statement does not find. $1 is the org, $2 are the ids.
+func (d *draft) checkExist(ctx context.Context, tx *postgres.Tx, ids []id.ID, sql string, missing func(i int)) error {
 	if len(ids) == 0 {
 		return nil
 	}
+
 	rows, err := tx.Query(ctx, sql, tx.Org(), ids)
 	if err != nil {
 		return fmt.Errorf("look up references: %w", err)
 	}
+
 	found, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
 	if err != nil {
 		return fmt.Errorf("look up references: %w", err)
 	}
+
 	for i := range ids {
 		if !slices.Contains(found, ids[i]) {
 			missing(i)
 		}
 	}
+
 	return nil
 }
 
-// stable checks that no step has the key of a step of another kind in a frozen version.
-func (d *draft) stable(ctx context.Context, tx *postgres.Tx) error {
+// checkKinds checks that no step has the key of a step of another kind in a frozen version.
+func (d *draft) checkKinds(ctx context.Context, tx *postgres.Tx) error {
 	if d.s.Version == nil {
 		return nil
 	}
+
 	rows, err := tx.Query(ctx, `SELECT DISTINCT s.key, s.kind FROM sequence_step s
 		WHERE s.org_id = $1 AND s.sequence_id = $2 AND s.version <> coalesce($3, 0)`,
 		tx.Org(), d.s.ID, d.s.DraftVersion)
 	if err != nil {
 		return fmt.Errorf("read keys of steps: %w", err)
 	}
+
 	var key, kind string
 	_, err = pgx.ForEachRow(rows, []any{&key, &kind}, func() error {
 		for i := range d.s.Steps {
@@ -207,5 +222,6 @@ func (d *draft) stable(ctx context.Context, tx *postgres.Tx) error {
 	if err != nil {
 		return fmt.Errorf("read keys of steps: %w", err)
 	}
+
 	return nil
 }

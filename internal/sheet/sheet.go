@@ -41,7 +41,7 @@ func (w *Writer) Flush() error {
 
 // Cell returns the cell for text. Text(Cell(s)) equals s.
 func Cell(text string) string {
-	if guarded(text) {
+	if isGuarded(text) {
 		return "'" + text
 	}
 	return text
@@ -49,20 +49,20 @@ func Cell(text string) string {
 
 // Text returns the text of a cell. It removes only the apostrophe that Cell adds.
 func Text(cell string) string {
-	if text, ok := strings.CutPrefix(cell, "'"); ok && guarded(text) {
+	if text, ok := strings.CutPrefix(cell, "'"); ok && isGuarded(text) {
 		return text
 	}
 	return cell
 }
 
-// guarded reports whether text gets an apostrophe. It ignores leading apostrophes in text.
-func guarded(text string) bool {
+// isGuarded reports whether text gets an apostrophe. It ignores leading apostrophes in text.
+func isGuarded(text string) bool {
 	text = strings.TrimLeft(text, "'")
-	return formula(text) && !number(text)
+	return isFormula(text) && !isNumber(text)
 }
 
-// formula reports whether a spreadsheet may interpret s as a formula.
-func formula(s string) bool {
+// isFormula reports whether a spreadsheet may interpret s as a formula.
+func isFormula(s string) bool {
 	for _, sign := range []string{"=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"} {
 		if strings.HasPrefix(s, sign) {
 			return true
@@ -71,8 +71,8 @@ func formula(s string) bool {
 	return false
 }
 
-// number reports whether s is a number or a phone number.
-func number(s string) bool {
+// isNumber reports whether s is a number or a phone number.
+func isNumber(s string) bool {
 	if s != "" && (s[0] == '+' || s[0] == '-') {
 		s = s[1:]
 	}

@@ -39,13 +39,16 @@ func (r *Refresher) AccountToken(ctx context.Context, org, account id.ID, refuse
 	case err != nil:
 		return t, fmt.Errorf("read account: %w", err)
 	}
+
 	p, err := r.Service.Providers.Of(platform, client)
 	if err != nil {
 		return t, err
 	}
-	token, version, err := r.token(ctx, org, grant, refused)
+
+	token, version, err := r.awaitToken(ctx, org, grant, refused)
 	if err != nil {
 		return t, err
 	}
+
 	return AccountToken{Access: token.Access, Version: version, Sandboxed: p.Sandboxed()}, nil
 }

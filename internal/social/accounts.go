@@ -74,11 +74,13 @@ func List(ctx context.Context, tx *postgres.Tx, f Filter, before id.ID, limit in
 	if before.IsZero() {
 		before = last
 	}
-	all, err := collect(ctx, tx, accountSQL+filterSQL+`AND a.id < $6 ORDER BY a.id DESC LIMIT $7`,
+
+	all, err := queryAccounts(ctx, tx, accountSQL+filterSQL+`AND a.id < $6 ORDER BY a.id DESC LIMIT $7`,
 		append(f.args(tx), before, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("list accounts: %w", err)
 	}
+
 	return all, nil
 }
 
@@ -90,6 +92,7 @@ func Count(ctx context.Context, tx *postgres.Tx, f Filter) (n int64, err error) 
 	if err != nil {
 		return 0, fmt.Errorf("count accounts: %w", err)
 	}
+
 	return n, nil
 }
 
@@ -98,7 +101,7 @@ var errNoAccount = fault.New(fault.NotFound, "There is no such account.")
 // Get returns one account of a kind; it returns a disconnected one only if archived is set. Otherwise it fails with
 // 404.
 func Get(ctx context.Context, tx *postgres.Tx, kind provider.Kind, account id.ID, archived bool) (Versioned, error) {
-	all, err := collect(ctx, tx,
+	all, err := queryAccounts(ctx, tx,
 		accountSQL+`WHERE a.org_id = $1 AND a.id = $2 AND a.kind = $3 AND (a.disconnected_at IS NULL OR $4)`,
 		tx.Org(), account, string(kind), archived)
 	switch {
@@ -107,12 +110,13 @@ func Get(ctx context.Context, tx *postgres.Tx, kind provider.Kind, account id.ID
 	case len(all) == 0:
 		return Versioned{}, errNoAccount
 	}
+
 	return all[0], nil
 }
 
-// shown returns the accounts with the given ids, in the order of ids.
-func shown(ctx context.Context, tx *postgres.Tx, ids []id.ID) ([]Versioned, error) {
-	all, err := collect(ctx, tx,
+// readAccounts returns the accounts with the given ids, in the order of ids.
+func readAccounts(ctx context.Context, tx *postgres.Tx, ids []id.ID) ([]Versioned, error) {
+	all, err := queryAccounts(ctx, tx,
 		accountSQL+`WHERE a.org_id = $1 AND a.id = ANY ($2) ORDER BY array_position($2, a.id)`, tx.Org(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read accounts: %w", err)
@@ -120,7 +124,9 @@ func shown(ctx context.Context, tx *postgres.Tx, ids []id.ID) ([]Versioned, erro
 	return all, nil
 }
 
-func collect(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]Versioned, error) {
+func queryAccounts(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]Versioned,
+	error,
+) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err

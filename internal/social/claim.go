@@ -38,6 +38,7 @@ func (r *Refresher) ClaimDue(ctx context.Context, tx *postgres.Tx, platform, cli
 	if err != nil {
 		return nil, fmt.Errorf("claim grants: %w", err)
 	}
+
 	claims, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Claim, err error) {
 		err = row.Scan(&c.Org, &c.Grant, &c.Version)
 		return c, err
@@ -45,6 +46,7 @@ func (r *Refresher) ClaimDue(ctx context.Context, tx *postgres.Tx, platform, cli
 	if err != nil {
 		return nil, fmt.Errorf("claim grants: %w", err)
 	}
+
 	return claims, nil
 }
 
@@ -59,10 +61,11 @@ const (
 func (r *Refresher) Sweep(ctx context.Context,
 	ask func(ctx context.Context, tx *postgres.Tx, c Claim) error,
 ) (claimed int, err error) {
-	pairs, err := r.pairs(ctx)
+	pairs, err := r.readDuePairs(ctx)
 	if err != nil {
 		return 0, err
 	}
+
 	swap := func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] }
 	rand.Shuffle(len(pairs), swap) //nolint:gosec // spreads load, guards no secret
 	for _, pair := range pairs {
@@ -70,22 +73,25 @@ func (r *Refresher) Sweep(ctx context.Context,
 		for err == nil {
 			n := 0
 			err = r.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
-				n, err = r.give(ctx, tx, p, ask)
+				n, err = r.claimForSlots(ctx, tx, p, ask)
 				return err
 			})
 			if err != nil {
 				return claimed, err
 			}
-			if claimed += n; n < claimBatch {
+
+			claimed += n
+			if n < claimBatch {
 				break
 			}
 		}
 	}
+
 	return claimed, nil
 }
 
-// give claims as many due grants as there are request slots.
-func (r *Refresher) give(ctx context.Context, tx *postgres.Tx, p *provider.Provider,
+// claimForSlots claims as many due grants as there are request slots.
+func (r *Refresher) claimForSlots(ctx context.Context, tx *postgres.Tx, p *provider.Provider,
 	ask func(context.Context, *postgres.Tx, Claim) error,
 ) (int, error) {
 	var now, next time.Time
@@ -103,26 +109,32 @@ func (r *Refresher) give(ctx context.Context, tx *postgres.Tx, p *provider.Provi
 	if err != nil {
 		return 0, fmt.Errorf("read budget: %w", err)
 	}
-	room := int(now.Add(horizon).Sub(next) / interval(p))
+
+	room := int(now.Add(horizon).Sub(next) / requestInterval(p))
 	if held || room <= 0 {
 		return 0, nil
 	}
+
 	if probe {
 		room = 1
 	}
+
 	claims, err := r.ClaimDue(ctx, tx, p.Platform, p.ClientID(), min(room, claimBatch), claimLease)
 	if err != nil || len(claims) == 0 {
 		return 0, err
 	}
+
 	for i, c := range claims {
-		c.At = next.Add(time.Duration(i) * interval(p))
+		c.At = next.Add(time.Duration(i) * requestInterval(p))
 		c.In = max(c.At.Sub(now), 0)
 		if err := ask(ctx, tx, c); err != nil {
 			return 0, err
 		}
 	}
+
 	tx.Queue(`UPDATE social_budget SET claim_at = $3 WHERE family = $1 AND client_id = $2`, p.Family, p.ClientID(),
-		next.Add(time.Duration(len(claims))*interval(p)))
+		next.Add(time.Duration(len(claims))*requestInterval(p)))
+
 	return len(claims), nil
 }
 
@@ -131,22 +143,25 @@ type pair struct {
 	due              time.Time
 }
 
-// pairs returns the platforms and client ids with due grants, with one index probe for each pair.
-func (r *Refresher) pairs(ctx context.Context) (out []pair, err error) {
+// readDuePairs returns the platforms and client ids with due grants, with one index probe for each pair.
+func (r *Refresher) readDuePairs(ctx context.Context) (out []pair, err error) {
 	err = r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, pairsSQL, r.clock())
 		if err != nil {
 			return err
 		}
+
 		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p pair, err error) {
 			err = row.Scan(&p.platform, &p.client, &p.due)
 			return p, err
 		})
+
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read platforms with due grants: %w", err)
 	}
+
 	return out, nil
 }
 

@@ -36,76 +36,91 @@ var ErrNothing = fault.New(fault.ProviderRefused,
 func (s *Service) Connect(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor,
 	chosen []string,
 ) ([]Versioned, error) {
-	lock(tx)
+	lockAccounts(tx)
 	p, err := s.loadPending(ctx, tx, pending, actor, "FOR UPDATE")
 	if err != nil {
 		return nil, err
 	}
-	if err := p.check(chosen); err != nil {
+
+	if err := p.validateChosen(chosen); err != nil {
 		return nil, err
 	}
+
 	m, err := s.openMaterial(tx.Org(), p.ID, p.sealed)
 	if err != nil {
 		return nil, err
 	}
+
 	known, err := loginOf(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := s.plan(ctx, tx, p, known, chosen)
+
+	plan, err := s.planChanges(ctx, tx, p, known, chosen)
 	if err != nil {
 		return nil, err
 	}
+
 	if len(plan.writes) == 0 { // newer logins hold all chosen accounts
-		return s.finish(ctx, tx, p, plan, true)
+		return s.finishConnect(ctx, tx, p, plan, true)
 	}
+
 	grant, err := s.saveGrant(tx, p, known, m)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, w := range plan.writes {
 		if err := s.saveAccount(ctx, tx, p, m, grant, w); err != nil {
 			return nil, err
 		}
 	}
+
 	if known != nil { // for the login's accounts that were not chosen
 		if err := s.askOwnTokens(ctx, tx, p.Platform, grant); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.endUnused(ctx, tx, without(plan.left, grant)); err != nil {
+
+	if err := s.endUnused(ctx, tx, grantsExcept(plan.left, grant)); err != nil {
 		return nil, err
 	}
-	return s.finish(ctx, tx, p, plan, false)
+
+	return s.finishConnect(ctx, tx, p, plan, false)
 }
 
-// check validates the chosen accounts against the offers.
-func (p *Pending) check(chosen []string) error {
+// validateChosen validates the chosen accounts against the offers.
+func (p *Pending) validateChosen(chosen []string) error {
 	if !p.Asked {
 		return fault.New(fault.Conflict,
 			"The accounts of this login are not known yet. Read the pending connection first.")
 	}
+
 	if len(chosen) == 0 {
 		return fault.Invalid("account_ids", "required", "Choose at least one account.")
 	}
+
 	seen := map[string]bool{}
 	for i, external := range chosen {
 		where := fmt.Sprintf("account_ids/%d", i)
 		switch {
 		case seen[external]:
 			return fault.Invalid(where, "duplicate", "This account is chosen twice.")
-		case p.offer(external) == nil:
+		case p.offerOf(external) == nil:
 			return fault.Invalid(where, "unknown_account", "This login does not reach such an account.")
 		}
+
 		seen[external] = true
 	}
+
 	if p.Account != nil && (len(chosen) > 1 || chosen[0] != p.External) {
 		return ErrWrongAccount
 	}
+
 	return nil
 }
 
-func (p *Pending) offer(external string) *OfferedAccount {
+func (p *Pending) offerOf(external string) *OfferedAccount {
 	i := slices.IndexFunc(p.Offers, func(o OfferedAccount) bool { return o.ExternalID == external })
 	if i < 0 {
 		return nil
@@ -139,41 +154,53 @@ type plan struct {
 	left   []id.ID // grants that lose accounts
 }
 
-// plan reads which of the offered accounts the org has, and decides what to write.
-func (s *Service) plan(ctx context.Context, tx *postgres.Tx, p *Pending, known *grantRow, chosen []string) (*plan,
+// planChanges reads which of the offered accounts the org has, and decides what to write.
+func (s *Service) planChanges(ctx context.Context, tx *postgres.Tx, p *Pending, known *grantRow,
+	chosen []string) (*plan,
 	error,
 ) {
 	here, err := accountsOf(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &plan{}
 	for _, external := range chosen {
 		had, ok := here[external]
 		if !ok {
 			fresh := id.New()
 			out.chosen = append(out.chosen, fresh)
-			out.writes = append(out.writes, change{id: fresh, offer: p.offer(external), announce: true})
+			out.writes = append(out.writes,
+				change{id: fresh, offer: p.offerOf(external), announce: true})
 			continue
 		}
+
 		out.chosen = append(out.chosen, had.ID)
 		well := !had.Disconnected && had.Status == Active && had.Alive
 		if well && had.GrantedAt.After(p.grantedAt) {
 			continue
 		}
-		out.writes = append(out.writes, change{id: had.ID, offer: p.offer(external), had: had, announce: !well})
+
+		out.writes = append(out.writes, change{
+			id: had.ID, offer: p.offerOf(external), had: had,
+			announce: !well,
+		})
 		out.left = append(out.left, had.Grant)
 	}
+
 	for _, o := range p.Offers { // accounts that broke with the login and that it repairs
 		had, ok := here[o.ExternalID]
 		if ok && known != nil && had.Grant == known.ID && !had.Disconnected && had.Status == Reauth &&
 			!slices.Contains(chosen, o.ExternalID) {
-			out.writes = append(out.writes, change{id: had.ID, offer: p.offer(o.ExternalID), had: had, announce: true})
+			out.writes = append(out.writes,
+				change{id: had.ID, offer: p.offerOf(o.ExternalID), had: had, announce: true})
 		}
 	}
+
 	slices.SortFunc(out.writes, func(a, b change) int {
 		return strings.Compare(a.offer.ExternalID, b.offer.ExternalID)
 	})
+
 	return out, nil
 }
 
@@ -183,18 +210,21 @@ func accountsOf(ctx context.Context, tx *postgres.Tx, p *Pending) (map[string]*a
 		g.status IN ('active', 'expiring')
 		FROM social_account a JOIN social_grant g ON g.org_id = a.org_id AND g.id = a.grant_id
 		WHERE a.org_id = $1 AND a.platform = $2 AND a.external_account_id = ANY ($3)`, tx.Org(), p.Platform,
-		externals(p.Offers))
+		externalIDs(p.Offers))
 	if err != nil {
 		return nil, fmt.Errorf("read accounts: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[accountRow])
 	if err != nil {
 		return nil, fmt.Errorf("read accounts: %w", err)
 	}
+
 	here := make(map[string]*accountRow, len(all))
 	for _, a := range all {
 		here[a.External] = a
 	}
+
 	return here, nil
 }
 
@@ -209,6 +239,7 @@ func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, 
 			return fmt.Errorf("seal account's token: %w", err)
 		}
 	}
+
 	now := wire.Now()
 	by := p.actor.Type + ":" + p.actor.ID.String()
 	if c.had == nil {
@@ -227,21 +258,25 @@ func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, 
 			WHERE org_id = $1 AND id = $2`,
 			tx.Org(), c.id, grant, c.offer.DisplayName, c.offer.AvatarURL, own, by, now)
 	}
+
 	action := "social_account.connected"
 	if c.had != nil {
 		action = "social_account.renewed"
 	}
+
 	s.Audit(ctx, tx,
 		Act{
 			Action: action, Target: "social_account", ID: c.id.String(),
 			Detail: map[string]any{"platform": p.Platform},
 		})
+
 	return nil
 }
 
-// finish removes the pending login, announces the connected accounts, and returns the chosen ones. If unused is set, no
-// grant took the login's tokens, and finish discards the login so that the job revokes them.
-func (s *Service) finish(ctx context.Context, tx *postgres.Tx, p *Pending, out *plan, unused bool) ([]Versioned,
+// finishConnect removes the pending login, announces the connected accounts, and returns the chosen ones. If unused is
+// set, no grant took the login's tokens, and finish discards the login so that the job revokes them.
+func (s *Service) finishConnect(ctx context.Context, tx *postgres.Tx, p *Pending, out *plan,
+	unused bool) ([]Versioned,
 	error,
 ) {
 	if unused {
@@ -251,6 +286,7 @@ func (s *Service) finish(ctx context.Context, tx *postgres.Tx, p *Pending, out *
 	} else {
 		tx.Queue(`DELETE FROM social_pending WHERE org_id = $1 AND id = $2`, tx.Org(), p.ID)
 	}
+
 	ids := slices.Clone(out.chosen)
 	announce := map[id.ID]bool{}
 	for _, w := range out.writes {
@@ -259,10 +295,12 @@ func (s *Service) finish(ctx context.Context, tx *postgres.Tx, p *Pending, out *
 			ids = append(ids, w.id)
 		}
 	}
-	all, err := shown(ctx, tx, ids)
+
+	all, err := readAccounts(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, v := range all {
 		if announce[v.ID] {
 			if err := events.Announce(ctx, tx, events.SocialAccountConnected{Account: v.Account}); err != nil {
@@ -270,16 +308,18 @@ func (s *Service) finish(ctx context.Context, tx *postgres.Tx, p *Pending, out *
 			}
 		}
 	}
+
 	return all[:len(out.chosen)], nil
 }
 
-// without returns grants without one, and without duplicates.
-func without(grants []id.ID, one id.ID) []id.ID {
+// grantsExcept returns grants without one, and without duplicates.
+func grantsExcept(grants []id.ID, one id.ID) []id.ID {
 	var rest []id.ID
 	for _, g := range grants {
 		if g != one && !slices.Contains(rest, g) {
 			rest = append(rest, g)
 		}
 	}
+
 	return rest
 }

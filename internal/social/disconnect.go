@@ -16,14 +16,16 @@ import (
 func (s *Service) Disconnect(ctx context.Context, tx *postgres.Tx, kind provider.Kind, account id.ID,
 	allowed func(Versioned) error,
 ) error {
-	lock(tx)
+	lockAccounts(tx)
 	v, err := Get(ctx, tx, kind, account, true)
 	if err != nil || v.Status == Revoked {
 		return err
 	}
+
 	if err := allowed(v); err != nil {
 		return err
 	}
+
 	tx.Queue(`
 		UPDATE social_account SET sealed_token = NULL, status = 'revoked', reason = 'disconnected',
 		disconnected_at = now(), updated_at = now(), edit = edit + 1
@@ -31,12 +33,15 @@ func (s *Service) Disconnect(ctx context.Context, tx *postgres.Tx, kind provider
 	if err := s.endUnused(ctx, tx, []id.ID{v.Grant}); err != nil {
 		return err
 	}
+
 	s.Audit(ctx, tx,
 		Act{
 			Action: "social_account.disconnected", Target: "social_account", ID: account.String(),
 			Detail: map[string]any{"platform": v.Platform},
 		})
-	v.Status, v.TokenExpiresAt = Revoked, nil
+	v.Status = Revoked
+	v.TokenExpiresAt = nil
+
 	return events.Announce(ctx, tx, events.SocialAccountDisconnected{Account: v.Account})
 }
 
@@ -47,7 +52,7 @@ func (s *Service) Disconnect(ctx context.Context, tx *postgres.Tx, kind provider
 //
 // Died must be called before tx locks a row, since it takes the org lock.
 func (s *Service) Died(ctx context.Context, tx *postgres.Tx, grant id.ID, version int64, reason string) (bool, error) {
-	lock(tx)
+	lockAccounts(tx)
 	var (
 		mail     bool
 		platform string
@@ -58,17 +63,20 @@ func (s *Service) Died(ctx context.Context, tx *postgres.Tx, grant id.ID, versio
 			attempt_token_hash = NULL, updated_at = now()
 		WHERE org_id = $1 AND id = $2 AND version = $3 AND status IN ('active', 'expiring')
 		RETURNING coalesce(announced_at < now() - $5::interval, true), platform`,
-		[]any{tx.Org(), grant, version, clip(reason, 100), mailEvery}, &mail, &platform)
+		[]any{tx.Org(), grant, version, truncateName(reason, 100), mailEvery}, &mail, &platform)
 	if postgres.None(err) {
 		return false, nil
 	}
+
 	if err != nil {
 		return false, fmt.Errorf("write grant: %w", err)
 	}
+
 	broken, err := s.breakAccounts(ctx, tx, grant, reason)
 	if err != nil {
 		return false, err
 	}
+
 	s.Audit(ctx, tx, Act{
 		Action: "social_grant.reauth_required", Target: "social_grant", ID: grant.String(),
 		Detail: map[string]any{"platform": platform, "reason": reason, "accounts": len(broken)},
@@ -78,10 +86,13 @@ func (s *Service) Died(ctx context.Context, tx *postgres.Tx, grant id.ID, versio
 			return false, err
 		}
 	}
+
 	if !mail || len(broken) == 0 {
 		return true, nil
 	}
+
 	tx.Queue(`UPDATE social_grant SET announced_at = now() WHERE org_id = $1 AND id = $2`, tx.Org(), grant)
+
 	return true, s.Tell(ctx, tx, grant)
 }
 
@@ -89,14 +100,15 @@ func (s *Service) Died(ctx context.Context, tx *postgres.Tx, grant id.ID, versio
 func (s *Service) breakAccounts(ctx context.Context, tx *postgres.Tx, grant id.ID, reason string) ([]Versioned, error) {
 	tx.Queue(`
 		UPDATE social_account SET status = 'reauth_required', reason = $3, computed = computed + 1
-		WHERE org_id = $1 AND grant_id = $2 AND status = 'active'`, tx.Org(), grant, clip(reason, 100))
-	all, err := collect(ctx, tx,
+		WHERE org_id = $1 AND grant_id = $2 AND status = 'active'`, tx.Org(), grant, truncateName(reason, 100))
+	all, err := queryAccounts(ctx, tx,
 		accountSQL+
 			`WHERE a.org_id = $1 AND a.grant_id = $2 AND a.disconnected_at IS NULL
 				AND a.status = 'reauth_required' ORDER BY a.id`, tx.Org(), grant)
 	if err != nil {
 		return nil, fmt.Errorf("read accounts: %w", err)
 	}
+
 	return all, nil
 }
 
@@ -122,9 +134,11 @@ func (s *Service) LossOf(ctx context.Context, tx *postgres.Tx, grant id.ID) (los
 	case err != nil:
 		return loss, false, fmt.Errorf("read grant: %w", err)
 	}
+
 	loss.Name = loss.Platform
 	if p, err := s.Providers.Get(loss.Platform); err == nil {
 		loss.Name = p.Name
 	}
+
 	return loss, len(loss.Accounts) > 0, nil
 }

@@ -15,6 +15,6 @@
 //
 // # Lock order
 //
-// Code that changes which grant an account belongs to takes the org lock first (see lock), then rows in any order. A
-// refresh changes only its own grant's row and needs no lock.
+// Code that changes which grant an account belongs to takes the org lock first (see lockAccounts), then rows in any
+// order. A refresh changes only its own grant's row and needs no lock.
 package social

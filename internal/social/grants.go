@@ -25,14 +25,17 @@ func DueAt(p *provider.Provider, t provider.Token) *time.Time {
 	if t.ExpiresAt == nil {
 		return nil
 	}
+
 	if !p.CanRefresh(t) {
 		return t.ExpiresAt
 	}
+
 	draw := dueFrom + (dueTo-dueFrom)*rand.Float64() //nolint:gosec // spreading load, not guarding a secret
 	at := t.IssuedAt.Add(time.Duration(draw * float64(t.Lifetime())))
 	if young := t.IssuedAt.Add(p.MinAge); at.Before(young) {
 		at = young
 	}
+
 	return &at
 }
 
@@ -46,7 +49,7 @@ type grantRow struct {
 	refreshBy *time.Time
 }
 
-func (g *grantRow) alive() bool { return g.status == Active || g.status == Expiring }
+func (g *grantRow) isAlive() bool { return g.status == Active || g.status == Expiring }
 
 // loginOf returns the grant, locked, that p renews for p's person; nil if there is none. A grant with a connected
 // account that p does not reach is a different login, for example for another channel: replacing its tokens with p's
@@ -60,14 +63,19 @@ func loginOf(ctx context.Context, tx *postgres.Tx, p *Pending) (*grantRow, error
 			AND a.disconnected_at IS NULL
 				AND NOT a.external_account_id = ANY ($5))
 		ORDER BY status IN ('active', 'expiring') DESC, granted_at DESC LIMIT 1 FOR UPDATE`,
-		[]any{tx.Org(), p.Platform, p.client, p.subject, externals(p.Offers)}, &g.ID, &g.status, &g.grantedAt,
+		[]any{
+			tx.Org(), p.Platform, p.client, p.subject,
+			externalIDs(p.Offers),
+		}, &g.ID, &g.status, &g.grantedAt,
 		&g.access, &g.refresh, &g.refreshBy)
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // a newcomer is no error
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("read grant: %w", err)
 	}
+
 	return g, nil
 }
 
@@ -78,13 +86,15 @@ func (s *Service) saveGrant(tx *postgres.Tx, p *Pending, known *grantRow, m mate
 	if err != nil {
 		return id.ID{}, err
 	}
-	token := m.token(p.scopes)
+
+	token := m.asToken(p.scopes)
 	if known == nil {
 		grant := id.New()
 		access, refresh, err := s.sealTokens(tx.Org(), grant, token)
 		if err != nil {
 			return grant, err
 		}
+
 		tx.Queue(`
 			INSERT INTO social_grant (org_id, id, platform, kind, client_id, subject_id, sealed_access,
 			sealed_refresh, scopes, granted_at, issued_at,
@@ -95,9 +105,11 @@ func (s *Service) saveGrant(tx *postgres.Tx, p *Pending, known *grantRow, m mate
 			token.ExpiresAt, token.RefreshExpiresAt, DueAt(at, token))
 		return grant, nil
 	}
-	if known.alive() && known.grantedAt.After(p.grantedAt) {
+
+	if known.isAlive() && known.grantedAt.After(p.grantedAt) {
 		return known.ID, nil
 	}
+
 	if token.Refresh == "" && known.refresh != nil { // some providers issue one only the first time
 		_, old, err := s.openTokens(tx.Org(), known.ID, nil, known.refresh)
 		if err != nil {
@@ -105,10 +117,12 @@ func (s *Service) saveGrant(tx *postgres.Tx, p *Pending, known *grantRow, m mate
 		}
 		token = token.KeepRefreshOf(provider.Token{Refresh: old, RefreshExpiresAt: known.refreshBy})
 	}
+
 	access, refresh, err := s.sealTokens(tx.Org(), known.ID, token)
 	if err != nil {
 		return known.ID, err
 	}
+
 	tx.Queue(`
 		UPDATE social_grant SET sealed_access = $3, sealed_refresh = $4, scopes = $5, granted_at = $6, issued_at =
 		$7, access_expires_at = $8,
@@ -118,6 +132,7 @@ func (s *Service) saveGrant(tx *postgres.Tx, p *Pending, known *grantRow, m mate
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), known.ID, access, refresh, p.scopes, p.grantedAt, token.IssuedAt, token.ExpiresAt,
 		token.RefreshExpiresAt, DueAt(at, token))
+
 	return known.ID, nil
 }
 
@@ -148,9 +163,11 @@ func (s *Service) endUnused(ctx context.Context, tx *postgres.Tx, grants []id.ID
 		if postgres.None(err) {
 			continue
 		}
+
 		if err != nil {
 			return fmt.Errorf("read grant: %w", err)
 		}
+
 		tx.Queue(`
 			UPDATE social_grant SET sealed_access = NULL, sealed_refresh = NULL, refresh_at = NULL, version =
 			version + 1, attempt_state = NULL, attempt_at = NULL,
@@ -160,10 +177,12 @@ func (s *Service) endUnused(ctx context.Context, tx *postgres.Tx, grants []id.ID
 		if err != nil || !at.Revocable() || g.access == nil && g.refresh == nil {
 			continue // no way to revoke, or no token left
 		}
+
 		access, refresh, err := s.openTokens(tx.Org(), grant, g.access, g.refresh)
 		if err != nil {
 			return err
 		}
+
 		left := &Pending{
 			ID: id.New(), Platform: platform, Kind: provider.Kind(kind), client: client,
 			subject: subject, scopes: scopes,
@@ -172,23 +191,28 @@ func (s *Service) endUnused(ctx context.Context, tx *postgres.Tx, grants []id.ID
 			Access: access, Refresh: refresh, IssuedAt: issued, ExpiresAt: expires, RefreshExpiresAt: g.refreshBy,
 			Scopes: scopes, Subject: subject,
 		}
-		if err := s.leave(ctx, tx, left, token); err != nil {
+		if err := s.storeUnused(ctx, tx, left, token); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
-// leave stores tokens that are no longer used, for the job that revokes them.
-func (s *Service) leave(ctx context.Context, tx *postgres.Tx, p *Pending, token provider.Token) error {
+// storeUnused stores tokens that are no longer used, for the job that revokes them.
+func (s *Service) storeUnused(ctx context.Context, tx *postgres.Tx, p *Pending,
+	token provider.Token,
+) error {
 	sealed, err := s.sealMaterial(tx.Org(), p.ID, materialOf(token, nil))
 	if err != nil {
 		return err
 	}
+
 	tx.Queue(`
 		INSERT INTO social_pending (org_id, id, platform, kind, client_id, subject_id, actor_type, actor_id,
 		sealed, scopes, granted_at, expires_at, discarded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 'system', '00000000-0000-0000-0000-000000000000', $7, $8, now(), now(), now())`,
 		tx.Org(), p.ID, p.Platform, string(p.Kind), p.client, p.subject, sealed, notNil(p.scopes))
+
 	return s.Revoke(ctx, tx, p.ID, time.Time{})
 }

@@ -38,15 +38,19 @@ func (s *Service) VerifyNotice(platform, act, signed string) (*Notice, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	said, err := p.SignedRequest(signed)
 	if errors.Is(err, provider.ErrSignature) {
 		return nil, fault.New(fault.InvalidSignature, "The signature does not fit the signed request.")
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	var raw [16]byte
 	_, _ = rand.Read(raw[:]) // never fails
+
 	return &Notice{
 		ID: id.New(), Code: hex.EncodeToString(raw[:]), platform: platform, act: act, client: p.ClientID(),
 		subject: said.Subject, issued: said.IssuedAt,
@@ -77,9 +81,11 @@ func (s *Service) Erasure(ctx context.Context, system *postgres.DB, platform, co
 	if postgres.None(err) {
 		return nil, fault.New(fault.NotFound, "There is no such erasure.")
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("read erasure: %w", err)
 	}
+
 	return n, nil
 }
 
@@ -99,7 +105,9 @@ func (s *Service) ActOn(ctx context.Context, app, system *postgres.DB, notice id
 		if err != nil {
 			return err
 		}
+
 		n.issued = n.issued.Add(noticeSkew)
+
 		return tx.QueryRow(ctx, `
 			SELECT coalesce(array_agg(DISTINCT org_id ORDER BY org_id), '{}') FROM (
 				SELECT org_id FROM social_grant WHERE client_id = $1 AND subject_id = $2
@@ -109,52 +117,59 @@ func (s *Service) ActOn(ctx context.Context, app, system *postgres.DB, notice id
 	if postgres.None(err) {
 		return nil
 	}
+
 	if err != nil {
 		return fmt.Errorf("read notice: %w", err)
 	}
+
 	for _, org := range orgs {
 		err := app.Tx(ctx, org, func(tx *postgres.Tx) error {
 			if n.act == Erase {
-				return s.erase(ctx, tx, n)
+				return s.erasePerson(ctx, tx, n)
 			}
-			return s.deauthorize(ctx, tx, n)
+			return s.markDeauthorized(ctx, tx, n)
 		})
 		if err != nil {
 			return err
 		}
 	}
+
 	return system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE social_notice SET subject_id = '', done_at = now() WHERE id = $1`, notice)
 		return nil
 	})
 }
 
-// deauthorize marks the person's active logins of tx's org as dead, like a refresh with a refused token.
-func (s *Service) deauthorize(ctx context.Context, tx *postgres.Tx, n *Notice) error {
-	lock(tx)
-	grants, err := meant(ctx, tx,
+// markDeauthorized marks the person's active logins of tx's org as dead, like a refresh with a refused token.
+func (s *Service) markDeauthorized(ctx context.Context, tx *postgres.Tx, n *Notice) error {
+	lockAccounts(tx)
+	grants, err := readSubjectRows(ctx, tx,
 		`SELECT id, version FROM social_grant WHERE org_id = $1 AND client_id = $2 AND subject_id = $3
 			AND granted_at <= $4
 		AND status IN ('active', 'expiring') ORDER BY id FOR UPDATE`, n)
 	if err != nil {
 		return err
 	}
+
 	for _, g := range grants {
 		if _, err := s.Died(ctx, tx, g.ID, g.Version, "deauthorized"); err != nil {
 			return err
 		}
 	}
-	pending, err := meant(ctx, tx,
+
+	pending, err := readSubjectRows(ctx, tx,
 		`SELECT id, 0::bigint FROM social_pending WHERE org_id = $1 AND client_id = $2 AND subject_id = $3
 			AND granted_at <= $4
 		AND discarded_at IS NULL ORDER BY id FOR UPDATE`, n)
 	if err != nil {
 		return err
 	}
+
 	for _, p := range pending {
 		if err := s.Discard(ctx, tx, p.ID); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

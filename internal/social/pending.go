@@ -60,6 +60,7 @@ func (s *Service) Keep(ctx context.Context, tx *postgres.Tx, t *Taken, token pro
 	if err != nil {
 		return nil, err
 	}
+
 	p := &Pending{
 		ID: id.New(), Platform: t.Platform, Kind: t.Kind, Account: t.Account, actor: t.Actor, client: client,
 		scopes:  notNil(token.Scopes),
@@ -68,6 +69,7 @@ func (s *Service) Keep(ctx context.Context, tx *postgres.Tx, t *Taken, token pro
 	if p.sealed, err = s.sealMaterial(tx.Org(), p.ID, materialOf(token, nil)); err != nil {
 		return nil, err
 	}
+
 	err = tx.QueryRow(ctx, `
 		INSERT INTO social_pending (org_id, id, platform, kind, client_id, actor_type, actor_id, account_id, sealed,
 			scopes, subject_id, granted_at, expires_at)
@@ -82,6 +84,7 @@ func (s *Service) Keep(ctx context.Context, tx *postgres.Tx, t *Taken, token pro
 	if err != nil {
 		return nil, fmt.Errorf("write pending login: %w", err)
 	}
+
 	return p, s.Revoke(ctx, tx, p.ID, p.ExpiresAt.Time)
 }
 
@@ -98,14 +101,17 @@ func (s *Service) Ask(ctx context.Context, org id.ID, p *Pending) (*Reached, err
 	if err != nil {
 		return nil, err
 	}
+
 	m, err := s.openMaterial(org, p.ID, p.sealed)
 	if err != nil {
 		return nil, err
 	}
-	who, accounts, err := at.Login(ctx, m.token(p.scopes))
+
+	who, accounts, err := at.Login(ctx, m.asToken(p.scopes))
 	if err != nil {
 		return nil, err
 	}
+
 	return &Reached{who, accounts}, nil
 }
 
@@ -115,10 +121,12 @@ func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Rea
 	if err != nil {
 		return err
 	}
-	sealed, err := s.sealMaterial(tx.Org(), p.ID, materialOf(m.token(p.scopes), r.Accounts))
+
+	sealed, err := s.sealMaterial(tx.Org(), p.ID, materialOf(m.asToken(p.scopes), r.Accounts))
 	if err != nil {
 		return err
 	}
+
 	offers := []OfferedAccount{}
 	for _, a := range r.Accounts {
 		if !slices.ContainsFunc(offers, func(o OfferedAccount) bool { return o.ExternalID == a.ExternalID }) {
@@ -126,16 +134,18 @@ func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Rea
 				offers,
 				OfferedAccount{
 					ExternalID:  a.ExternalID,
-					DisplayName: clip(a.DisplayName, 200),
+					DisplayName: truncateName(a.DisplayName, 200),
 					AvatarURL:   webURL(a.AvatarURL),
 				},
 			)
 		}
 	}
+
 	raw, err := json.Marshal(offers)
 	if err != nil {
 		return fmt.Errorf("encode offers: %w", err)
 	}
+
 	n, err := tx.Exec(ctx,
 		`UPDATE social_pending SET subject_id = $3, sealed = $4, accounts = $5 WHERE org_id = $1 AND id = $2
 			AND discarded_at IS NULL`,
@@ -143,23 +153,31 @@ func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Rea
 	if err != nil {
 		return fmt.Errorf("write offers: %w", err)
 	}
+
 	if n == 0 {
 		return errNoPending
 	}
-	p.subject, p.sealed, p.Offers, p.Asked = r.Login.Subject, sealed, offers, true
-	return s.mark(ctx, tx, p)
+
+	p.subject = r.Login.Subject
+	p.sealed = sealed
+	p.Offers = offers
+	p.Asked = true
+
+	return s.markConnected(ctx, tx, p)
 }
 
-// mark sets which of the offers are connected already.
-func (s *Service) mark(ctx context.Context, tx *postgres.Tx, p *Pending) error {
+// markConnected sets which of the offers are connected already.
+func (s *Service) markConnected(ctx context.Context, tx *postgres.Tx, p *Pending) error {
 	rows, err := tx.Query(ctx,
 		`SELECT external_account_id FROM social_account WHERE org_id = $1 AND platform = $2
 			AND disconnected_at IS NULL AND external_account_id = ANY ($3)`,
-		tx.Org(), p.Platform, externals(p.Offers))
+		tx.Org(), p.Platform, externalIDs(p.Offers))
 	if err != nil {
 		return fmt.Errorf("read connected accounts: %w", err)
 	}
+
 	defer rows.Close()
+
 	for rows.Next() {
 		var external string
 		if err := rows.Scan(&external); err != nil {
@@ -169,6 +187,7 @@ func (s *Service) mark(ctx context.Context, tx *postgres.Tx, p *Pending) error {
 			p.Offers[i].Connected = p.Offers[i].Connected || p.Offers[i].ExternalID == external
 		}
 	}
+
 	return rows.Err()
 }
 
@@ -180,7 +199,7 @@ func (s *Service) Pending(ctx context.Context, tx *postgres.Tx, pending id.ID, a
 	if err != nil {
 		return nil, err
 	}
-	return p, s.mark(ctx, tx, p)
+	return p, s.markConnected(ctx, tx, p)
 }
 
 func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.ID, actor Actor,
@@ -207,12 +226,15 @@ func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.I
 	case err != nil:
 		return nil, fmt.Errorf("read pending login: %w", err)
 	}
+
 	p.Kind = provider.Kind(kind)
-	if p.Asked = offers != nil; p.Asked {
+	p.Asked = offers != nil
+	if p.Asked {
 		if err := json.Unmarshal(offers, &p.Offers); err != nil {
 			return nil, fmt.Errorf("decode offers: %w", err)
 		}
 	}
+
 	return p, nil
 }
 
@@ -248,9 +270,11 @@ func (s *Service) Discard(ctx context.Context, tx *postgres.Tx, pending id.ID) e
 	if err != nil {
 		return fmt.Errorf("discard pending login: %w", err)
 	}
+
 	if n == 0 {
 		return nil
 	}
+
 	return s.Revoke(ctx, tx, pending, time.Time{})
 }
 
@@ -268,9 +292,11 @@ func Failure(err error) error {
 	if err == nil {
 		return nil
 	}
+
 	if !isProviders(err) {
 		return err
 	}
+
 	switch provider.ClassOf(err) {
 	case provider.Dead, provider.Stale:
 		return fault.New(fault.ProviderRefused, "The provider refused this login. Begin the connection again.").
@@ -291,7 +317,7 @@ func isProviders(err error) bool {
 	return errors.As(err, &e)
 }
 
-func externals(offers []OfferedAccount) []string {
+func externalIDs(offers []OfferedAccount) []string {
 	all := make([]string, len(offers))
 	for i, o := range offers {
 		all[i] = o.ExternalID
@@ -299,8 +325,8 @@ func externals(offers []OfferedAccount) []string {
 	return all
 }
 
-// clip truncates a name from an untrusted source.
-func clip(s string, most int) string {
+// truncateName truncates a name from an untrusted source.
+func truncateName(s string, most int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
 	if r := []rune(s); len(r) > most {
 		return string(r[:most])
@@ -311,7 +337,8 @@ func clip(s string, most int) string {
 // webURL returns s if it is the web address of an image, and otherwise "", so that a page never gets a URL it could
 // run.
 func webURL(s string) string {
-	if s = clip(s, 2000); strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
+	s = truncateName(s, 2000)
+	if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
 		return s
 	}
 	return ""
@@ -327,7 +354,7 @@ func notNil[T any](s []T) []T {
 // Connected returns how many of the chosen accounts are connected already.
 func (p *Pending) Connected(chosen []string) (n int) {
 	for _, external := range chosen {
-		if o := p.offer(external); o != nil && o.Connected {
+		if o := p.offerOf(external); o != nil && o.Connected {
 			n++
 		}
 	}

@@ -129,14 +129,16 @@ type attempt struct {
 // WaitError if the attempt has no request slot yet. Any other error is Postgres's or the keyset's, and Refresh can be
 // retried with the same claim: completed steps are detected.
 func (r *Refresher) Refresh(ctx context.Context, c Claim) (Outcome, error) {
-	done, err := r.replay(ctx, c.Org, c.Grant)
+	done, err := r.replayGrant(ctx, c.Org, c.Grant)
 	if err != nil {
 		return "", err
 	}
+
 	if done {
 		return Recovered, nil
 	}
-	a, out, err := r.begin(ctx, c.Org, c.Grant, func(g *grantState) error {
+
+	a, out, err := r.beginAttempt(ctx, c.Org, c.Grant, func(g *grantState) error {
 		if g.version != c.Version {
 			return errMoved
 		}
@@ -145,29 +147,33 @@ func (r *Refresher) Refresh(ctx context.Context, c Claim) (Outcome, error) {
 	if a == nil {
 		return out, err
 	}
-	return r.run(ctx, a)
+
+	return r.runAttempt(ctx, a)
 }
 
-// run calls the provider and stores the result. Once the request is sent, only its own timeout cancels it, not ctx: the
-// response may be the only copy of a token.
-func (r *Refresher) run(ctx context.Context, a *attempt) (Outcome, error) {
+// runAttempt calls the provider and stores the result. Once the request is sent, only its own timeout cancels it, not
+// ctx: the response may be the only copy of a token.
+func (r *Refresher) runAttempt(ctx context.Context, a *attempt) (Outcome, error) {
 	ctx = context.WithoutCancel(ctx)
 	r.step("before call")
 	fresh, err := a.provider.Refresh(ctx, a.token)
 	r.step("after answer")
 	if err != nil {
-		return r.failed(ctx, a, err)
+		return r.recordFailure(ctx, a, err)
 	}
+
 	if fresh.LifetimeAssumed {
-		r.Metrics.assumed(a.provider.Platform)
+		r.Metrics.countAssumedLifetime(a.provider.Platform)
 		r.Log.WarnContext(ctx, "provider stated no token lifetime", "platform", a.provider.Platform, "assumed",
 			fresh.Lifetime())
 	}
+
 	answer, err := r.answerOf(a, fresh)
 	if err != nil {
 		return "", err
 	}
-	file := r.Spool.keep(ctx, answer, r.Log)
+
+	file := r.Spool.writeAnswer(ctx, answer, r.Log)
 	r.step("after spool")
 	stored, err := r.storeUntil(ctx, answer, a.ends)
 	r.step("after commit")
@@ -180,34 +186,43 @@ func (r *Refresher) run(ctx context.Context, a *attempt) (Outcome, error) {
 		r.Log.WarnContext(ctx, "new tokens superseded", "org_id", a.org.String(), "grant_id", a.grant.String(),
 			"platform", a.provider.Platform)
 	}
-	r.Spool.drop(file)
+
+	r.Spool.deleteFile(file)
 	if !stored {
-		return r.count(a.provider.Platform, Moved), nil
+		return r.countOutcome(a.provider.Platform, Moved), nil
 	}
+
 	if a.probe {
-		r.mended(ctx, a.provider)
+		r.removeHold(ctx, a.provider)
 	}
-	return r.count(a.provider.Platform, Renewed), nil
+
+	return r.countOutcome(a.provider.Platform, Renewed), nil
 }
 
-// begin marks the grant with a new attempt and the token that it will spend, in a transaction that ends before the
-// provider is called. If it returns no attempt, it returns an outcome or an error. may checks the locked row.
-func (r *Refresher) begin(ctx context.Context, org, grant id.ID, may func(*grantState) error) (a *attempt,
+// beginAttempt marks the grant with a new attempt and the token that it will spend, in a transaction that ends before
+// the provider is called. If it returns no attempt, it returns an outcome or an error. may checks the locked row.
+func (r *Refresher) beginAttempt(ctx context.Context, org, grant id.ID,
+	may func(*grantState) error) (a *attempt,
 	out Outcome, err error,
 ) {
 	ctx, cancel := context.WithTimeout(ctx, statement)
 	defer cancel()
-	began, platform := time.Now(), ""
+
+	began := time.Now()
+	platform := ""
 	err = r.App.Tx(ctx, org, func(tx *postgres.Tx) error {
-		a, out = nil, ""
+		a = nil
+		out = ""
 		g, err := r.lockGrant(ctx, tx, grant)
 		if err != nil {
 			return err
 		}
+
 		platform = g.platform
 		if err := may(g); err != nil {
 			return err
 		}
+
 		p, err := r.Service.Providers.Of(g.platform, g.client)
 		if err != nil {
 			out = Postponed
@@ -215,10 +230,12 @@ func (r *Refresher) begin(ctx context.Context, org, grant id.ID, may func(*grant
 				"grant_id", grant.String())
 			return r.putOff(ctx, tx, grant, g.now.Add(unserved))
 		}
+
 		token, err := r.tokenOf(g, org, grant)
 		if err != nil {
 			return err
 		}
+
 		switch young := g.issued.Add(p.MinAge); {
 		case !p.CanRefresh(token):
 			out = Refused // or Postponed, before its expiry
@@ -231,13 +248,16 @@ func (r *Refresher) begin(ctx context.Context, org, grant id.ID, may func(*grant
 			out = Postponed
 			return r.putOff(ctx, tx, grant, young)
 		}
-		wait, probe, err := r.turn(ctx, tx, p, g.now)
+
+		wait, probe, err := r.reserveSlot(ctx, tx, p, g.now)
 		if err != nil {
 			return err
 		}
+
 		if wait > 0 {
 			return WaitError{wait}
 		}
+
 		a = &attempt{
 			org: org, grant: grant, provider: p, token: token, lost: g.attempt != "", failures: g.failures,
 			probe: probe, ends: began.Add(r.Lease),
@@ -246,8 +266,10 @@ func (r *Refresher) begin(ctx context.Context, org, grant id.ID, may func(*grant
 		if spent == "" {
 			spent = token.Access
 		}
+
 		sum := sha256.Sum256([]byte(spent.Reveal()))
 		a.hash = sum[:]
+
 		return tx.QueryRow(ctx, `
 			UPDATE social_grant SET attempt_state = 'intent', attempt_at = $4, attempt_token_hash = $5, refresh_at
 			= $4::timestamptz + $6::interval,
@@ -257,14 +279,15 @@ func (r *Refresher) begin(ctx context.Context, org, grant id.ID, may func(*grant
 	})
 	switch {
 	case errors.Is(err, errMoved), postgres.None(err):
-		return nil, r.count(platform, Moved), nil
+		return nil, r.countOutcome(platform, Moved), nil
 	case err != nil:
 		return nil, "", err
 	case out == Refused:
-		return nil, r.count(platform, Refused), r.end(ctx, org, grant, "expired")
+		return nil, r.countOutcome(platform, Refused), r.endExpired(ctx, org, grant, "expired")
 	case out != "":
-		return nil, r.count(platform, out), nil
+		return nil, r.countOutcome(platform, out), nil
 	}
+
 	return a, "", nil
 }
 
@@ -333,7 +356,7 @@ func (r *Refresher) clock() *time.Time {
 	return &now
 }
 
-func (r *Refresher) count(platform string, o Outcome) Outcome {
-	r.Metrics.ended(platform, o)
+func (r *Refresher) countOutcome(platform string, o Outcome) Outcome {
+	r.Metrics.countEnded(platform, o)
 	return o
 }

@@ -29,15 +29,18 @@ func (r *Refresher) AdGrants(ctx context.Context, after Claim, n int) (out []Cla
 		if err != nil {
 			return err
 		}
+
 		out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Claim, err error) {
 			err = row.Scan(&c.Org, &c.Grant)
 			return c, err
 		})
+
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list ad logins: %w", err)
 	}
+
 	return out, nil
 }
 
@@ -52,77 +55,89 @@ type Synced struct{ Renamed, Gone, Back, Tokens int }
 // If the provider fails, its error is returned and nothing changes, with one exception: if the provider refuses the
 // token of a login that cannot be renewed, the grant is marked as needing a new login.
 func (r *Refresher) SyncAccounts(ctx context.Context, org, grant id.ID) (done Synced, err error) {
-	g, err := r.look(ctx, org, grant)
+	g, err := r.readGrant(ctx, org, grant)
 	if err != nil {
 		return done, err
 	}
+
 	p, err := r.Service.Providers.Of(g.platform, g.client)
 	if err != nil {
 		return done, err
 	}
+
 	version := int64(0)
 	for {
 		token, err := r.TokenAfter(ctx, org, grant, version)
 		if err != nil {
 			return done, err
 		}
-		if g, err = r.look(ctx, org, grant); err != nil {
+
+		if g, err = r.readGrant(ctx, org, grant); err != nil {
 			return done, err
 		}
+
 		who, accounts, err := p.Login(ctx, token)
 		class := provider.ClassOf(err)
 		if p.Renewal == provider.NoRenewal && (class == provider.Dead || class == provider.Stale) {
-			if lost := r.refused(ctx, org, grant, g.version, err); lost != nil {
+			if lost := r.endRefused(ctx, org, grant, g.version, err); lost != nil {
 				return done, fmt.Errorf("end grant: %w", lost)
 			}
 			return done, fmt.Errorf("list accounts: %w", err)
 		}
+
 		if class == provider.Stale && version == 0 {
 			version = g.version // refused before its expiry: retry once with a fresh token
 			continue
 		}
+
 		if err != nil {
 			return done, fmt.Errorf("list accounts: %w", err)
 		}
-		return r.apply(ctx, org, grant, token.IssuedAt, accounts, !who.Cut)
+
+		return r.writeReached(ctx, org, grant, token.IssuedAt, accounts, !who.Cut)
 	}
 }
 
 // Platform returns the platform of a grant.
 func (r *Refresher) Platform(ctx context.Context, org, grant id.ID) (string, error) {
-	g, err := r.look(ctx, org, grant)
+	g, err := r.readGrant(ctx, org, grant)
 	if err != nil {
 		return "", err
 	}
 	return g.platform, nil
 }
 
-// refused ends a grant that cannot be renewed and has a token that the provider refuses, since no refresh would detect
-// it. version is the grant's version when the token was read; if the grant has changed since, it stays as it is.
-func (r *Refresher) refused(ctx context.Context, org, grant id.ID, version int64, err error) error {
+// endRefused ends a grant that cannot be renewed and has a token that the provider refuses, since no refresh would
+// detect it. version is the grant's version when the token was read; if the grant has changed since, it stays as it is.
+func (r *Refresher) endRefused(ctx context.Context, org, grant id.ID, version int64,
+	err error,
+) error {
 	reason := "refused"
 	var said *provider.Error
 	if errors.As(err, &said) {
 		reason = said.Code
 	}
+
 	return r.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		_, err := r.Service.Died(ctx, tx, grant, version, reason)
 		return err
 	})
 }
 
-// apply writes the accounts that a login reaches. issued identifies the token with which they were requested. If whole
-// is set, accounts that are not listed are no longer reached.
-func (r *Refresher) apply(ctx context.Context, org, grant id.ID, issued time.Time, accounts []provider.Account,
+// writeReached writes the accounts that a login reaches. issued identifies the token with which they were requested. If
+// whole is set, accounts that are not listed are no longer reached.
+func (r *Refresher) writeReached(ctx context.Context, org, grant id.ID, issued time.Time,
+	accounts []provider.Account,
 	whole bool,
 ) (done Synced, err error) {
 	var ids, names, pictures []string
 	for _, a := range accounts {
 		ids, names, pictures = append(ids, a.ExternalID), append(names, a.DisplayName), append(pictures, a.AvatarURL)
 	}
+
 	err = r.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		done = Synced{}
-		lock(tx)
+		lockAccounts(tx)
 		rows, err := tx.Exec(ctx, `
 			UPDATE social_account a SET display_name = CASE WHEN n.name = '' THEN a.display_name
 			ELSE n.name END, avatar_url = n.picture, computed = computed + 1
@@ -135,6 +150,7 @@ func (r *Refresher) apply(ctx context.Context, org, grant id.ID, issued time.Tim
 		if err != nil {
 			return err
 		}
+
 		done.Renamed = int(rows)
 		back, err := tx.Exec(ctx, `UPDATE social_account SET status = 'active', reason = '', computed = computed + 1
 			WHERE org_id = $1 AND grant_id = $2 AND external_account_id = ANY ($3) AND status = 'reauth_required'
@@ -144,9 +160,11 @@ func (r *Refresher) apply(ctx context.Context, org, grant id.ID, issued time.Tim
 		if err != nil {
 			return err
 		}
+
 		if done.Tokens, err = r.renewOwn(ctx, tx, grant, issued, accounts); err != nil || !whole {
 			return err
 		}
+
 		var lost []id.ID
 		missing, err := tx.Query(ctx,
 			`UPDATE social_account SET status = 'reauth_required', reason = $4, computed = computed + 1
@@ -155,14 +173,17 @@ func (r *Refresher) apply(ctx context.Context, org, grant id.ID, issued time.Tim
 		if err != nil {
 			return err
 		}
+
 		if lost, err = pgx.CollectRows(missing, pgx.RowTo[id.ID]); err != nil || len(lost) == 0 {
 			return err
 		}
+
 		done.Gone = len(lost)
-		all, err := shown(ctx, tx, lost)
+		all, err := readAccounts(ctx, tx, lost)
 		if err != nil {
 			return err
 		}
+
 		for _, v := range all {
 			r.Service.Audit(ctx, tx,
 				Act{
@@ -173,11 +194,13 @@ func (r *Refresher) apply(ctx context.Context, org, grant id.ID, issued time.Tim
 				return err
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
 		return done, fmt.Errorf("write accounts: %w", err)
 	}
+
 	return done, nil
 }
 
@@ -192,9 +215,11 @@ func (r *Refresher) renewOwn(ctx context.Context, tx *postgres.Tx, grant id.ID, 
 			own[a.ExternalID] = a.Token
 		}
 	}
+
 	if len(own) == 0 {
 		return 0, nil
 	}
+
 	var same bool
 	err = tx.QueryRow(ctx,
 		`SELECT issued_at = $3 AND status IN ('active', 'expiring') FROM social_grant WHERE org_id = $1
@@ -202,6 +227,7 @@ func (r *Refresher) renewOwn(ctx context.Context, tx *postgres.Tx, grant id.ID, 
 	if err != nil || !same {
 		return 0, err
 	}
+
 	return r.Service.sealOwn(ctx, tx, grant, own)
 }
 
@@ -216,6 +242,7 @@ func (s *Service) sealOwn(ctx context.Context, tx *postgres.Tx, grant id.ID, own
 	if err != nil {
 		return 0, fmt.Errorf("read accounts: %w", err)
 	}
+
 	type account struct {
 		ID       id.ID
 		External string
@@ -224,6 +251,7 @@ func (s *Service) sealOwn(ctx context.Context, tx *postgres.Tx, grant id.ID, own
 	if err != nil {
 		return 0, fmt.Errorf("read accounts: %w", err)
 	}
+
 	for _, a := range all {
 		sealed, err := s.Box.Seal([]byte(own[a.External].Reveal()), accountAbout(tx.Org(), a.ID))
 		if err != nil {
@@ -231,6 +259,7 @@ func (s *Service) sealOwn(ctx context.Context, tx *postgres.Tx, grant id.ID, own
 		}
 		tx.Queue(`UPDATE social_account SET sealed_token = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), a.ID, sealed)
 	}
+
 	return len(all), nil
 }
 

@@ -59,12 +59,14 @@ func NewRefreshMetrics(reg prometheus.Registerer) *RefreshMetrics {
 		m.lifes.WithLabelValues(p.Platform)
 		m.breaks.WithLabelValues(p.Platform)
 	}
-	m.none()
+
+	m.resetGauges()
+
 	return m
 }
 
-// none resets the gauges to zero.
-func (m *RefreshMetrics) none() {
+// resetGauges resets the gauges to zero.
+func (m *RefreshMetrics) resetGauges() {
 	m.held.Reset()
 	m.grants.Reset()
 	for _, p := range provider.Catalogue() {
@@ -73,19 +75,19 @@ func (m *RefreshMetrics) none() {
 	}
 }
 
-func (m *RefreshMetrics) ended(platform string, o Outcome) {
+func (m *RefreshMetrics) countEnded(platform string, o Outcome) {
 	if m != nil {
 		m.outcomes.WithLabelValues(platform, string(o)).Inc()
 	}
 }
 
-func (m *RefreshMetrics) assumed(platform string) {
+func (m *RefreshMetrics) countAssumedLifetime(platform string) {
 	if m != nil {
 		m.lifes.WithLabelValues(platform).Inc()
 	}
 }
 
-func (m *RefreshMetrics) broke(platform string) {
+func (m *RefreshMetrics) countBreak(platform string) {
 	if m != nil {
 		m.breaks.WithLabelValues(platform).Inc()
 	}
@@ -108,6 +110,7 @@ func (m *RefreshMetrics) Watch(ctx context.Context, db *postgres.DB, log *slog.L
 		if err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "count grants failed", "error", err)
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil
@@ -140,6 +143,7 @@ func (m *RefreshMetrics) look(ctx context.Context, db *postgres.DB) error {
 				return err
 			}
 		}
+
 		return tx.QueryRow(ctx,
 			`SELECT coalesce(extract(epoch FROM now() - min(refresh_at)), 0)::float8 FROM (`+pairsSQL+`) AS due`,
 			[]any{nil}, &lag)
@@ -147,16 +151,20 @@ func (m *RefreshMetrics) look(ctx context.Context, db *postgres.DB) error {
 	if err != nil {
 		return err
 	}
-	m.none()
+
+	m.resetGauges()
 	stale := int64(0)
 	for _, g := range grants {
 		m.grants.WithLabelValues(g.Platform, g.What).Set(float64(g.N))
 		stale += g.Stale
 	}
+
 	for _, h := range holds {
 		m.held.WithLabelValues(h.Platform, h.What).Set(1)
 	}
+
 	m.stale.Set(float64(stale))
 	m.lag.Set(max(0, lag))
+
 	return nil
 }

@@ -46,9 +46,9 @@ func (r *Refresher) answerOf(a *attempt, t provider.Token) (answer, error) {
 // soonEnds is how long before its end a login that cannot be renewed any further is shown as expiring.
 const soonEnds = 7 * 24 * time.Hour
 
-// store replaces the tokens that the attempt spent, and reports whether the attempt still held its grant. It is safe to
-// retry: tokens that are already stored are detected. A refresh token is never replaced by an empty one.
-func (r *Refresher) store(ctx context.Context, n answer) (stored bool, err error) {
+// storeTokens replaces the tokens that the attempt spent, and reports whether the attempt still held its grant. It is
+// safe to retry: tokens that are already stored are detected. A refresh token is never replaced by an empty one.
+func (r *Refresher) storeTokens(ctx context.Context, n answer) (stored bool, err error) {
 	err = r.App.Tx(ctx, n.Org, func(tx *postgres.Tx) error {
 		rows, err := tx.Exec(ctx, `
 			UPDATE social_grant SET sealed_access = $5, sealed_refresh = coalesce($6, sealed_refresh), scopes =
@@ -65,9 +65,12 @@ func (r *Refresher) store(ctx context.Context, n answer) (stored bool, err error
 		if err != nil {
 			return err
 		}
-		if stored = rows == 1; stored {
+
+		stored = rows == 1
+		if stored {
 			return r.Service.askOwnTokens(ctx, tx, n.Platform, n.Grant)
 		}
+
 		// The commit of an earlier try may have succeeded although its result was lost.
 		err = tx.QueryRow(ctx,
 			`SELECT coalesce(sealed_access = $3, false) FROM social_grant WHERE org_id = $1 AND id = $2`,
@@ -75,11 +78,13 @@ func (r *Refresher) store(ctx context.Context, n answer) (stored bool, err error
 		if postgres.None(err) {
 			return nil
 		}
+
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("store tokens: %w", err)
 	}
+
 	return stored, nil
 }
 
@@ -87,7 +92,7 @@ func (r *Refresher) store(ctx context.Context, n answer) (stored bool, err error
 func (r *Refresher) storeUntil(ctx context.Context, n answer, end time.Time) (stored bool, err error) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		writing, cancel := context.WithTimeout(ctx, statement)
-		stored, err = r.store(writing, n)
+		stored, err = r.storeTokens(writing, n)
 		cancel()
 		if err == nil || time.Now().Add(pause).After(end) {
 			return stored, err
@@ -96,14 +101,16 @@ func (r *Refresher) storeUntil(ctx context.Context, n answer, end time.Time) (st
 	}
 }
 
-// failed records the consequences of a provider's error.
-func (r *Refresher) failed(ctx context.Context, a *attempt, err error) (Outcome, error) {
+// recordFailure records the consequences of a provider's error.
+func (r *Refresher) recordFailure(ctx context.Context, a *attempt, err error) (Outcome, error) {
 	var e *provider.Error
 	if !errors.As(err, &e) {
 		e = &provider.Error{Class: provider.Unknown, Platform: a.provider.Platform, Code: "error"}
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, statement)
 	defer cancel()
+
 	log := r.Log.With("platform", a.provider.Platform, "org_id", a.org.String(), "grant_id", a.grant.String(), "code",
 		e.Code, "http_status", e.Status)
 	switch e.Class {
@@ -112,35 +119,42 @@ func (r *Refresher) failed(ctx context.Context, a *attempt, err error) (Outcome,
 		if a.lost {
 			reason = RotationOutcomeLost
 		}
-		died, err := r.died(ctx, a, reason)
+
+		died, err := r.endDeadGrant(ctx, a, reason)
 		if err != nil || !died {
-			return r.count(a.provider.Platform, Moved), err
+			return r.countOutcome(a.provider.Platform, Moved), err
 		}
+
 		log.WarnContext(ctx, "login needs reauthorization", "reason", reason)
-		return r.count(a.provider.Platform, Refused), nil
+		return r.countOutcome(a.provider.Platform, Refused), nil
 	case provider.Throttled:
 		wait := max(e.RetryAfter, time.Second)
-		err := r.hold(ctx, a.provider, causeThrottled, e.Code, wait)
-		return r.count(a.provider.Platform, Throttled), errors.Join(err, r.again(ctx, a, spread(wait), a.lost, 0))
+		err := r.holdPlatform(ctx, a.provider, causeThrottled, e.Code, wait)
+		return r.countOutcome(a.provider.Platform, Throttled), errors.Join(err,
+			r.scheduleRetry(ctx, a, withJitter(wait), a.lost, 0))
 	case provider.Misconfigured:
-		err := r.hold(ctx, a.provider, causeMisconfigured, e.Code, breakerTime)
-		return r.count(a.provider.Platform, Misconfigured),
-			errors.Join(err, r.again(ctx, a, spread(breakerTime), a.lost, 0))
+		err := r.holdPlatform(ctx, a.provider, causeMisconfigured, e.Code, breakerTime)
+		return r.countOutcome(a.provider.Platform, Misconfigured),
+			errors.Join(err, r.scheduleRetry(ctx, a, withJitter(breakerTime), a.lost, 0))
 	case provider.Unknown:
 		log.WarnContext(ctx, "refresh outcome unknown")
-		return r.count(a.provider.Platform, Lost), r.again(ctx, a, backoff(a.failures), true, 1)
+		return r.countOutcome(a.provider.Platform, Lost), r.scheduleRetry(ctx, a,
+			backoff(a.failures), true, 1)
 	default:
 		log.InfoContext(ctx, "refresh failed and will be retried")
-		return r.count(a.provider.Platform, Later), r.again(ctx, a, max(backoff(a.failures), e.RetryAfter), a.lost, 1)
+		return r.countOutcome(a.provider.Platform, Later), r.scheduleRetry(ctx, a,
+			max(backoff(a.failures), e.RetryAfter), a.lost, 1)
 	}
 }
 
 // RotationOutcomeLost is the reason of a grant that died because the response with its only new token was lost.
 const RotationOutcomeLost = "rotation_outcome_lost"
 
-// again ends the attempt and schedules another. If lost is set, it keeps the mark: the token may be spent, and a later
-// refusal is then distinguished from a login that its owner has ended.
-func (r *Refresher) again(ctx context.Context, a *attempt, in time.Duration, lost bool, failures int) error {
+// scheduleRetry ends the attempt and schedules another. If lost is set, it keeps the mark: the token may be spent, and
+// a later refusal is then distinguished from a login that its owner has ended.
+func (r *Refresher) scheduleRetry(ctx context.Context, a *attempt, in time.Duration, lost bool,
+	failures int,
+) error {
 	return r.App.Tx(ctx, a.org, func(tx *postgres.Tx) error {
 		tx.Queue(`
 			UPDATE social_grant SET refresh_at = coalesce($5::timestamptz, clock_timestamp()) + $6::interval,
@@ -154,9 +168,11 @@ func (r *Refresher) again(ctx context.Context, a *attempt, in time.Duration, los
 	})
 }
 
-// died ends the grant, unless it has changed since the attempt began: then an outdated token was refused. A concurrent
-// claim increments the version without changing the grant, so died retries.
-func (r *Refresher) died(ctx context.Context, a *attempt, reason string) (died bool, err error) {
+// endDeadGrant ends the grant, unless it has changed since the attempt began: then an outdated token was refused. A
+// concurrent claim increments the version without changing the grant, so endDeadGrant tries again.
+func (r *Refresher) endDeadGrant(ctx context.Context, a *attempt, reason string) (died bool,
+	err error,
+) {
 	for range 5 {
 		var version int64
 		err = r.App.Tx(ctx, a.org, func(tx *postgres.Tx) error {
@@ -165,21 +181,25 @@ func (r *Refresher) died(ctx context.Context, a *attempt, reason string) (died b
 			if err != nil {
 				return err
 			}
+
 			died, err = r.Service.Died(ctx, tx, a.grant, version, reason)
+
 			return err
 		})
 		if postgres.None(err) {
 			return false, nil
 		}
+
 		if err != nil || died {
 			return died, err
 		}
 	}
+
 	return false, errors.New("the grant kept changing")
 }
 
-// end ends a grant that has expired and cannot be renewed.
-func (r *Refresher) end(ctx context.Context, org, grant id.ID, reason string) error {
+// endExpired ends a grant that has expired and cannot be renewed.
+func (r *Refresher) endExpired(ctx context.Context, org, grant id.ID, reason string) error {
 	return r.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		var version int64
 		err := tx.QueryRow(ctx,
@@ -189,10 +209,13 @@ func (r *Refresher) end(ctx context.Context, org, grant id.ID, reason string) er
 		if postgres.None(err) {
 			return nil
 		}
+
 		if err != nil {
 			return err
 		}
+
 		_, err = r.Service.Died(ctx, tx, grant, version, reason)
+
 		return err
 	})
 }
@@ -207,7 +230,8 @@ func backoff(failures int) time.Duration {
 	return time.Duration(float64(d) * (0.5 + rand.Float64())) //nolint:gosec // spreading load, not guarding a secret
 }
 
-// spread returns d plus a random amount of up to a tenth, so that waiters for the same moment do not all act at once.
-func spread(d time.Duration) time.Duration {
+// withJitter returns d plus a random amount of up to a tenth, so that waiters for the same moment do not all act at
+// once.
+func withJitter(d time.Duration) time.Duration {
 	return d + time.Duration(rand.Float64()*float64(d)/10) //nolint:gosec // spreading load, not guarding a secret
 }

@@ -29,50 +29,56 @@ const (
 // wait for the stored result, for one lease at most. Token returns ErrReauth or ErrTokenLater if there is no valid
 // token.
 func (r *Refresher) Token(ctx context.Context, org, grant id.ID) (provider.Token, error) {
-	t, _, err := r.token(ctx, org, grant, 0)
+	t, _, err := r.awaitToken(ctx, org, grant, 0)
 	return t, err
 }
 
 // TokenAfter is like Token, but never returns the token of the version refused or an older one, which a provider
 // refused.
 func (r *Refresher) TokenAfter(ctx context.Context, org, grant id.ID, refused int64) (provider.Token, error) {
-	t, _, err := r.token(ctx, org, grant, refused)
+	t, _, err := r.awaitToken(ctx, org, grant, refused)
 	return t, err
 }
 
-// token returns a valid token with its version.
-func (r *Refresher) token(ctx context.Context, org, grant id.ID, refused int64) (t provider.Token, version int64,
+// awaitToken returns a valid token with its version.
+func (r *Refresher) awaitToken(ctx context.Context, org, grant id.ID,
+	refused int64) (t provider.Token, version int64,
 	err error,
 ) {
 	ctx, cancel := context.WithTimeout(ctx, r.Lease)
 	defer cancel()
+
 	for {
-		g, err := r.look(ctx, org, grant)
+		g, err := r.readGrant(ctx, org, grant)
 		if err != nil {
 			return t, 0, err
 		}
-		if living(g) && g.version > refused {
+
+		if isUsable(g) && g.version > refused {
 			t, err = r.tokenOf(g, org, grant)
-			t.Refresh, t.RefreshExpiresAt = "", nil
+			t.Refresh = ""
+			t.RefreshExpiresAt = nil
 			return t, g.version, err
 		}
-		if err := busy(g, refused); err != nil {
+
+		if err := busyError(g, refused); err != nil {
 			if !errors.Is(err, errMoved) {
 				return t, 0, err
 			}
-		} else if err := r.renew(ctx, org, grant, refused); err != nil {
+		} else if err := r.tryRenewal(ctx, org, grant, refused); err != nil {
 			return t, 0, err
 		}
+
 		select {
 		case <-ctx.Done():
 			return t, 0, fmt.Errorf("%w: %w", ErrTokenLater, ctx.Err())
-		case <-time.After(lookOut/2 + spread(lookOut)/2):
+		case <-time.After(lookOut/2 + withJitter(lookOut)/2):
 		}
 	}
 }
 
-// living reports whether the token can be used as it is.
-func living(g *grantState) bool {
+// isUsable reports whether the token can be used as it is.
+func isUsable(g *grantState) bool {
 	if g.expires == nil {
 		return true
 	}
@@ -80,28 +86,30 @@ func living(g *grantState) bool {
 	return g.expires.After(g.now.Add(room))
 }
 
-// busy returns errMoved while another attempt holds the grant, ErrTokenLater during the backoff after a failure, and
-// otherwise nil.
-func busy(g *grantState, refused int64) error {
+// busyError returns errMoved while another attempt holds the grant, ErrTokenLater during the backoff after a failure,
+// and otherwise nil.
+func busyError(g *grantState, refused int64) error {
 	switch ahead := g.due != nil && g.due.After(g.now); {
 	case ahead && g.failures > 0:
 		return fmt.Errorf("%w: in %s", ErrTokenLater, g.due.Sub(g.now).Round(time.Second))
 	case ahead && g.attempt != "":
 		return errMoved
-	case living(g) && g.version > refused:
+	case isUsable(g) && g.version > refused:
 		return errMoved // renewed in the meantime
 	default:
 		return nil
 	}
 }
 
-// renew makes an attempt unless another one is in progress.
-func (r *Refresher) renew(ctx context.Context, org, grant id.ID, refused int64) error {
-	done, err := r.replay(ctx, org, grant)
+// tryRenewal makes an attempt unless another one is in progress.
+func (r *Refresher) tryRenewal(ctx context.Context, org, grant id.ID, refused int64) error {
+	done, err := r.replayGrant(ctx, org, grant)
 	if done || err != nil {
 		return err
 	}
-	a, _, err := r.begin(ctx, org, grant, func(g *grantState) error { return busy(g, refused) })
+
+	a, _, err := r.beginAttempt(ctx, org, grant,
+		func(g *grantState) error { return busyError(g, refused) })
 	var wait WaitError
 	switch {
 	case errors.As(err, &wait) && wait.For > 2*time.Second:
@@ -115,12 +123,14 @@ func (r *Refresher) renew(ctx context.Context, org, grant id.ID, refused int64) 
 	case err != nil || a == nil:
 		return err
 	}
-	_, err = r.run(ctx, a)
+
+	_, err = r.runAttempt(ctx, a)
+
 	return err
 }
 
-// look reads a grant without locking it. It returns ErrReauth if the grant is neither active nor expiring.
-func (r *Refresher) look(ctx context.Context, org, grant id.ID) (*grantState, error) {
+// readGrant reads a grant without locking it. It returns ErrReauth if the grant is neither active nor expiring.
+func (r *Refresher) readGrant(ctx context.Context, org, grant id.ID) (*grantState, error) {
 	g := &grantState{}
 	err := r.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, standsSQL, []any{org, grant, r.clock()}, g.columns()...)
@@ -131,5 +141,6 @@ func (r *Refresher) look(ctx context.Context, org, grant id.ID) (*grantState, er
 	case err != nil:
 		return nil, fmt.Errorf("read grant: %w", err)
 	}
+
 	return g, nil
 }

@@ -33,6 +33,7 @@ func (r *Refresher) Warn(ctx context.Context, n int,
 			platforms = append(platforms, p.Platform)
 		}
 	}
+
 	type ending struct {
 		org, grant id.ID
 		days       int
@@ -52,15 +53,18 @@ func (r *Refresher) Warn(ctx context.Context, n int,
 		if err != nil {
 			return err
 		}
+
 		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e ending, err error) {
 			err = row.Scan(&e.org, &e.grant, &e.days)
 			return e, err
 		})
+
 		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("read logins that will end: %w", err)
 	}
+
 	for _, e := range all {
 		err := r.App.Tx(ctx, e.org, func(tx *postgres.Tx) error {
 			rows, err := tx.Exec(ctx, `
@@ -72,13 +76,16 @@ func (r *Refresher) Warn(ctx context.Context, n int,
 			if err != nil || rows == 0 {
 				return err
 			}
+
 			told++
+
 			return tell(ctx, tx, e.grant)
 		})
 		if err != nil {
 			return told, err
 		}
 	}
+
 	return told, nil
 }
 
@@ -106,6 +113,7 @@ func (s *Service) TermOf(ctx context.Context, tx *postgres.Tx, grant id.ID) (e T
 	case err != nil:
 		return e, false, fmt.Errorf("read grant: %w", err)
 	}
+
 	e.Name = platform
 	if p, err := s.Providers.Get(platform); err == nil {
 		e.Name = p.Name
@@ -113,5 +121,6 @@ func (s *Service) TermOf(ctx context.Context, tx *postgres.Tx, grant id.ID) (e T
 	if at != nil {
 		e.At = *at
 	}
+
 	return e, at != nil && len(e.Accounts) > 0, nil
 }

@@ -28,9 +28,11 @@ func (s *Service) End(ctx context.Context, tx *postgres.Tx, pending id.ID) (*End
 		e.Kind = provider.Kind(kind)
 		return e, 0, nil
 	}
+
 	if !postgres.None(err) {
 		return nil, 0, fmt.Errorf("end pending login: %w", err)
 	}
+
 	var left time.Duration
 	err = tx.QueryRow(ctx,
 		`SELECT greatest(expires_at - now(), interval '1 second') FROM social_pending WHERE org_id = $1 AND id = $2`,
@@ -38,9 +40,11 @@ func (s *Service) End(ctx context.Context, tx *postgres.Tx, pending id.ID) (*End
 	if postgres.None(err) {
 		return nil, 0, nil
 	}
+
 	if err != nil {
 		return nil, 0, fmt.Errorf("read pending login: %w", err)
 	}
+
 	return nil, left, nil
 }
 
@@ -65,11 +69,13 @@ func (s *Service) RevokeEnding(ctx context.Context, system *postgres.DB, org id.
 	case err != nil, !p.Revocable(), e.sealed == nil:
 		return NoWay, nil //nolint:nilerr // a platform that is no longer offered has nobody to tell
 	}
+
 	m, err := s.openMaterial(org, e.ID, e.sealed)
 	if err != nil {
 		return "", err
 	}
-	token := m.token(e.scopes)
+
+	token := m.asToken(e.scopes)
 	if e.subject == "" { // the person was never looked up
 		who, _, err := p.Login(ctx, token)
 		switch provider.ClassOf(err) {
@@ -81,20 +87,26 @@ func (s *Service) RevokeEnding(ctx context.Context, system *postgres.DB, org id.
 			return "", err
 		}
 	}
-	shared, err := s.shared(ctx, system, e)
+
+	shared, err := s.isLoginShared(ctx, system, e)
 	if err != nil {
 		return "", err
 	}
+
 	if shared {
 		return Shared, nil
 	}
+
 	if err := p.Revoke(ctx, token); err != nil {
 		return "", fmt.Errorf("revoke: %w", err)
 	}
+
 	return Ended, nil
 }
 
-func (s *Service) shared(ctx context.Context, system *postgres.DB, e *Ending) (shared bool, err error) {
+func (s *Service) isLoginShared(ctx context.Context, system *postgres.DB, e *Ending) (shared bool,
+	err error,
+) {
 	err = system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `
 			SELECT EXISTS (SELECT FROM social_grant WHERE client_id = $1 AND subject_id = $2 AND status <> 'revoked')
@@ -105,6 +117,7 @@ func (s *Service) shared(ctx context.Context, system *postgres.DB, e *Ending) (s
 	if err != nil {
 		return false, fmt.Errorf("read sibling logins: %w", err)
 	}
+
 	return shared, nil
 }
 

@@ -67,8 +67,8 @@ func (s *Service) CallbackURL(platform string) string {
 	return s.PublicURL + "/oauth/" + platform + "/callback"
 }
 
-// lock takes the org lock for tx, which serializes changes to which grant an account belongs to. It must be called
-// before any row is locked.
-func lock(tx *postgres.Tx) {
+// lockAccounts takes the org lock for tx, which serializes changes to which grant an account belongs to. It must be
+// called before any row is locked.
+func lockAccounts(tx *postgres.Tx) {
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('social ' || $1::text, 0))`, tx.Org().String())
 }

@@ -62,7 +62,7 @@ type Prepared struct {
 
 // AsksFirst reports whether Prepare makes a request to the platform. It returns the same errors as Prepare.
 func (s *Service) AsksFirst(in Start) (bool, error) {
-	p, err := s.platform(in.Platform, in.Kind)
+	p, err := s.providerOf(in.Platform, in.Kind)
 	return err == nil && p.AsksFirst(), err
 }
 
@@ -70,20 +70,24 @@ func (s *Service) AsksFirst(in Start) (bool, error) {
 // not be called within a transaction. ErrUnknownPlatform, ErrUnconfigured and the errors of the request are those of
 // package provider: see Failure. If the connection is never begun, the request token expires.
 func (s *Service) Prepare(ctx context.Context, org id.ID, in Start) (*Prepared, error) {
-	p, err := s.platform(in.Platform, in.Kind)
+	p, err := s.providerOf(in.Platform, in.Kind)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &Prepared{start: in}
 	out.state, out.hash = newState(org)
 	verifier, err := p.Begin(ctx, out.state, s.CallbackURL(in.Platform))
 	if err != nil {
 		return nil, err
 	}
+
 	if out.sealed, err = s.Box.Seal([]byte(verifier.Reveal()), verifierAbout(org, out.hash)); err != nil {
 		return nil, fmt.Errorf("seal verifier: %w", err)
 	}
+
 	out.authorizeURL = p.AuthorizeURL(out.state, verifier, s.CallbackURL(in.Platform))
+
 	return out, nil
 }
 
@@ -94,12 +98,14 @@ func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, ready *Prepared) (
 	if err := Check(ctx, tx, in); err != nil {
 		return Begun{}, err
 	}
+
 	out := Begun{State: ready.state, AuthorizeURL: ready.authorizeURL}
 	var browser []byte
 	if in.Browser {
-		out.Cookie = random()
-		browser = digest(out.Cookie)
+		out.Cookie = randomText()
+		browser = hashText(out.Cookie)
 	}
+
 	err := tx.QueryRow(ctx, `
 		INSERT INTO oauth_state (org_id, hash, platform, kind, actor_type, actor_id, staff_of, account_id,
 		verifier, redirect_url, browser, expires_at)
@@ -113,6 +119,7 @@ func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, ready *Prepared) (
 	if err != nil {
 		return Begun{}, fmt.Errorf("write state: %w", err)
 	}
+
 	return out, nil
 }
 
@@ -121,15 +128,18 @@ func Check(ctx context.Context, tx *postgres.Tx, in Start) error {
 	if in.Account == nil {
 		return nil
 	}
+
 	var one int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM social_account WHERE org_id = $1 AND id = $2 AND platform = $3`,
 		[]any{tx.Org(), *in.Account, in.Platform}, &one)
 	if postgres.None(err) {
 		return fault.Invalid("account_id", "unknown_account", "There is no such account of this platform.")
 	}
+
 	if err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
+
 	return nil
 }
 
@@ -151,10 +161,12 @@ func StateOrg(state string) (org id.ID, ok bool) {
 	if !ok || len(rest) != 64 {
 		return id.ID{}, false
 	}
+
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(rest)
 	if err != nil {
 		return id.ID{}, false
 	}
+
 	return id.ID(raw[:16]), true
 }
 
@@ -165,7 +177,7 @@ func StateOrg(state string) (org id.ID, ok bool) {
 func (s *Service) Take(
 	ctx context.Context, tx *postgres.Tx, platform, state, cookie string, query url.Values,
 ) (*Taken, error) {
-	hash := digest(state)
+	hash := hashText(state)
 	t := &Taken{Org: tx.Org(), Platform: platform}
 	var (
 		sealed []byte
@@ -176,18 +188,21 @@ func (s *Service) Take(
 		DELETE FROM oauth_state
 		WHERE org_id = $1 AND hash = $2 AND platform = $3 AND expires_at > now() AND (browser IS NULL OR browser = $4)
 		RETURNING kind, actor_type, actor_id, staff_of, account_id, verifier, redirect_url, browser IS NOT NULL`,
-		[]any{tx.Org(), hash, platform, digest(cookie)}, &kind, &t.Actor.Type, &t.Actor.ID, &staff, &t.Account,
+		[]any{tx.Org(), hash, platform, hashText(cookie)}, &kind, &t.Actor.Type, &t.Actor.ID, &staff, &t.Account,
 		&sealed, &t.RedirectURL, &t.Browser)
 	if postgres.None(err) {
 		return nil, ErrState
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("take state: %w", err)
 	}
+
 	t.Kind = provider.Kind(kind)
 	if staff != nil {
 		t.Actor.Staff = *staff
 	}
+
 	if sealed != nil {
 		plain, err := s.Box.Open(sealed, verifierAbout(tx.Org(), hash))
 		if err != nil {
@@ -195,24 +210,26 @@ func (s *Service) Take(
 		}
 		t.verifier = provider.Secret(plain)
 	}
+
 	if p, err := s.Providers.Get(platform); err == nil && !p.Matches(t.verifier, query) {
 		return nil, ErrState
 	}
+
 	return t, nil
 }
 
 // CookieName returns the name of the cookie that binds a state to a browser. Each connection has its own cookie, so
 // that two tabs do not interfere. secure must be set if the page is on https; without https browsers refuse the prefix.
 func CookieName(state string, secure bool) string {
-	name := fmt.Sprintf("funnelwork-connect-%x", digest(state)[:8])
+	name := fmt.Sprintf("funnelwork-connect-%x", hashText(state)[:8])
 	if secure {
 		return "__Host-" + name
 	}
 	return name
 }
 
-// platform returns the provider of a platform if the platform is of the given kind.
-func (s *Service) platform(name string, kind provider.Kind) (*provider.Provider, error) {
+// providerOf returns the provider of a platform if the platform is of the given kind.
+func (s *Service) providerOf(name string, kind provider.Kind) (*provider.Provider, error) {
 	p, err := s.Providers.Get(name)
 	if err == nil && p.Kind != kind {
 		return nil, provider.ErrUnknownPlatform
@@ -225,18 +242,18 @@ func newState(org id.ID) (state string, hash []byte) {
 	copy(raw[:16], org[:])
 	_, _ = rand.Read(raw[16:]) // never fails
 	state = statePrefix + base64.RawURLEncoding.EncodeToString(raw[:])
-	return state, digest(state)
+	return state, hashText(state)
 }
 
-// random returns 256 random bits as text.
-func random() string {
+// randomText returns 256 random bits as text.
+func randomText() string {
 	var raw [32]byte
 	_, _ = rand.Read(raw[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(raw[:])
 }
 
-// digest returns the SHA-256 hash of text. Only the hashes of states and cookies are stored.
-func digest(text string) []byte {
+// hashText returns the SHA-256 hash of text. Only the hashes of states and cookies are stored.
+func hashText(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
 	return sum[:]
 }

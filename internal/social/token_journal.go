@@ -36,12 +36,13 @@ func nameOf(org, grant id.ID) string { return org.String() + "_" + grant.String(
 
 func spoolAbout(name string) string { return "social_spool|" + name }
 
-// keep writes the response to disk and returns its file name. If that fails, it logs the error and returns ""; the
-// response is still stored in Postgres.
-func (s *TokenJournal) keep(ctx context.Context, n answer, log *slog.Logger) string {
+// writeAnswer writes the response to disk and returns its file name. If that fails, it logs the error and returns "";
+// the response is still stored in Postgres.
+func (s *TokenJournal) writeAnswer(ctx context.Context, n answer, log *slog.Logger) string {
 	if s == nil {
 		return ""
 	}
+
 	name := nameOf(n.Org, n.Grant) + id.New().String() + spooled
 	plain, err := json.Marshal(n)
 	var sealed []byte
@@ -51,41 +52,46 @@ func (s *TokenJournal) keep(ctx context.Context, n answer, log *slog.Logger) str
 	if err == nil {
 		name, err = s.dir.Write(name, sealed)
 	}
+
 	if err != nil {
 		log.ErrorContext(ctx, "write to token journal failed", "grant_id", n.Grant.String(), "error", err)
 		return ""
 	}
+
 	return name
 }
 
-// drop deletes a file when its response is stored or obsolete.
-func (s *TokenJournal) drop(path string) {
+// deleteFile deletes a file when its response is stored or obsolete.
+func (s *TokenJournal) deleteFile(path string) {
 	if s != nil && path != "" {
 		_ = os.Remove(path)
 	}
 }
 
-// answers lists the files with the given name prefix, the oldest of a grant first.
-func (s *TokenJournal) answers(prefix string) ([]string, error) {
+// listFiles lists the files with the given name prefix, the oldest of a grant first.
+func (s *TokenJournal) listFiles(prefix string) ([]string, error) {
 	if s == nil {
 		return nil, nil
 	}
 	return s.dir.Files(prefix, spooled) // a name ends in a UUIDv7
 }
 
-// read decrypts a file. The error is fs.ErrNotExist if another process has just deleted the file.
-func (s *TokenJournal) read(path string) (n answer, err error) {
+// readAnswer decrypts a file. The error is fs.ErrNotExist if another process has just deleted the file.
+func (s *TokenJournal) readAnswer(path string) (n answer, err error) {
 	sealed, err := os.ReadFile(path)
 	if err != nil {
 		return n, err
 	}
+
 	plain, err := s.box.Open(sealed, spoolAbout(filepath.Base(path)))
 	if err != nil {
 		return n, err
 	}
+
 	if err := json.Unmarshal(plain, &n); err != nil {
 		return n, fmt.Errorf("decode journaled response: %w", err)
 	}
+
 	return n, nil
 }
 
@@ -101,47 +107,56 @@ func (r *Refresher) Recover(ctx context.Context) error {
 		if n > 0 {
 			r.Log.InfoContext(ctx, "tokens recovered from the journal", "grants", n)
 		}
+
 		if err == nil {
 			return nil
 		}
+
 		r.Log.WarnContext(ctx, "replay token journal failed", "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
 	}
+
 	return nil
 }
 
-func (r *Refresher) replay(ctx context.Context, org, grant id.ID) (bool, error) {
+func (r *Refresher) replayGrant(ctx context.Context, org, grant id.ID) (bool, error) {
 	n, err := r.replayAll(ctx, nameOf(org, grant))
 	return n > 0, err
 }
 
 func (r *Refresher) replayAll(ctx context.Context, prefix string) (stored int, err error) {
-	files, err := r.Spool.answers(prefix)
+	files, err := r.Spool.listFiles(prefix)
 	if err != nil {
 		return 0, err
 	}
+
 	for _, file := range files {
-		n, err := r.Spool.read(file)
+		n, err := r.Spool.readAnswer(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+
 		if err != nil { // kept, since its key may be restored
 			r.Log.ErrorContext(ctx, "read journaled response failed", "file", filepath.Base(file), "error", err)
 			continue
 		}
-		fresh, err := r.store(ctx, n)
+
+		fresh, err := r.storeTokens(ctx, n)
 		if err != nil {
 			return stored, err
 		}
-		r.Spool.drop(file)
+
+		r.Spool.deleteFile(file)
 		if fresh {
 			stored++
-			r.Metrics.ended(n.Platform, Recovered)
+			r.Metrics.countEnded(n.Platform, Recovered)
 		}
+
 		r.Log.InfoContext(ctx, "journaled response replayed", "grant_id", n.Grant.String(), "stored", fresh)
 	}
+
 	return stored, nil
 }

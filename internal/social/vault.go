@@ -37,11 +37,13 @@ func (s *Service) sealTokens(org, grant id.ID, t provider.Token) (access, refres
 	if access, err = s.Box.Seal([]byte(t.Access.Reveal()), grantAbout(org, grant, fieldAccess)); err != nil {
 		return nil, nil, fmt.Errorf("seal access token: %w", err)
 	}
+
 	if t.Refresh != "" {
 		if refresh, err = s.Box.Seal([]byte(t.Refresh.Reveal()), grantAbout(org, grant, fieldRefresh)); err != nil {
 			return nil, nil, fmt.Errorf("seal refresh token: %w", err)
 		}
 	}
+
 	return access, refresh, nil
 }
 
@@ -55,12 +57,15 @@ func (s *Service) openTokens(org, grant id.ID, access, refresh []byte) (a, r pro
 		if one.sealed == nil {
 			continue
 		}
+
 		plain, err := s.Box.Open(one.sealed, grantAbout(org, grant, one.field))
 		if err != nil {
 			return "", "", fmt.Errorf("open %s token: %w", one.field, err)
 		}
+
 		*one.into = provider.Secret(plain)
 	}
+
 	return a, r, nil
 }
 
@@ -93,10 +98,11 @@ func materialOf(t provider.Token, accounts []provider.Account) material {
 			m.Own[a.ExternalID] = a.Token.Reveal()
 		}
 	}
+
 	return m
 }
 
-func (m material) token(scopes []string) provider.Token {
+func (m material) asToken(scopes []string) provider.Token {
 	return provider.Token{
 		Access: provider.Secret(m.Access), Refresh: provider.Secret(m.Refresh), IssuedAt: m.IssuedAt,
 		ExpiresAt:        m.ExpiresAt,
@@ -110,10 +116,12 @@ func (s *Service) sealMaterial(org, pending id.ID, m material) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode tokens: %w", err)
 	}
+
 	sealed, err := s.Box.Seal(plain, pendingAbout(org, pending))
 	if err != nil {
 		return nil, fmt.Errorf("seal tokens: %w", err)
 	}
+
 	return sealed, nil
 }
 
@@ -122,8 +130,10 @@ func (s *Service) openMaterial(org, pending id.ID, sealed []byte) (m material, e
 	if err != nil {
 		return m, fmt.Errorf("open tokens: %w", err)
 	}
+
 	if err := json.Unmarshal(plain, &m); err != nil {
 		return m, fmt.Errorf("decode tokens: %w", err)
 	}
+
 	return m, nil
 }

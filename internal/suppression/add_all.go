@@ -24,10 +24,12 @@ func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added
 	if len(all) == 0 {
 		return 0, nil
 	}
+
 	pair, err := orgkey.Of(ctx, tx, s.Box)
 	if err != nil {
 		return 0, err
 	}
+
 	type entry struct {
 		New
 		kind, shown string
@@ -37,7 +39,7 @@ func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added
 	locks := make([]int64, len(all))
 	for i, n := range all {
 		e := entry{New: n}
-		e.kind, e.shown, e.hash = hashed(pair.Org, n)
+		e.kind, e.shown, e.hash = hashKey(pair.Org, n)
 		entries[i], locks[i] = e, lockOf(tx.Org(), e.hash)
 	}
 	// Ascending, as Guard takes them and as two imports must insert the rows, so that they cannot deadlock.
@@ -56,6 +58,7 @@ func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added
 		reasons, sources = append(reasons, e.Reason), append(sources, e.Source)
 		notes, suppressers = append(notes, e.Note), append(suppressers, e.By)
 	}
+
 	tx.Queue(`SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) AS k`, slices.Compact(locks))
 	rows, err := tx.Query(ctx, `
 		INSERT INTO suppression (org_id, id, kind, hash, address, purpose, reason, source, note, created_at, created_by)
@@ -68,6 +71,7 @@ func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added
 	if err != nil {
 		return 0, fmt.Errorf("add suppressions: %w", err)
 	}
+
 	_, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (struct{}, error) {
 		added++
 		return struct{}{}, nil
@@ -75,11 +79,12 @@ func (s *Service) AddAll(ctx context.Context, tx *postgres.Tx, all []New) (added
 	if err != nil {
 		return 0, fmt.Errorf("add suppressions: %w", err)
 	}
-	return added, stop(ctx, tx, all)
+
+	return added, endEnrolments(ctx, tx, all)
 }
 
-// stop ends the enrolments of the contacts that are suppressed.
-func stop(ctx context.Context, tx *postgres.Tx, all []New) error {
+// endEnrolments ends the enrolments of the contacts that are suppressed.
+func endEnrolments(ctx context.Context, tx *postgres.Tx, all []New) error {
 	for _, reason := range Reasons() {
 		var addresses, domains []string
 		for _, n := range all {
@@ -98,5 +103,6 @@ func stop(ctx context.Context, tx *postgres.Tx, all []New) error {
 			return err
 		}
 	}
+
 	return nil
 }

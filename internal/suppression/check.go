@@ -14,8 +14,8 @@ const maxNote = 500
 // Check trims the address and the domain, sets the default purpose and reason, and records what is invalid.
 func (n *New) Check(f *form.Form) {
 	n.Email, n.Domain = strings.TrimSpace(n.Email), strings.TrimSpace(n.Domain)
-	choose(f, "purpose", &n.Purpose, All, []string{Marketing, All})
-	choose(f, "reason", &n.Reason, Manual, Reasons())
+	setWord(f, "purpose", &n.Purpose, All, []string{Marketing, All})
+	setWord(f, "reason", &n.Reason, Manual, Reasons())
 	if utf8.RuneCountInString(n.Note) > maxNote {
 		f.Wrong("note", "too_long", "At most 500 characters are allowed.")
 	}
@@ -32,8 +32,8 @@ func (n *New) Check(f *form.Form) {
 	}
 }
 
-// choose sets a word that is absent, and records one that is not allowed.
-func choose(f *form.Form, field string, at *string, absent string, words []string) {
+// setWord sets a word that is absent, and records one that is not allowed.
+func setWord(f *form.Form, field string, at *string, absent string, words []string) {
 	if *at == "" {
 		*at = absent
 	} else if !slices.Contains(words, *at) {

@@ -17,7 +17,7 @@ func (s *Service) Erase(ctx context.Context, tx *postgres.Tx, address string) er
 	if err != nil || pair.Org.IsZero() {
 		return err
 	}
-	_, _, hash := hashed(pair.Org, New{Email: address})
+	_, _, hash := hashKey(pair.Org, New{Email: address})
 	tx.Queue(`UPDATE suppression SET address = NULL, note = '' WHERE org_id = $1 AND hash = $2`, tx.Org(), hash)
 	return nil
 }

@@ -47,7 +47,8 @@ func (s *Service) Keys(ctx context.Context, tx *postgres.Tx, address string) (Ke
 // QueueKeys queues what Keys reads. Once the statements of tx were sent, the function that it returns gives the hashes
 // of an address. found is false if the org has no key yet, which Keys creates.
 func (s *Service) QueueKeys(tx *postgres.Tx) func(address string) (k Keys, found bool, err error) {
-	org, read := tx.Org(), orgkey.QueueFind(tx, s.Box)
+	org := tx.Org()
+	read := orgkey.QueueFind(tx, s.Box)
 	return func(address string) (Keys, bool, error) {
 		pair, err := read()
 		if err != nil || pair.Org.IsZero() {
@@ -87,12 +88,12 @@ func (k Keys) Guard(tx *postgres.Tx) {
 // hashes of Keys as bytea[], and a boolean that is true for mail with the purpose marketing. They must not name
 // columns, so that each list is looked up once.
 func Blocked(org, own, platform, marketing string) string {
-	return "(" + listed(org, own, marketing) + " OR " +
-		listed("'00000000-0000-0000-0000-000000000000'::uuid", platform, marketing) + ")"
+	return "(" + listedSQL(org, own, marketing) + " OR " +
+		listedSQL("'00000000-0000-0000-0000-000000000000'::uuid", platform, marketing) + ")"
 }
 
-// listed is apart for each org, because the index serves no condition that names two.
-func listed(org, hashes, marketing string) string {
+// listedSQL is apart for each org, because the index serves no condition that names two.
+func listedSQL(org, hashes, marketing string) string {
 	return `EXISTS (SELECT FROM suppression WHERE org_id = ` + org + ` AND hash = ANY (` + hashes + `)
 		AND lifted_at IS NULL AND (purpose = 'all' OR ` + marketing + `))`
 }

@@ -25,7 +25,7 @@ var last = id.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xf
 const filterSQL = ` FROM suppression WHERE org_id = $1 AND (lifted_at IS NOT NULL) = $2 AND ($3 = '' OR purpose = $3)
 	AND ($4 = '' OR reason = $4) AND ($5::bytea IS NULL OR hash = $5)`
 
-func (s *Service) args(ctx context.Context, tx *postgres.Tx, f Filter) ([]any, error) {
+func (s *Service) listArgs(ctx context.Context, tx *postgres.Tx, f Filter) ([]any, error) {
 	var hash []byte
 	if f.Email != "" || f.Domain != "" {
 		pair, err := orgkey.Find(ctx, tx, s.Box)
@@ -33,7 +33,7 @@ func (s *Service) args(ctx context.Context, tx *postgres.Tx, f Filter) ([]any, e
 			return nil, err
 		}
 		if hash = []byte{}; !pair.Org.IsZero() { // an org without a key has suppressed nothing
-			_, _, hash = hashed(pair.Org, New{Email: f.Email, Domain: f.Domain})
+			_, _, hash = hashKey(pair.Org, New{Email: f.Email, Domain: f.Domain})
 		}
 	}
 	return []any{tx.Org(), f.Lifted, f.Purpose, f.Reason, hash}, nil
@@ -45,25 +45,28 @@ func (s *Service) List(ctx context.Context, tx *postgres.Tx, f Filter, before id
 	if before.IsZero() {
 		before = last
 	}
-	args, err := s.args(ctx, tx, f)
+	args, err := s.listArgs(ctx, tx, f)
 	if err != nil {
 		return nil, err
 	}
+
 	rows, err := tx.Query(ctx, `SELECT `+columns+filterSQL+` AND id < $6 ORDER BY id DESC LIMIT $7`,
 		append(args, before, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("list suppressions: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scan)
+
+	all, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("list suppressions: %w", err)
 	}
+
 	return all, nil
 }
 
 // Count returns the number of suppressions that f matches.
 func (s *Service) Count(ctx context.Context, tx *postgres.Tx, f Filter) (n int64, err error) {
-	args, err := s.args(ctx, tx, f)
+	args, err := s.listArgs(ctx, tx, f)
 	if err != nil {
 		return 0, err
 	}
@@ -78,8 +81,8 @@ func (s *Service) Count(ctx context.Context, tx *postgres.Tx, f Filter) (n int64
 func (s *Service) Lift(ctx context.Context, tx *postgres.Tx, which id.ID, reason, by string,
 	may func(Suppression) error,
 ) (out Suppression, lifted bool, err error) {
-	out, err = one(ctx, tx, `SELECT `+columns+` FROM suppression WHERE org_id = $1 AND id = $2 FOR UPDATE`, tx.Org(),
-		which)
+	out, err = readOne(ctx, tx, `SELECT `+columns+` FROM suppression WHERE org_id = $1 AND id = $2 FOR UPDATE`,
+		tx.Org(), which)
 	if postgres.None(err) {
 		return out, false, fault.New(fault.NotFound, "There is no such suppression.")
 	}
@@ -89,8 +92,10 @@ func (s *Service) Lift(ctx context.Context, tx *postgres.Tx, which id.ID, reason
 	if err != nil || out.LiftedAt != nil {
 		return out, false, err
 	}
+
 	now := wire.Now()
-	out.LiftedAt, out.LiftReason = &now, &reason
+	out.LiftedAt = &now
+	out.LiftReason = &reason
 	tx.Queue(`UPDATE suppression SET lifted_at = $3, lift_reason = $4, lifted_by = $5 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), which, now, reason, by)
 	return out, true, nil

@@ -28,6 +28,7 @@ func (s *Service) Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to
 	if err != nil {
 		return nil, fmt.Errorf("read addresses: %w", err)
 	}
+
 	var (
 		one          id.ID
 		email, owner string
@@ -43,13 +44,15 @@ func (s *Service) Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to
 	}); err != nil {
 		return nil, fmt.Errorf("read addresses: %w", err)
 	}
+
 	pair, err := orgkey.Find(ctx, tx, s.Box)
 	if err != nil || pair.Org.IsZero() { // an org without a key has suppressed nothing
 		return nil, err
 	}
+
 	var m merged
 	for _, address := range others {
-		theirs, err := of(ctx, tx, pair.Org, address)
+		theirs, err := readForAddress(ctx, tx, pair.Org, address)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +60,7 @@ func (s *Service) Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to
 			if t.LiftedAt != nil || t.Kind == Domain || t.Reason == HardBounce {
 				continue
 			}
-			made, added, err := s.add(ctx, tx, pair, New{
+			made, added, err := s.addOne(ctx, tx, pair, New{
 				Email: owner, Purpose: t.Purpose, Reason: t.Reason, Source: "merge", Note: t.Note,
 			})
 			if err != nil {
@@ -68,6 +71,7 @@ func (s *Service) Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to
 			}
 		}
 	}
+
 	return record.Remember(m)
 }
 
@@ -89,18 +93,18 @@ func (s *Service) Held(ctx context.Context, tx *postgres.Tx, address string) ([]
 	if err != nil || pair.Org.IsZero() {
 		return []Suppression{}, err
 	}
-	return of(ctx, tx, pair.Org, address)
+	return readForAddress(ctx, tx, pair.Org, address)
 }
 
-// of returns the suppressions of an address and of its domain, oldest first.
-func of(ctx context.Context, tx *postgres.Tx, key orgkey.Key, address string) ([]Suppression, error) {
+// readForAddress returns the suppressions of an address and of its domain, oldest first.
+func readForAddress(ctx context.Context, tx *postgres.Tx, key orgkey.Key, address string) ([]Suppression, error) {
 	k := keysOf(tx.Org(), orgkey.Pair{Org: key}, address)
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM suppression WHERE org_id = $1 AND hash = ANY ($2::bytea[])
 		ORDER BY id`, tx.Org(), k.Org)
 	if err != nil {
 		return nil, fmt.Errorf("read suppressions: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scan)
+	all, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("read suppressions: %w", err)
 	}

@@ -15,7 +15,7 @@ func (s *Service) Resubscribe(ctx context.Context, tx *postgres.Tx, address stri
 	if err != nil {
 		return err
 	}
-	_, _, hash := hashed(pair.Org, New{Email: address})
+	_, _, hash := hashKey(pair.Org, New{Email: address})
 	tx.Queue(`SELECT pg_advisory_xact_lock($1)`, lockOf(tx.Org(), hash))
 	tx.Queue(`UPDATE suppression SET lifted_at = $4, lift_reason = 'confirmed again by the contact'
 		WHERE org_id = $1 AND hash = $2 AND reason = $3 AND lifted_at IS NULL`, tx.Org(), hash, Unsubscribe, wire.Now())

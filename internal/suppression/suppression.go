@@ -71,7 +71,7 @@ type New struct {
 const columns = `id, kind, address, purpose, reason, source, note, created_at, lifted_at, lift_reason, created_by,
 	lifted_by`
 
-func scan(row pgx.CollectableRow) (s Suppression, err error) {
+func scanRow(row pgx.CollectableRow) (s Suppression, err error) {
 	var (
 		address *string
 		lifted  string
@@ -86,6 +86,7 @@ func scan(row pgx.CollectableRow) (s Suppression, err error) {
 	if s.LiftedAt != nil {
 		s.LiftReason = &lifted
 	}
+
 	return s, err
 }
 
@@ -96,16 +97,16 @@ func (s *Service) Add(ctx context.Context, tx *postgres.Tx, n New) (out Suppress
 	if err != nil {
 		return out, false, err
 	}
-	out, added, err = s.add(ctx, tx, pair, n)
+	out, added, err = s.addOne(ctx, tx, pair, n)
 	return out, added, err
 }
 
-func (s *Service) add(ctx context.Context, tx *postgres.Tx, pair orgkey.Pair, n New) (out Suppression, added bool,
+func (s *Service) addOne(ctx context.Context, tx *postgres.Tx, pair orgkey.Pair, n New) (out Suppression, added bool,
 	err error,
 ) {
-	kind, shown, hash := hashed(pair.Org, n)
+	kind, shown, hash := hashKey(pair.Org, n)
 	tx.Queue(`SELECT pg_advisory_xact_lock($1)`, lockOf(tx.Org(), hash))
-	if out, err = one(ctx, tx, `
+	if out, err = readOne(ctx, tx, `
 		INSERT INTO suppression (org_id, id, kind, hash, address, purpose, reason, source, note, created_at, created_by)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (org_id, hash, purpose) WHERE lifted_at IS NULL DO NOTHING
@@ -113,15 +114,15 @@ func (s *Service) add(ctx context.Context, tx *postgres.Tx, pair orgkey.Pair, n 
 		n.By); err != nil && !postgres.None(err) {
 		return out, false, err
 	} else if err == nil {
-		return out, true, stop(ctx, tx, []New{n})
+		return out, true, endEnrolments(ctx, tx, []New{n})
 	}
-	out, err = one(ctx, tx, `SELECT `+columns+` FROM suppression
+	out, err = readOne(ctx, tx, `SELECT `+columns+` FROM suppression
 		WHERE org_id = $1 AND hash = $2 AND purpose = $3 AND lifted_at IS NULL`, tx.Org(), hash, n.Purpose)
 	return out, false, err
 }
 
-// hashed returns the kind of n, the address or domain as it is shown, and its hash.
-func hashed(key orgkey.Key, n New) (kind, shown string, hash []byte) {
+// hashKey returns the kind of n, the address or domain as it is shown, and its hash.
+func hashKey(key orgkey.Key, n New) (kind, shown string, hash []byte) {
 	if n.Domain != "" {
 		shown = FoldDomain(n.Domain)
 		return Domain, shown, key.Hash(domainHash, shown)
@@ -130,13 +131,13 @@ func hashed(key orgkey.Key, n New) (kind, shown string, hash []byte) {
 	return Email, n.Email, key.Hash(emailHash, folded)
 }
 
-// one returns the row of a query. An absent row is the error of postgres.None.
-func one(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (Suppression, error) {
+// readOne returns the row of a query. An absent row is the error of postgres.None.
+func readOne(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (Suppression, error) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return Suppression{}, fmt.Errorf("suppression: %w", err)
 	}
-	out, err := pgx.CollectExactlyOneRow(rows, scan)
+	out, err := pgx.CollectExactlyOneRow(rows, scanRow)
 	if err != nil {
 		return out, fmt.Errorf("suppression: %w", err)
 	}
@@ -153,7 +154,7 @@ func Find(ctx context.Context, tx *postgres.Tx, k Keys, marketing bool) (*Suppre
 	if err != nil {
 		return nil, fmt.Errorf("find suppression: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, scan)
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -42,14 +42,17 @@ func TraceID(traceparent string) string {
 	if len(parts) < 4 || parts[0] == "00" && len(parts) != 4 {
 		return ""
 	}
+
 	for i, size := range []int{2, 32, 16, 2} {
 		if len(parts[i]) != size || !isLowerHex(parts[i]) {
 			return ""
 		}
 	}
+
 	if parts[0] == "ff" || strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
 		return ""
 	}
+
 	return parts[1]
 }
 

@@ -13,15 +13,15 @@ import (
 // gets the attributes that With added to its context. A time.Duration is written in milliseconds, and its name ends in
 // _ms.
 func NewLogger(w io.Writer, text bool, level slog.Leveler) *slog.Logger {
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: milliseconds}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: asMilliseconds}
 	if text {
 		return slog.New(handler{Handler: slog.NewTextHandler(w, o)})
 	}
 	return slog.New(handler{Handler: slog.NewJSONHandler(w, o)})
 }
 
-// milliseconds replaces a duration: {"took": 1.5s} becomes {"took_ms": 1500}. The number has at most three decimals.
-func milliseconds(_ []string, a slog.Attr) slog.Attr {
+// asMilliseconds replaces a duration: {"took": 1.5s} becomes {"took_ms": 1500}. The number has at most three decimals.
+func asMilliseconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() != slog.KindDuration {
 		return a
 	}
@@ -40,10 +40,12 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	if len(attrs) == 0 {
 		return h.Handler.Handle(ctx, r)
 	}
+
 	has := func(name string) bool {
 		if slices.Contains(h.own, name) {
 			return true
 		}
+
 		found := false
 		r.Attrs(func(a slog.Attr) bool {
 			found = a.Key == name
@@ -51,14 +53,17 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		})
 		return found
 	}
+
 	var added []slog.Attr
 	for _, a := range attrs {
 		if !has(a.Key) {
 			added = append(added, a)
 		}
 	}
+
 	r = r.Clone()
 	r.AddAttrs(added...)
+
 	return h.Handler.Handle(ctx, r)
 }
 

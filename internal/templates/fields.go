@@ -22,12 +22,13 @@ var (
 
 const attributePrefix = "attributes."
 
-// audience returns what Lint needs to know of the contacts of the org, for the fields in uses.
-func audience(ctx context.Context, tx *postgres.Tx, uses []compose.Use) (compose.Audience, error) {
+// lintAudience returns what Lint needs to know of the contacts of the org, for the fields in uses.
+func lintAudience(ctx context.Context, tx *postgres.Tx, uses []compose.Use) (compose.Audience, error) {
 	defined, err := contacts.Fields(ctx, tx, "", maxFields)
 	if err != nil {
 		return compose.Audience{}, err
 	}
+
 	a := compose.Audience{Lacking: map[string]int{}, Known: func(field string) bool {
 		return isKnown(field, defined)
 	}}
@@ -41,7 +42,7 @@ func audience(ctx context.Context, tx *postgres.Tx, uses []compose.Use) (compose
 			a.Lacking[u.Field] = 0
 			continue
 		}
-		where, err := parse([]byte(`{"field":` + quoted(field) + `,"op":"exists","value":false}`))
+		where, err := parse([]byte(`{"field":` + quoteJSON(field) + `,"op":"exists","value":false}`))
 		if err != nil {
 			continue // a part of a value, such as contact.tag.first
 		}
@@ -51,6 +52,7 @@ func audience(ctx context.Context, tx *postgres.Tx, uses []compose.Use) (compose
 		}
 		a.Lacking[u.Field] = int(n)
 	}
+
 	return a, nil
 }
 

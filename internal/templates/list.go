@@ -11,12 +11,12 @@ import (
 
 // orders maps the values of the sort parameter to orders.
 var orders = map[string]record.Order[Template]{
-	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: created},
-	"created_at":  {Column: "created_at", Type: "timestamptz", Key: created},
+	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: createdKey},
+	"created_at":  {Column: "created_at", Type: "timestamptz", Key: createdKey},
 	"name":        {Column: "name_folded", Type: "text", Key: func(t *Template) string { return filter.Fold(t.Name) }},
 }
 
-func created(t *Template) string { return t.CreatedAt.UTC().Format(time.RFC3339Nano) }
+func createdKey(t *Template) string { return t.CreatedAt.UTC().Format(time.RFC3339Nano) }
 
 // List returns at most limit live templates, or archived ones, in an order (-created_at, created_at, name), starting
 // after a position, or at the beginning if after is nil.

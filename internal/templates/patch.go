@@ -24,16 +24,17 @@ type Patch struct {
 
 const maxSubject = 2000 // characters of the source
 
-func (p *Patch) fill(f *form.Form, t *Template) {
+func (p *Patch) fillTemplate(f *form.Form, t *Template) {
 	f.Required("name", p.Name, &t.Name, form.Name)
-	p.parts(f, t)
+	p.applyParts(f, t)
 }
 
-// parts applies the parts of the mail, and checks that they can be rendered.
-func (p *Patch) parts(f *form.Form, t *Template) {
+// applyParts applies the parts of the mail, and checks that they can be rendered.
+func (p *Patch) applyParts(f *form.Form, t *Template) {
 	if p.Subject.Set {
 		subject := &t.Subject
-		if f.Optional("subject", p.Subject, &subject, maxSubject); subject == nil {
+		f.Optional("subject", p.Subject, &subject, maxSubject)
+		if subject == nil {
 			subject = new(string)
 		}
 		t.Subject = *subject
@@ -48,35 +49,36 @@ func (p *Patch) parts(f *form.Form, t *Template) {
 	if !f.OK() {
 		return
 	}
+
 	_, err := compose.Parse(t.Source())
 	if wrong, ok := errors.AsType[*compose.SourceError](err); ok {
-		f.Wrong(strings.TrimPrefix(wrong.Pointer, "/"), "invalid_template", sentence(wrong.Msg))
+		f.Wrong(strings.TrimPrefix(wrong.Pointer, "/"), "invalid_template", asSentence(wrong.Msg))
 	}
 }
 
-// sentence returns a message as a detail of a fault.
-func sentence(msg string) string {
+// asSentence returns a message as a detail of a fault.
+func asSentence(msg string) string {
 	if msg == "" {
 		return ""
 	}
 	return strings.ToUpper(msg[:1]) + msg[1:] + "."
 }
 
-// apply applies p to now. was is the stored template.
-func (p *Patch) apply(was, now *Template) error {
+// applyTo applies p to now. was is the stored template.
+func (p *Patch) applyTo(was, now *Template) error {
 	f := form.At("")
 	f.ReadOnly(p.Sent, was)
-	p.fill(f, now)
+	p.fillTemplate(f, now)
 	return f.Fault()
 }
 
-// create returns the new template that p describes.
-func (p *Patch) create(now wire.Time) (Template, error) {
+// newTemplate returns the new template that p describes.
+func (p *Patch) newTemplate(now wire.Time) (Template, error) {
 	f := form.At("")
 	t := Template{ID: id.New(), CreatedAt: now, UpdatedAt: now}
 	f.ReadOnly(p.Sent, &t)
 	form.Missing(f, "name", p.Name)
-	p.fill(f, &t)
+	p.fillTemplate(f, &t)
 	return t, f.Fault()
 }
 
@@ -85,7 +87,7 @@ func (p *Patch) create(now wire.Time) (Template, error) {
 func (p *Patch) SourceOf(path string) (compose.Source, error) {
 	f := form.At(path)
 	t := Template{}
-	p.parts(f, &t)
+	p.applyParts(f, &t)
 	return t.Source(), f.Fault()
 }
 

@@ -33,36 +33,45 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, template *id.ID,
 	if err != nil {
 		return nil, err
 	}
+
 	parsed, err := compose.Parse(source)
 	if err != nil {
 		return nil, Fault(err)
 	}
+
 	sender, err := senderOf(ctx, tx, mailbox)
 	if err != nil {
 		return nil, err
 	}
+
 	stored, err := Collect(ctx, tx, contact, sender, s.PublicURL+UnsubscribePath+previewToken)
 	if err != nil {
-		return nil, unknown(err, "contact")
+		return nil, unknownRecord(err, "contact")
 	}
+
 	values, err := Thaw(stored)
 	if err != nil {
 		return nil, err
 	}
-	known, err := audience(ctx, tx, parsed.Uses())
+
+	known, err := lintAudience(ctx, tx, parsed.Uses())
 	if err != nil {
 		return nil, err
 	}
+
 	out := &Preview{Links: []compose.Link{}}
 	mail, failed := parsed.Render(values, sender.SignatureHTML)
 	if failed != nil {
 		mail = nil
 	}
-	out.Lint = append(findings(failed), parsed.Lint(mail, known)...)
+	out.Lint = append(renderFindings(failed), parsed.Lint(mail, known)...)
 	if mail != nil {
-		out.Subject, out.HTML, out.Text = &mail.Subject, &mail.HTML, &mail.Text
+		out.Subject = &mail.Subject
+		out.HTML = &mail.HTML
+		out.Text = &mail.Text
 		out.Links = append(out.Links, mail.Links...)
 	}
+
 	return out, nil
 }
 
@@ -73,15 +82,15 @@ func Lint(ctx context.Context, tx *postgres.Tx, source compose.Source) ([]compos
 	if err != nil {
 		return nil, Fault(err)
 	}
-	known, err := audience(ctx, tx, parsed.Uses())
+	known, err := lintAudience(ctx, tx, parsed.Uses())
 	if err != nil {
 		return nil, err
 	}
 	return parsed.Lint(nil, known), nil
 }
 
-// findings returns the reason why a mail cannot be rendered, or nothing.
-func findings(err error) []compose.Finding {
+// renderFindings returns the reason why a mail cannot be rendered, or nothing.
+func renderFindings(err error) []compose.Finding {
 	if missing, ok := errors.AsType[*compose.MissingError](err); ok {
 		return []compose.Finding{{
 			Code: "merge_missing", Severity: "error", Pointer: missing.Pointer, Field: missing.Field,
@@ -90,7 +99,7 @@ func findings(err error) []compose.Finding {
 	}
 	if wrong, ok := errors.AsType[*compose.RenderError](err); ok {
 		return []compose.Finding{{
-			Code: "render_failed", Severity: "error", Pointer: wrong.Pointer, Message: sentence(wrong.Err.Error()),
+			Code: "render_failed", Severity: "error", Pointer: wrong.Pointer, Message: asSentence(wrong.Err.Error()),
 		}}
 	}
 	return []compose.Finding{}
@@ -113,8 +122,8 @@ func senderOf(ctx context.Context, tx *postgres.Tx, mailbox *id.ID) (s Sender, e
 	return s, nil
 }
 
-// quoted returns s as a JSON string.
-func quoted(s string) string {
+// quoteJSON returns s as a JSON string.
+func quoteJSON(s string) string {
 	b, _ := json.Marshal(s) //nolint:errchkjson // a string
 	return string(b)
 }

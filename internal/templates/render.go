@@ -47,17 +47,20 @@ func (s *Service) Render(ctx context.Context, tx *postgres.Tx, m *Mail) (*Render
 	if err != nil {
 		return nil, err
 	}
+
 	pair, err := orgkey.Of(ctx, tx, s.Box)
 	if err != nil {
 		return nil, err
 	}
+
 	link := Link{Org: tx.Org(), Contact: m.Contact, Email: m.Email}
 	out := &Rendered{
 		Source: source, UnsubscribeURL: s.PublicURL + UnsubscribePath + link.Token(pair.Org, Unsubscribe),
 	}
 	if out.Values, err = Collect(ctx, tx, m.Contact, m.Sender, out.UnsubscribeURL); err != nil {
-		return nil, unknown(err, "contact")
+		return nil, unknownRecord(err, "contact")
 	}
+
 	out.Rendered, err = Again(source, out.Values, m.Sender.SignatureHTML)
 	return out, err
 }
@@ -80,25 +83,29 @@ func sourceOf(ctx context.Context, tx *postgres.Tx, template *id.ID, given compo
 	if template == nil {
 		return given, nil
 	}
+
 	row, err := Get(ctx, tx, *template, false)
 	if err != nil {
-		return compose.Source{}, unknown(err, "template")
+		return compose.Source{}, unknownRecord(err, "template")
 	}
+
 	source := row.Value.Source()
 	if given.Subject != "" {
 		source.Subject = given.Subject
 	}
 	if given.HTML != "" || len(given.Blocks) > 0 {
-		source.HTML, source.Blocks = given.HTML, given.Blocks
+		source.HTML = given.HTML
+		source.Blocks = given.Blocks
 	}
 	if given.Text != "" {
 		source.Text = given.Text
 	}
+
 	return source, nil
 }
 
-// unknown converts a not_found fault to the validation fault of the member that names the record.
-func unknown(err error, kind string) error {
+// unknownRecord converts a not_found fault to the validation fault of the member that names the record.
+func unknownRecord(err error, kind string) error {
 	f, ok := errors.AsType[*fault.Fault](err)
 	if !ok || f.Code != fault.NotFound {
 		return err
@@ -110,17 +117,17 @@ func unknown(err error, kind string) error {
 // merge_missing names the merge field: #/contact/first_name.
 func Fault(err error) error {
 	if missing, ok := errors.AsType[*compose.MissingError](err); ok {
-		f := fault.Invalid(strings.ReplaceAll(missing.Field, ".", "/"), "merge_missing", sentence(missing.Error()))
+		f := fault.Invalid(strings.ReplaceAll(missing.Field, ".", "/"), "merge_missing", asSentence(missing.Error()))
 		f.Code = fault.MergeMissing
 		return f.Because(err)
 	}
 	if wrong, ok := errors.AsType[*compose.SourceError](err); ok {
 		pointer := strings.TrimPrefix(wrong.Pointer, "/")
-		return fault.Invalid(pointer, "invalid_template", sentence(wrong.Msg)).Because(err)
+		return fault.Invalid(pointer, "invalid_template", asSentence(wrong.Msg)).Because(err)
 	}
 	if wrong, ok := errors.AsType[*compose.RenderError](err); ok {
 		pointer := strings.TrimPrefix(wrong.Pointer, "/")
-		return fault.Invalid(pointer, "render_failed", sentence(wrong.Err.Error())).Because(err)
+		return fault.Invalid(pointer, "render_failed", asSentence(wrong.Err.Error())).Because(err)
 	}
 	return err
 }

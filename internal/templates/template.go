@@ -34,10 +34,10 @@ func (Template) Descriptions() map[string]string {
 
 // Source returns the parts of the mail.
 func (t *Template) Source() compose.Source {
-	return compose.Source{Subject: t.Subject, HTML: deref(t.HTML), Text: deref(t.Text), Blocks: t.Blocks}
+	return compose.Source{Subject: t.Subject, HTML: derefText(t.HTML), Text: derefText(t.Text), Blocks: t.Blocks}
 }
 
-func deref(s *string) string {
+func derefText(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -69,7 +69,7 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, 
 
 // Create creates a template from p. An invalid p is a validation fault.
 func Create(tx *postgres.Tx, p *Patch) (Row, error) {
-	t, err := p.create(wire.Now())
+	t, err := p.newTemplate(wire.Now())
 	if err != nil {
 		return Row{}, err
 	}
@@ -85,7 +85,7 @@ func Create(tx *postgres.Tx, p *Patch) (Row, error) {
 
 // Update applies p to the live template i; see record.Table.Update.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
-	ch, err := table.Update(ctx, tx, i, match, p.apply)
+	ch, err := table.Update(ctx, tx, i, match, p.applyTo)
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}

@@ -40,6 +40,7 @@ func Collect(ctx context.Context, tx *postgres.Tx, contact id.ID, s Sender, unsu
 	if err != nil {
 		return nil, err
 	}
+
 	f := frozen{
 		Sender: s.Name, UnsubscribeURL: unsubscribe,
 		PreferencesURL: strings.Replace(unsubscribe, UnsubscribePath, PreferencesPath, 1),
@@ -50,7 +51,7 @@ func Collect(ctx context.Context, tx *postgres.Tx, contact id.ID, s Sender, unsu
 	if f.Sender == "" {
 		f.Sender = f.Org
 	}
-	if f.Contact, err = object(&row.Contact, contactFields); err != nil {
+	if f.Contact, err = selectMembers(&row.Contact, contactFields); err != nil {
 		return nil, err
 	}
 	if row.CompanyID != nil {
@@ -61,7 +62,7 @@ func Collect(ctx context.Context, tx *postgres.Tx, contact id.ID, s Sender, unsu
 		if err != nil {
 			return nil, err
 		}
-		if f.Company, err = object(&company.Value, companyFields); err != nil {
+		if f.Company, err = selectMembers(&company.Value, companyFields); err != nil {
 			return nil, err
 		}
 	}
@@ -69,6 +70,7 @@ func Collect(ctx context.Context, tx *postgres.Tx, contact id.ID, s Sender, unsu
 	if err != nil {
 		return nil, fmt.Errorf("encode merge values: %w", err)
 	}
+
 	return b, nil
 }
 
@@ -86,27 +88,29 @@ func orgName(ctx context.Context, tx *postgres.Tx) (name string, err error) {
 	return name, nil
 }
 
-// object returns the members of v with the given names.
-func object(v any, names []string) (map[string]any, error) {
+// selectMembers returns the members of v with the given names.
+func selectMembers(v any, names []string) (map[string]any, error) {
 	all := map[string]any{}
 	b, err := json.Marshal(v)
 	if err == nil {
-		err = decode(b, &all)
+		err = decodeNumbers(b, &all)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encode merge values: %w", err)
 	}
+
 	out := make(map[string]any, len(names))
 	for _, name := range names {
 		if all[name] != nil {
 			out[name] = all[name]
 		}
 	}
+
 	return out, nil
 }
 
-// decode keeps the digits of numbers, so that values have the same text before and after they are stored.
-func decode(b []byte, v any) error {
+// decodeNumbers keeps the digits of numbers, so that values have the same text before and after they are stored.
+func decodeNumbers(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	return d.Decode(v)
@@ -115,7 +119,7 @@ func decode(b []byte, v any) error {
 // Thaw returns the values that Collect returned as JSON.
 func Thaw(stored json.RawMessage) (*compose.Values, error) {
 	var f frozen
-	if err := decode(stored, &f); err != nil {
+	if err := decodeNumbers(stored, &f); err != nil {
 		return nil, fmt.Errorf("decode merge values: %w", err)
 	}
 	return &compose.Values{

@@ -52,10 +52,12 @@ func (s *Service) Rights(ctx context.Context, which id.ID) (*Rights, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	now, err := s.plans.Of(ctx, which)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &Rights{
 		Plan: now.Plan, Status: now.Status, Version: now.Version, Features: map[string]Right{},
 		Grants: make([]Grant, len(grants)),
@@ -63,29 +65,36 @@ func (s *Service) Rights(ctx context.Context, which id.ID) (*Rights, error) {
 	for name, r := range now.Features {
 		out.Features[name] = Right{r.Value, r.Source}
 	}
+
 	for i, g := range grants {
 		out.Grants[i] = Grant{Feature: g.Feature, Value: g.Value, Source: g.Source, ExpiresAt: g.Expires}
 		if !g.ID.IsZero() {
 			out.Grants[i].ID = &g.ID
 		}
 	}
+
 	return out, nil
 }
 
-// change runs fn for an org and writes its result to the org's audit log.
-func (s *Service) change(ctx context.Context, by By, which id.ID,
+// changeRights runs fn for an org and writes its result to the org's audit log.
+func (s *Service) changeRights(ctx context.Context, by By, which id.ID,
 	fn func(context.Context, *postgres.Tx) (org.Entry, error),
 ) error {
 	return s.app.Tx(ctx, which, func(tx *postgres.Tx) error {
 		if _, err := org.Read(ctx, tx); err != nil {
 			return err
 		}
+
 		e, err := fn(ctx, tx)
 		if err != nil {
 			return err
 		}
-		e.Target, e.Detail["by"], e.Detail["reason"] = "feature", by.Actor, by.Reason
+
+		e.Target = "feature"
+		e.Detail["by"] = by.Actor
+		e.Detail["reason"] = by.Reason
 		org.Audit(ctx, tx, e)
+
 		return nil
 	})
 }
@@ -94,7 +103,7 @@ func (s *Service) change(ctx context.Context, by By, which id.ID,
 func (s *Service) Override(ctx context.Context, by By, which id.ID, feature string, value json.RawMessage,
 	until *time.Time,
 ) error {
-	return s.change(ctx, by, which, func(ctx context.Context, tx *postgres.Tx) (org.Entry, error) {
+	return s.changeRights(ctx, by, which, func(ctx context.Context, tx *postgres.Tx) (org.Entry, error) {
 		detail := map[string]any{"value": value}
 		if until != nil {
 			detail["expires_at"] = wire.At(*until)
@@ -106,7 +115,7 @@ func (s *Service) Override(ctx context.Context, by By, which id.ID, feature stri
 
 // EndOverride ends an override, or returns fault.NotFound.
 func (s *Service) EndOverride(ctx context.Context, by By, which id.ID, feature string) error {
-	return s.change(ctx, by, which, func(ctx context.Context, tx *postgres.Tx) (org.Entry, error) {
+	return s.changeRights(ctx, by, which, func(ctx context.Context, tx *postgres.Tx) (org.Entry, error) {
 		return org.Entry{Action: "plan.override_ended", ID: feature, Detail: map[string]any{}},
 			s.plans.Revoke(ctx, tx, feature)
 	})
@@ -117,13 +126,15 @@ func (s *Service) EndOverride(ctx context.Context, by By, which id.ID, feature s
 func (s *Service) Add(ctx context.Context, by By, which id.ID, feature string, amount int64, endless bool) (addon id.ID,
 	err error,
 ) {
-	err = s.change(ctx, by, which, func(ctx context.Context, tx *postgres.Tx) (org.Entry, error) {
+	err = s.changeRights(ctx, by, which, func(ctx context.Context, tx *postgres.Tx) (org.Entry, error) {
 		more := amount
 		if endless {
 			more = plans.Unlimited
 		}
+
 		var err error
 		addon, err = s.plans.Extend(ctx, tx, feature, more)
+
 		return org.Entry{
 			Action: "plan.addon_added", ID: addon.String(),
 			Detail: map[string]any{"feature": feature, "amount": amount, "endless": endless},
@@ -134,7 +145,7 @@ func (s *Service) Add(ctx context.Context, by By, which id.ID, feature string, a
 
 // EndAddOn takes an add-on back, or returns fault.NotFound.
 func (s *Service) EndAddOn(ctx context.Context, by By, which, addon id.ID) error {
-	return s.change(ctx, by, which, func(ctx context.Context, tx *postgres.Tx) (org.Entry, error) {
+	return s.changeRights(ctx, by, which, func(ctx context.Context, tx *postgres.Tx) (org.Entry, error) {
 		return org.Entry{Action: "plan.addon_ended", ID: addon.String(), Detail: map[string]any{}},
 			s.plans.Reduce(ctx, tx, addon)
 	})
@@ -159,10 +170,12 @@ func (s *Service) Usage(ctx context.Context, which id.ID) (*Usage, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	now, err := s.plans.Of(ctx, which)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &Usage{Features: map[string]Use{}, Jobs: d.Jobs}
 	use := func(feature string, used int64) {
 		out.Features[feature] = Use{Used: used, Limit: now.Features[feature].Value}
@@ -170,6 +183,7 @@ func (s *Service) Usage(ctx context.Context, which id.ID) (*Usage, error) {
 	for feature, used := range now.Used {
 		use(feature, used)
 	}
+
 	var feature string
 	var used int64
 	err = s.app.ReadTx(ctx, which, func(tx *postgres.Tx) error {
@@ -178,14 +192,17 @@ func (s *Service) Usage(ctx context.Context, which id.ID) (*Usage, error) {
 		if err != nil {
 			return err
 		}
+
 		_, err = pgx.ForEachRow(rows, []any{&feature, &used}, func() error {
 			use(feature, used)
 			return nil
 		})
+
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("count usage: %w", err)
 	}
+
 	return out, nil
 }

@@ -19,22 +19,25 @@ const (
 
 // Suspend suspends an org and returns it. Suspending a suspended one changes nothing. It requires a reason.
 func (s *Service) Suspend(ctx context.Context, by By, which id.ID) (*Detail, error) {
-	if err := by.check(); err != nil {
+	if err := by.checkReason(); err != nil {
 		return nil, err
 	}
+
 	err := s.system.Tx(ctx, which, func(tx *postgres.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE org SET suspended_at = now(), suspended_reason = $2
 			WHERE id = $1 AND suspended_at IS NULL`, which, by.Reason)
 		if err != nil || n == 0 {
 			return err
 		}
+
 		queue.HoldOrg(tx, which)
-		note(ctx, tx, by, suspended, suspend)
+		logAction(ctx, tx, by, suspended, suspend)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("suspend org: %w", err)
 	}
+
 	return s.Show(ctx, which)
 }
 
@@ -44,6 +47,7 @@ func (s *Service) Resume(ctx context.Context, by By, which id.ID) (*Detail, erro
 	if err != nil || d.SuspendedAt == nil {
 		return d, err
 	}
+
 	// The emails first: until the hold ends, none of their jobs finds one too late.
 	err = s.app.Tx(ctx, which, func(tx *postgres.Tx) error {
 		emails.ExcuseSince(tx, d.SuspendedAt.Time)
@@ -52,24 +56,27 @@ func (s *Service) Resume(ctx context.Context, by By, which id.ID) (*Detail, erro
 	if err != nil {
 		return nil, fmt.Errorf("resume org: %w", err)
 	}
+
 	err = s.system.Tx(ctx, which, func(tx *postgres.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE org SET suspended_at = NULL, suspended_reason = ''
 			WHERE id = $1 AND suspended_at IS NOT NULL`, which)
 		if err != nil || n == 0 {
 			return err
 		}
+
 		queue.ReleaseOrg(tx, which)
-		note(ctx, tx, by, resumed, resume)
+		logAction(ctx, tx, by, resumed, resume)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("resume org: %w", err)
 	}
+
 	return s.Show(ctx, which)
 }
 
-// note writes an action to the log of tx's org and to that of the operators.
-func note(ctx context.Context, tx *postgres.Tx, by By, action, act string) {
+// logAction writes an action to the log of tx's org and to that of the operators.
+func logAction(ctx context.Context, tx *postgres.Tx, by By, action, act string) {
 	org.Audit(ctx, tx, org.Entry{
 		Action: action, Target: "organization", ID: tx.Org().String(),
 		Detail: map[string]any{"by": by.Actor, "reason": by.Reason},

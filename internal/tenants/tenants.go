@@ -29,8 +29,8 @@ func New(app, system *postgres.DB, c *plans.Catalogue) *Service {
 // By is the operator who acts, and the reason, for the logs.
 type By struct{ Actor, Reason string }
 
-// check returns a fault if there is no reason.
-func (b By) check() error {
+// checkReason returns a fault if there is no reason.
+func (b By) checkReason() error {
 	if strings.TrimSpace(b.Reason) == "" {
 		return fault.Invalid("reason", "required", "A reason is required.")
 	}
@@ -79,12 +79,15 @@ func (s *Service) List(ctx context.Context, f Filter, before *id.ID, limit int) 
 		if err != nil {
 			return err
 		}
+
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Org])
+
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list orgs: %w", err)
 	}
+
 	return all, nil
 }
 
@@ -116,6 +119,7 @@ func (s *Service) Show(ctx context.Context, org id.ID) (*Detail, error) {
 		if d.Org, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Org]); err != nil {
 			return err
 		}
+
 		return tx.QueryRow(ctx, `SELECT
 			(SELECT coalesce(array_agg(u.email ORDER BY u.email), '{}')
 				FROM member m JOIN app_user u ON u.id = m.user_id
@@ -132,5 +136,6 @@ func (s *Service) Show(ctx context.Context, org id.ID) (*Detail, error) {
 	if err != nil {
 		return nil, fmt.Errorf("show org: %w", err)
 	}
+
 	return &d, nil
 }

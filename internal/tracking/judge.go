@@ -25,13 +25,14 @@ const (
 // Hits far in the future, of a process whose clock is ahead of Postgres's, do not wait for their time. It returns the
 // contacts who have followed a link.
 func Judge(ctx context.Context, tx *postgres.Tx) (clicked []id.ID, err error) {
-	due, err := hits(ctx, tx, `SELECT `+hitColumns+`
+	due, err := readHits(ctx, tx, `SELECT `+hitColumns+`
 		WHERE h.org_id = $1 AND NOT h.judged AND (h.at < now() - make_interval(secs => $2)
 			OR h.at > now() + make_interval(secs => $4)) ORDER BY h.at LIMIT $3
 		FOR UPDATE OF h SKIP LOCKED`, hold.Seconds(), load, keep.Seconds())
 	if err != nil {
 		return nil, err
 	}
+
 	var of, ids []id.ID
 	for i := range due {
 		ids = append(ids, due[i].id)
@@ -39,14 +40,17 @@ func Judge(ctx context.Context, tx *postgres.Tx) (clicked []id.ID, err error) {
 			of = append(of, due[i].email)
 		}
 	}
-	around, err := neighbours(ctx, tx, of)
+
+	around, err := readNeighbours(ctx, tx, of)
 	if err != nil {
 		return nil, err
 	}
+
 	mails, err := emails.Find(ctx, tx, of)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, m := range mails {
 		found, err := judgeEmail(ctx, tx, &m, due, around[m.ID])
 		if err != nil {
@@ -56,15 +60,16 @@ func Judge(ctx context.Context, tx *postgres.Tx) (clicked []id.ID, err error) {
 			clicked = append(clicked, *c)
 		}
 	}
+
 	tx.Queue(`UPDATE email_hit SET judged = true WHERE org_id = $1 AND id = ANY ($2)`, tx.Org(), ids)
 	tx.Queue(`DELETE FROM email_hit WHERE org_id = $1 AND judged AND at < now() - make_interval(secs => $2)`, tx.Org(),
 		keep.Seconds())
 	return clicked, nil
 }
 
-// neighbours returns the hits of emails that matter for verdicts, by email.
-func neighbours(ctx context.Context, tx *postgres.Tx, of []id.ID) (map[id.ID][]hit, error) {
-	all, err := hits(ctx, tx, `SELECT `+hitColumns+`
+// readNeighbours returns the hits of emails that matter for verdicts, by email.
+func readNeighbours(ctx context.Context, tx *postgres.Tx, of []id.ID) (map[id.ID][]hit, error) {
+	all, err := readHits(ctx, tx, `SELECT `+hitColumns+`
 		WHERE h.org_id = $1 AND h.email_id = ANY ($2) ORDER BY h.email_id, h.at LIMIT $3`, of, 20*load)
 	if err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func neighbours(ctx context.Context, tx *postgres.Tx, of []id.ID) (map[id.ID][]h
 const hitColumns = `h.id, h.email_id, h.link, h.at, h.signs, h.net, h.judged, l.url FROM email_hit h
 	LEFT JOIN email_link l ON l.org_id = h.org_id AND l.email_id = h.email_id AND l.n = h.link`
 
-func hits(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]hit, error) {
+func readHits(ctx context.Context, tx *postgres.Tx, sql string, args ...any) ([]hit, error) {
 	rows, err := tx.Query(ctx, sql, append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read hits: %w", err)
@@ -100,25 +105,27 @@ func judgeEmail(ctx context.Context, tx *postgres.Tx, m *emails.Row, due, around
 	room := most - m.Facts.Opens - m.Facts.MachineOpens - m.Facts.Clicks - m.Facts.MachineClicks
 	for i := range due {
 		h := &due[i]
-		if h.email != m.ID || room <= 0 || h.repeats(around) || m.MarkedAt == nil {
+		if h.email != m.ID || room <= 0 || h.isRepeat(around) || m.MarkedAt == nil {
 			continue
 		}
 		room--
-		found := h.judge(around, &m.MarkedAt.Time)
-		count(&f, h.link, found != 0)
-		if err := record(ctx, tx, m, h, found); err != nil {
+		found := h.machineSigns(around, &m.MarkedAt.Time)
+		countHit(&f, h.link, found != 0)
+		if err := recordHit(ctx, tx, m, h, found); err != nil {
 			return f, err
 		}
 	}
+
 	emails.AddFacts(tx, m.ID, &f)
 	if f.Clicks == 0 || m.EnrolmentID == nil {
 		return f, nil
 	}
+
 	return f, states.Noticed(ctx, tx, *m.EnrolmentID)
 }
 
-// count adds a hit to the figures of an email.
-func count(f *emails.Facts, link int16, machine bool) {
+// countHit adds a hit to the figures of an email.
+func countHit(f *emails.Facts, link int16, machine bool) {
 	switch {
 	case link == links.Pixel && machine:
 		f.MachineOpens++
@@ -131,9 +138,10 @@ func count(f *emails.Facts, link int16, machine bool) {
 	}
 }
 
-// record writes the fact and the event of a hit.
-func record(ctx context.Context, tx *postgres.Tx, m *emails.Row, h *hit, found signs) error {
-	kind, link := "opened", (*int16)(nil)
+// recordHit writes the fact and the event of a hit.
+func recordHit(ctx context.Context, tx *postgres.Tx, m *emails.Row, h *hit, found signs) error {
+	kind := "opened"
+	link := (*int16)(nil)
 	if h.link != links.Pixel {
 		kind, link = "clicked", &h.link
 	}
@@ -142,13 +150,15 @@ func record(ctx context.Context, tx *postgres.Tx, m *emails.Row, h *hit, found s
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`, tx.Org(), h.id, m.ID, m.ContactID, kind,
 		link, found != 0, why, h.at)
 	e := m.Event()
-	e.Machine, e.Why = found != 0, why
+	e.Machine = found != 0
+	e.Why = why
 	if h.link == links.Pixel {
 		return events.Announce(ctx, tx, events.EmailOpened{Email: e})
 	}
 	if h.url == nil {
 		return nil // of the link that people do not see, or of a mail that was erased
 	}
+
 	e.URL = h.url
 	return events.Announce(ctx, tx, events.EmailClicked{Email: e})
 }

@@ -20,21 +20,21 @@ var programs = []string{
 }
 
 // proxyNetworks are networks of picture proxies: Apple's own, and Google's of which its SPF record (_netblocks) tells.
-var proxyNetworks = prefixes(
+var proxyNetworks = parsePrefixes(
 	"17.0.0.0/8",
 	"64.233.160.0/19", "66.102.0.0/20", "66.249.80.0/20", "72.14.192.0/18", "74.125.0.0/16", "209.85.128.0/17",
 )
 
 // scannerNetworks are networks that mail filters work from, as the SPF records of their vendors tell: Microsoft
 // (spf.protection.outlook.com), Proofpoint, Mimecast and Barracuda.
-var scannerNetworks = prefixes(
+var scannerNetworks = parsePrefixes(
 	"40.92.0.0/15", "40.107.0.0/16", "52.100.0.0/15", "52.102.0.0/16", "52.103.0.0/17", "104.47.0.0/17",
 	"67.231.144.0/20", "148.163.128.0/19", "185.132.180.0/22", "208.84.64.0/22", "205.220.160.0/19",
 	"91.220.42.0/24", "146.101.78.0/24", "185.58.84.0/22", "195.130.217.0/24", "205.139.110.0/23", "207.211.30.0/23",
 	"64.235.144.0/20", "209.222.80.0/21",
 )
 
-func prefixes(all ...string) []netip.Prefix {
+func parsePrefixes(all ...string) []netip.Prefix {
 	out := make([]netip.Prefix, len(all))
 	for i, p := range all {
 		out[i] = netip.MustParsePrefix(p)

@@ -47,32 +47,32 @@ type arrival struct {
 func NewRecorder(app, system *postgres.DB, box *secret.Sealer) *Recorder {
 	r := &Recorder{app: app, system: system, keys: orgkey.NewCache(app, box)}
 	r.targets.Half = knownURLs
-	r.hits = batch.New(batch.Options[*arrival]{Send: r.store, Timeout: patience, Most: hitsLoad, Queued: hitsRoom})
+	r.hits = batch.New(batch.Options[*arrival]{Send: r.insertHits, Timeout: patience, Most: hitsLoad, Queued: hitsRoom})
 	return r
 }
 
 // Open records that a pixel was loaded. Its error is nil for an unknown token.
 func (r *Recorder) Open(ctx context.Context, token string, v *Visit) error {
-	ref, key, err := r.known(ctx, token)
+	ref, key, err := r.resolveToken(ctx, token)
 	if err != nil || key.IsZero() || ref.Link != links.Pixel {
 		return err
 	}
-	return r.add(ctx, ref, key, v)
+	return r.addHit(ctx, ref, key, v)
 }
 
 // Click records that a link was followed, and returns its target: "" if there is none. Once the target is known, a hit
 // that cannot be stored is no error.
 func (r *Recorder) Click(ctx context.Context, token string, v *Visit) (target string, err error) {
-	ref, key, err := r.known(ctx, token)
+	ref, key, err := r.resolveToken(ctx, token)
 	if err != nil || key.IsZero() || ref.Link < links.Trap {
 		return "", err
 	}
 	if ref.Link > links.Trap {
-		if target, err = r.target(ctx, ref); err != nil || target == "" {
+		if target, err = r.linkTarget(ctx, ref); err != nil || target == "" {
 			return "", err
 		}
 	}
-	err = r.add(ctx, ref, key, v)
+	err = r.addHit(ctx, ref, key, v)
 	if target != "" {
 		return target, nil
 	}
@@ -82,12 +82,12 @@ func (r *Recorder) Click(ctx context.Context, token string, v *Visit) (target st
 // Issued reports whether token was issued for a pixel or a link of an email. It knows the keys of the orgs with recent
 // requests without the database.
 func (r *Recorder) Issued(ctx context.Context, token string) (bool, error) {
-	_, key, err := r.known(ctx, token)
+	_, key, err := r.resolveToken(ctx, token)
 	return !key.IsZero(), err
 }
 
-// known returns what a token names and the key of its org, which is zero for an unknown token.
-func (r *Recorder) known(ctx context.Context, token string) (links.Ref, orgkey.Key, error) {
+// resolveToken returns what a token names and the key of its org, which is zero for an unknown token.
+func (r *Recorder) resolveToken(ctx context.Context, token string) (links.Ref, orgkey.Key, error) {
 	ref, ok := links.Parse(token)
 	if !ok {
 		return ref, orgkey.Key{}, nil
@@ -96,7 +96,7 @@ func (r *Recorder) known(ctx context.Context, token string) (links.Ref, orgkey.K
 	defer cancel()
 	key, err := r.keys.Find(ctx, ref.Org)
 	if err != nil || key.IsZero() {
-		return ref, orgkey.Key{}, unavailable(err)
+		return ref, orgkey.Key{}, unavailableFault(err)
 	}
 	if !ref.Issued(key, token) {
 		return ref, orgkey.Key{}, nil
@@ -104,11 +104,12 @@ func (r *Recorder) known(ctx context.Context, token string) (links.Ref, orgkey.K
 	return ref, key, nil
 }
 
-// target returns the target of a link, or "" if the org does not keep it any more.
-func (r *Recorder) target(ctx context.Context, of links.Ref) (target string, err error) {
+// linkTarget returns the target of a link, or "" if the org does not keep it any more.
+func (r *Recorder) linkTarget(ctx context.Context, of links.Ref) (target string, err error) {
 	if target, ok := r.targets.Get(of); ok {
 		return target, nil
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = r.app.BatchedGet(ctx, of.Org, `SELECT url FROM email_link WHERE org_id = $1 AND email_id = $2 AND n = $3`,
@@ -117,28 +118,35 @@ func (r *Recorder) target(ctx context.Context, of links.Ref) (target string, err
 		return "", nil
 	}
 	if err != nil {
-		return "", unavailable(fmt.Errorf("read link: %w", err))
+		return "", unavailableFault(fmt.Errorf("read link: %w", err))
 	}
+
 	r.targets.Put(of, target)
 	return target, nil
 }
 
-func (r *Recorder) add(ctx context.Context, to links.Ref, key orgkey.Key, v *Visit) error {
-	return unavailable(r.hits.Do(ctx, &arrival{
-		Ref: to, id: id.New(), at: time.Now(), signs: v.signs(to.Link),
-		net: key.Hash("tracking.network", v.network())[:8],
+func (r *Recorder) addHit(ctx context.Context, to links.Ref, key orgkey.Key, v *Visit) error {
+	return unavailableFault(r.hits.Do(ctx, &arrival{
+		Ref: to, id: id.New(), at: time.Now(), signs: v.requestSigns(to.Link),
+		net: key.Hash("tracking.network", v.networkKey())[:8],
 	}))
 }
 
-// store inserts hits of many orgs.
-func (r *Recorder) store(ctx context.Context, all []*arrival) error {
+// insertHits inserts hits of many orgs.
+func (r *Recorder) insertHits(ctx context.Context, all []*arrival) error {
 	n := len(all)
-	orgs, ids, emails := make([]id.ID, n), make([]id.ID, n), make([]id.ID, n)
-	numbers, at, seen, nets := make([]int16, n), make([]time.Time, n), make([]int32, n), make([][]byte, n)
+	orgs := make([]id.ID, n)
+	ids := make([]id.ID, n)
+	emails := make([]id.ID, n)
+	numbers := make([]int16, n)
+	at := make([]time.Time, n)
+	seen := make([]int32, n)
+	nets := make([][]byte, n)
 	for i, a := range all {
 		orgs[i], ids[i], emails[i], numbers[i], at[i], seen[i], nets[i] = a.Org, a.id, a.Email, a.Link, a.at,
 			int32(a.signs), a.net
 	}
+
 	err := r.system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`INSERT INTO email_hit (org_id, id, email_id, link, at, signs, net)
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::int[],
@@ -148,11 +156,12 @@ func (r *Recorder) store(ctx context.Context, all []*arrival) error {
 	if err != nil {
 		return fmt.Errorf("store hits: %w", err)
 	}
+
 	return nil
 }
 
-// unavailable returns the fault of a request that waits for the database, or nil.
-func unavailable(err error) error {
+// unavailableFault returns the fault of a request that waits for the database, or nil.
+func unavailableFault(err error) error {
 	if err == nil {
 		return nil
 	}

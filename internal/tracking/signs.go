@@ -53,8 +53,8 @@ type Visit struct {
 	IP    netip.Addr
 }
 
-// signs returns what the request itself shows. Pictures are loaded by proxies; links are not.
-func (v *Visit) signs(link int16) (s signs) {
+// requestSigns returns what the request itself shows. Pictures are loaded by proxies; links are not.
+func (v *Visit) requestSigns(link int16) (s signs) {
 	if v.Head {
 		s |= signHead
 	}
@@ -62,17 +62,19 @@ func (v *Visit) signs(link int16) (s signs) {
 	if isProgram(agent) {
 		s |= signAgent
 	}
-	if link == links.Pixel && (agent == appleAgent || containsAny(agent, proxyAgents) || within(v.IP, proxyNetworks)) {
+	isProxy := agent == appleAgent || containsAny(agent, proxyAgents) || isWithin(v.IP, proxyNetworks)
+	if link == links.Pixel && isProxy {
 		s |= signProxy
 	}
-	if within(v.IP, scannerNetworks) {
+	if isWithin(v.IP, scannerNetworks) {
 		s |= signScanner
 	}
+
 	return s
 }
 
-// network returns what counts as one network: a /24 of IPv4, a /48 of IPv6.
-func (v *Visit) network() string {
+// networkKey returns what counts as one network: a /24 of IPv4, a /48 of IPv6.
+func (v *Visit) networkKey() string {
 	bits := 24
 	if v.IP.Is6() {
 		bits = 48
@@ -97,7 +99,7 @@ func containsAny(s string, parts []string) bool {
 	return false
 }
 
-func within(ip netip.Addr, networks []netip.Prefix) bool {
+func isWithin(ip netip.Addr, networks []netip.Prefix) bool {
 	for _, n := range networks {
 		if n.Contains(ip) {
 			return true

@@ -30,9 +30,9 @@ type hit struct {
 	url    *string // target of the link; nil: none
 }
 
-// judge returns the signs of a machine in h. around has the hits of the same email, h among them; marked is when the
-// email was transmitted.
-func (h *hit) judge(around []hit, marked *time.Time) signs {
+// machineSigns returns the signs of a machine in h. around has the hits of the same email, h among them; marked is when
+// the email was transmitted.
+func (h *hit) machineSigns(around []hit, marked *time.Time) signs {
 	s := h.signs
 	// A hit that precedes the mark by more was stamped by a clock that differs from Postgres's, so it says nothing.
 	if marked != nil && h.at.Sub(*marked).Abs() < tooSoon {
@@ -51,15 +51,17 @@ func (h *hit) judge(around []hit, marked *time.Time) signs {
 			s |= signTwoNets
 		}
 	}
+
 	if h.link > links.Trap && len(followedLinks) >= burstOf {
 		s |= signManyURLs
 	}
+
 	return s
 }
 
-// repeats reports whether h repeats an earlier hit of the same network, as a person does who opens a mail again and
+// isRepeat reports whether h repeats an earlier hit of the same network, as a person does who opens a mail again and
 // again. Such hits are not counted.
-func (h *hit) repeats(around []hit) bool {
+func (h *hit) isRepeat(around []hit) bool {
 	for i := range around {
 		o := &around[i]
 		if o.link == h.link && bytes.Equal(o.net, h.net) && o.id != h.id && h.at.Sub(o.at) < keep &&

@@ -14,57 +14,130 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sheet"
 )
 
-// refusedRows is the number of refused rows per read.
-const refusedRows = 500
+// rowsPerRead is the number of refused rows or warnings per read.
+const rowsPerRead = 500
 
-// Refused returns a function that reads an import's refused rows as CSV: row, code, detail and the columns as sent. It
-// reads in chunks, each in its own transaction, and ends with io.EOF. A row with too many or too few cells has as many
-// as there are columns.
-func (t Tables) Refused(db *postgres.DB, org, file id.ID, columns []string) func(context.Context) ([]byte, error) {
-	after, begun := 0, false
-	return func(ctx context.Context) ([]byte, error) {
-		var out bytes.Buffer
-		w := sheet.NewWriter(&out)
-		if !begun {
-			begun = true
-			_ = w.Write(append([]string{"row", "code", "detail"}, columns...)) // writes to a buffer never fail
-		}
-		n := 0
-		err := db.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+// refusal is a row that an import has refused.
+type refusal struct {
+	row          int
+	code, detail string
+	record       []byte
+}
+
+// Refusals collects the refused rows of a step.
+type Refusals struct{ all []refusal }
+
+// Add adds a row.
+func (f *Refusals) Add(r *sheet.Record, code, detail, delimiter string) {
+	if delimiter == "" {
+		delimiter = "," // of the text that FormerRecords makes
+	}
+	f.all = append(f.all, refusal{r.Row, code, detail, sheet.AppendRecord(nil, r, delimiter)})
+}
+
+// Len returns the number of rows.
+func (f *Refusals) Len() int { return len(f.all) }
+
+// QueueRefusals queues the insert of refused rows.
+func (t Tables) QueueRefusals(tx *postgres.Tx, file id.ID, f *Refusals) {
+	if len(f.all) == 0 {
+		return
+	}
+
+	rows, codes := make([]int, len(f.all)), make([]string, len(f.all))
+	details, records := make([]string, len(f.all)), make([][]byte, len(f.all))
+	for i, r := range f.all {
+		rows[i] = r.row
+		codes[i] = r.code
+		details[i] = r.detail
+		records[i] = r.record
+	}
+
+	tx.Queue(`INSERT INTO `+string(t)+`_error (org_id, import_id, row, code, detail, cells)
+		SELECT $1, $2, u.row, u.code, u.detail, u.cells
+		FROM unnest($3::int[], $4::text[], $5::text[], $6::bytea[]) AS u (row, code, detail, cells)`,
+		tx.Org(), file, rows, codes, details, records)
+}
+
+// Refused returns a function that reads an import's refused rows as CSV in UTF-8: the columns row, code and detail, and
+// behind them the line as it was sent, with the delimiter of the source. columns are the names of the columns. It reads
+// in chunks, each in its own transaction, and ends with io.EOF.
+func (t Tables) Refused(db *postgres.DB, org, file id.ID, s Source, columns []string) func(context.Context) (
+	[]byte, error,
+) {
+	delimiter, header := s.Delimiter, s.HeaderText
+	if delimiter == "" {
+		delimiter, header = ",", sheet.Line(columns, ",")
+	}
+
+	line := func(out *bytes.Buffer, text string, first ...string) {
+		out.WriteString(sheet.Line(first, delimiter))
+		out.WriteString(delimiter)
+		out.WriteString(text)
+		out.WriteByte('\n')
+	}
+
+	return t.chunks(db, org, func(out *bytes.Buffer) { line(out, header, sheet.RefusedColumns...) },
+		func(ctx context.Context, tx *postgres.Tx, after int, out *bytes.Buffer) (int, error) {
 			rows, err := tx.Query(ctx, `SELECT row, code, detail, cells FROM `+string(t)+`_error
-				WHERE org_id = $1 AND import_id = $2 AND row > $3 ORDER BY row LIMIT $4`, org, file, after, refusedRows)
+				WHERE org_id = $1 AND import_id = $2 AND row > $3 ORDER BY row LIMIT $4`, org, file, after, rowsPerRead)
 			if err != nil {
-				return err
+				return 0, err
 			}
+
 			var (
 				row          int
 				code, detail string
-				cells        []byte
+				record       []byte
 			)
-			_, err = pgx.ForEachRow(rows, []any{&row, &code, &detail, &cells}, func() error {
-				n++
+			_, err = pgx.ForEachRow(rows, []any{&row, &code, &detail, &record}, func() error {
 				after = row
-				sent, err := sheet.Records(cells)
-				if err != nil || len(sent) != 1 {
+				sent, err := storedRecord(record, delimiter, row)
+				if err != nil {
 					return fmt.Errorf("row %d: %w", row, err)
 				}
-				line := make([]string, 3, 3+len(columns))
-				line[0], line[1], line[2] = strconv.Itoa(row), code, detail
-				for c := range columns {
-					cell := ""
-					if c < len(sent[0].Cells) {
-						cell = sheet.Text(sent[0].Cells[c])
-					}
-					line = append(line, cell)
-				}
-				return w.Write(line)
+				line(out, sent, strconv.Itoa(row), code, sheet.Cell(detail))
+				return nil
 			})
+
+			return after, err
+		})
+}
+
+// storedRecord returns the text of a refused row that is stored in the present or in the former form.
+func storedRecord(b []byte, delimiter string, row int) (string, error) {
+	if all, err := sheet.Records(b, delimiter); err == nil && len(all) == 1 && all[0].Row == row {
+		return all[0].Text, nil
+	}
+	all, err := sheet.FormerRecords(b, row)
+	if err != nil || len(all) != 1 {
+		return "", fmt.Errorf("decode: %w", err)
+	}
+	return all[0].Text, nil
+}
+
+// chunks returns a function that reads a file in chunks, each in its own transaction, and ends with io.EOF. begin
+// writes the header, and read writes what follows the row after, and returns the last row.
+func (t Tables) chunks(db *postgres.DB, org id.ID, begin func(*bytes.Buffer),
+	read func(ctx context.Context, tx *postgres.Tx, after int, out *bytes.Buffer) (int, error),
+) func(context.Context) ([]byte, error) {
+	after := 0
+	begun := false
+
+	return func(ctx context.Context) ([]byte, error) {
+		var out bytes.Buffer
+		if !begun {
+			begun = true
+			begin(&out)
+		}
+		err := db.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
+			after, err = read(ctx, tx, after, &out)
 			return err
 		})
-		_ = w.Flush() // writes to a buffer never fail
-		if err == nil && n == 0 && out.Len() == 0 {
+		if err == nil && out.Len() == 0 {
 			err = io.EOF
 		}
+
 		return out.Bytes(), err
 	}
 }

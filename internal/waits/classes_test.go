@@ -88,6 +88,10 @@ var classes = map[string]string{
 	"message.read_at":                   record,
 	"oauth_state.expires_at":            expiry,
 	"org.writes_until":                  planned,
+	"outreach_count.marked_at":          record, // of emails
+	"outreach_count.unmarked_at":        record,
+	"outreach_delta.marked_at":          record,
+	"outreach_delta.unmarked_at":        record,
 	"overview_state.counted_at":         wait,
 	"overview_state.due_at":             wait,
 	"overview_state.late_at":            wait,

@@ -32,11 +32,11 @@ type Outcome struct {
 	Answer  outbound.Answer
 }
 
-// spends reports whether the attempt counts toward the delivery's attempts.
-func (o *Outcome) spends() bool { return !o.Probe || o.Status == Delivered || o.Gone }
+// countsAsAttempt reports whether the attempt counts toward the delivery's attempts.
+func (o *Outcome) countsAsAttempt() bool { return !o.Probe || o.Status == Delivered || o.Gone }
 
-// sent returns the header as JSON.
-func (o *Outcome) sent() ([]byte, error) {
+// headerJSON returns the header as JSON.
+func (o *Outcome) headerJSON() ([]byte, error) {
 	header := make(map[string]string, len(o.Header))
 	for k := range o.Header {
 		header[k] = o.Header.Get(k)
@@ -75,7 +75,7 @@ WHERE org_id = $1 AND id = $2`
 func (s *Service) Record(ctx context.Context, tx *postgres.Tx, p *DeliveryRequest, o Outcome) (disabled bool,
 	err error,
 ) {
-	if err := log(tx, p, &o); err != nil {
+	if err := queueAttempt(tx, p, &o); err != nil {
 		return false, err
 	}
 	switch {
@@ -83,7 +83,7 @@ func (s *Service) Record(ctx context.Context, tx *postgres.Tx, p *DeliveryReques
 		s.recordSuccess(tx, p)
 		return false, nil
 	case o.Gone:
-		disabled, err = s.disable(ctx, tx, p.Endpoint, p.URL, "gone")
+		disabled, err = s.disableEndpoint(ctx, tx, p.Endpoint, p.URL, "gone")
 		return disabled, err
 	case p.Test():
 		return false, nil // tests do not affect the endpoint's health
@@ -91,9 +91,9 @@ func (s *Service) Record(ctx context.Context, tx *postgres.Tx, p *DeliveryReques
 	return false, s.recordFailure(ctx, tx, p, &o)
 }
 
-// log writes the attempt and the delivery's new status.
-func log(tx *postgres.Tx, p *DeliveryRequest, o *Outcome) error {
-	sent, err := o.sent()
+// queueAttempt writes the attempt and the delivery's new status.
+func queueAttempt(tx *postgres.Tx, p *DeliveryRequest, o *Outcome) error {
+	sent, err := o.headerJSON()
 	if err != nil {
 		return err
 	}
@@ -109,16 +109,16 @@ func log(tx *postgres.Tx, p *DeliveryRequest, o *Outcome) error {
 	if o.Probe {
 		trigger = ByProbe
 	}
-	if o.spends() {
+	if o.countsAsAttempt() {
 		tries++
 	}
-	tx.Queue(byDay)
+	tx.Queue(postgres.PlanByDay)
 	if p.Lost > 0 {
 		tx.Queue(lostSQL, tx.Org(), wire.At(o.Started.Add(-time.Millisecond)), p.Delivery, p.Tries+1, p.Trigger,
 			lostText, p.Lost, id.Floor(p.Delivery.Time().Add(-eventSlack)))
 	}
 	tx.Queue(attemptSQL, tx.Org(), id.New(), p.Delivery, p.Tries+1, trigger, sent, code, answer, o.Answer.Cut,
-		location(o.Answer),
+		redirectOf(o.Answer),
 		o.Class, o.Error, t.DNS.Microseconds(), t.Connect.Microseconds(), t.TLS.Microseconds(),
 		t.FirstByte.Microseconds(), t.Total.Microseconds(),
 		o.Answer.RemoteAddr, wire.At(o.Started))
@@ -129,7 +129,7 @@ func log(tx *postgres.Tx, p *DeliveryRequest, o *Outcome) error {
 // recordSuccess updates the endpoint's health after a success.
 func (s *Service) recordSuccess(tx *postgres.Tx, p *DeliveryRequest) {
 	if p.Held {
-		s.renew(tx, p.Endpoint)
+		s.resetHealth(tx, p.Endpoint)
 		return
 	}
 	tx.Queue(relieveSQL, tx.Org(), []id.ID{p.Endpoint})
@@ -154,17 +154,18 @@ func (s *Service) recordFailure(ctx context.Context, tx *postgres.Tx, p *Deliver
 
 // Discard marks an unfinished delivery as discarded.
 func (s *Service) Discard(tx *postgres.Tx, delivery id.ID) {
+	tx.Queue(postgres.PlanByDay)
 	tx.Queue(`
 		UPDATE webhook_delivery SET status = 'discarded', next_attempt_at = NULL, updated_at = $3
 		WHERE org_id = $1 AND id = $2 AND status IN ('pending', 'failed')`, tx.Org(), delivery, wire.Now())
 }
 
-// disable disables an endpoint on the platform's behalf if it is enabled and still has that URL, and announces
+// disableEndpoint disables an endpoint on the platform's behalf if it is enabled and still has that URL, and announces
 // webhook.disabled to the org's other endpoints. The endpoint's pending deliveries are discarded when they are due.
-func (s *Service) disable(ctx context.Context, tx *postgres.Tx, endpoint id.ID, url, reason string) (done bool,
+func (s *Service) disableEndpoint(ctx context.Context, tx *postgres.Tx, endpoint id.ID, url, reason string) (done bool,
 	err error,
 ) {
-	v, err := one(ctx, tx, `
+	v, err := readEndpoint(ctx, tx, `
 		UPDATE webhook_endpoint SET enabled = false, disabled_reason = $4, computed = computed + 1
 		WHERE org_id = $1 AND id = $2 AND url = $3 AND enabled AND archived_at IS NULL
 		RETURNING `+endpointColumns, tx.Org(), endpoint, url, reason)
@@ -174,12 +175,12 @@ func (s *Service) disable(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 	if err != nil {
 		return false, err
 	}
-	s.renew(tx, endpoint)
+	s.resetHealth(tx, endpoint)
 	return true, events.Announce(ctx, tx, events.WebhookDisabled{Endpoint: v.Endpoint})
 }
 
-// renew resets an endpoint's health and closes its circuit.
-func (s *Service) renew(tx *postgres.Tx, endpoint id.ID) {
+// resetHealth resets an endpoint's health and closes its circuit.
+func (s *Service) resetHealth(tx *postgres.Tx, endpoint id.ID) {
 	tx.Queue(healSQL, tx.Org(), endpoint)
 	queue.CloseCircuit(tx, endpoint)
 }
@@ -189,7 +190,7 @@ func (s *Service) Hold(tx *postgres.Tx, endpoint id.ID, d time.Duration) {
 	queue.OpenCircuit(tx, endpoint, d)
 }
 
-func location(a outbound.Answer) string {
+func redirectOf(a outbound.Answer) string {
 	if a.Status < 300 || a.Status > 399 || a.Header == nil {
 		return ""
 	}
@@ -197,10 +198,10 @@ func location(a outbound.Answer) string {
 	if len(at) > 2048 {
 		at = at[:2048]
 	}
-	return clean(at)
+	return cleanText(at)
 }
 
-// clean makes untrusted text valid for a text column.
-func clean(s string) string {
+// cleanText makes untrusted text valid for a text column.
+func cleanText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "�")
 }

@@ -121,12 +121,13 @@ func collectDelivery(r pgx.CollectableRow) (d Delivery, err error) {
 	var class string
 	err = r.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.ReplayID, &d.Trigger, &d.Status, &d.AttemptCount,
 		&d.LastStatusCode, &class, &d.NextAttemptAt, &d.CreatedAt, &d.UpdatedAt)
-	d.LastErrorClass, d.Attempts = some(class), []DeliveryAttempt{}
+	d.LastErrorClass, d.Attempts = orNil(class), []DeliveryAttempt{}
 	return d, err
 }
 
 // GetDelivery returns one delivery with all its attempts.
 func (s *Service) GetDelivery(ctx context.Context, tx *postgres.Tx, delivery id.ID) (Delivery, error) {
+	tx.Queue(postgres.PlanByDay)
 	rows, err := tx.Query(ctx, `SELECT `+deliveryColumns+` FROM webhook_delivery WHERE org_id = $1 AND id = $2`,
 		tx.Org(), delivery)
 	if err != nil {
@@ -140,11 +141,11 @@ func (s *Service) GetDelivery(ctx context.Context, tx *postgres.Tx, delivery id.
 		return d, fmt.Errorf("read delivery: %w", err)
 	}
 	all := []Delivery{d}
-	err = attach(ctx, tx, all, true)
+	err = attachAttempts(ctx, tx, all, true)
 	return all[0], err
 }
 
-func some(s string) *string {
+func orNil(s string) *string {
 	if s == "" {
 		return nil
 	}

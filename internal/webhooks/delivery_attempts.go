@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -33,11 +34,36 @@ const attemptsSQL = `
 		WHERE org_id = $1 AND id = one.key AND id >= $4 AND id < $5 AND attempt_id IS NOT NULL LIMIT 1) AS d
 	ORDER BY 2`
 
-// attach reads the attempts of all deliveries in one query.
-func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) error {
-	if len(all) == 0 {
-		return nil
+// attachAttempts reads the attempts of all deliveries, those of a few days in one query.
+func attachAttempts(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) error {
+	for len(all) > 0 {
+		n := withinDays(all)
+		if err := attachSome(ctx, tx, all[:n], bodies); err != nil {
+			return err
+		}
+		all = all[n:]
 	}
+	return nil
+}
+
+// withinDays returns how many of the first deliveries were created and last updated within a few days; at least one.
+func withinDays(all []Delivery) int {
+	from, to := all[0].CreatedAt.Time, all[0].UpdatedAt.Time
+	for n := 1; n < len(all); n++ {
+		if d := &all[n]; d.CreatedAt.Before(from) {
+			from = d.CreatedAt.Time
+		}
+		if d := &all[n]; d.UpdatedAt.After(to) {
+			to = d.UpdatedAt.Time
+		}
+		if to.Sub(from) > (daysOfSpan-2)*24*time.Hour {
+			return n
+		}
+	}
+	return len(all)
+}
+
+func attachSome(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) error {
 	at, ids := map[id.ID]*Delivery{}, make([]id.ID, 0, len(all))
 	firsts, ends := make([]id.ID, len(all)), make([]id.ID, len(all))
 	from, to := all[0].CreatedAt.Time, all[0].UpdatedAt.Time
@@ -53,6 +79,7 @@ func attach(ctx context.Context, tx *postgres.Tx, all []Delivery, bodies bool) e
 			to = all[i].UpdatedAt.Time
 		}
 	}
+	tx.Queue(postgres.PlanByDay)
 	rows, err := tx.Query(ctx, attemptsSQL, tx.Org(), ids, bodies, id.Floor(from.Add(-skew)), id.Floor(to.Add(skew)),
 		firsts, ends)
 	if err != nil {
@@ -85,7 +112,7 @@ func scanAttempt(r pgx.Row, bodies bool) (delivery id.ID, a DeliveryAttempt, err
 	if err != nil {
 		return delivery, a, err
 	}
-	a.ErrorClass, a.Error, a.Location = some(class), some(text), some(location)
+	a.ErrorClass, a.Error, a.Location = orNil(class), orNil(text), orNil(location)
 	a.Timings = AttemptTimings{DNS: ms(dns), Connect: ms(connect), TLS: ms(tls), FirstByte: ms(byte1), Total: ms(us)}
 	if bodies && a.StatusCode != nil {
 		body := strings.ToValidUTF8(string(answer), "�")

@@ -21,111 +21,120 @@ type Filter struct {
 	CreatedBefore time.Time
 }
 
+// DeliveryPage is a page of a list. It may be shorter than its limit though there are more deliveries.
+type DeliveryPage struct {
+	Deliveries []Delivery
+	// Next is set if the page has not looked at deliveries with ids below it.
+	Next *id.ID
+}
+
 // ListDeliveries returns at most limit deliveries of an endpoint, archived or not, newest first, that precede the
 // cursor before (zero: all) and match f, with their attempts but without response bodies. It returns a 404 fault for an
 // unknown endpoint.
 func (s *Service) ListDeliveries(ctx context.Context, tx *postgres.Tx, endpoint id.ID, f Filter, before id.ID,
 	limit int,
-) ([]Delivery, error) {
+) (DeliveryPage, error) {
 	if _, err := s.Get(ctx, tx, endpoint, true); err != nil {
-		return nil, err
+		return DeliveryPage{}, err
 	}
-	return list(ctx, tx, f, before, limit, func(from, before id.ID, limit int) (string, []any) {
-		return listing(tx.Org(), endpoint, f, from, before, limit)
+	return readPage(ctx, tx, f, before, limit, func(days span, limit int) (string, []any) {
+		return listSQL(tx.Org(), endpoint, f, days, limit)
 	})
 }
 
-// list reads the newest deliveries by statement, which returns the deliveries between two ids.
-func list(ctx context.Context, tx *postgres.Tx, f Filter, before id.ID, limit int,
-	statement func(from, before id.ID, limit int) (sql string, args []any),
-) ([]Delivery, error) {
-	all := []Delivery{}
-	upper, oldest := f.bounds(before)
-	for _, reach := range []time.Duration{36 * time.Hour, 8 * 24 * time.Hour, 10 * kept} {
-		lower := later(oldest, id.Floor(upper.Time().Add(-reach)))
-		sql, args := statement(lower, upper, limit-len(all))
+// readPage reads the newest deliveries by statement, which returns those of a span.
+func readPage(ctx context.Context, tx *postgres.Tx, f Filter, before id.ID, limit int,
+	statement func(days span, limit int) (sql string, args []any),
+) (DeliveryPage, error) {
+	page := DeliveryPage{Deliveries: []Delivery{}}
+	all, err := f.readSpan(ctx, tx, before)
+	if err != nil {
+		return page, err
+	}
+	for n, days := range newestSpans(all) {
+		if n == spansOfPage {
+			page.Next = &days.before
+			break
+		}
+		sql, args := statement(days, limit-len(page.Deliveries))
+		tx.Queue(inOrder)
 		rows, err := tx.Query(ctx, sql, args...)
 		if err != nil {
-			return nil, fmt.Errorf("list deliveries: %w", err)
+			return page, fmt.Errorf("list deliveries: %w", err)
 		}
 		more, err := pgx.CollectRows(rows, collectDelivery)
 		if err != nil {
-			return nil, fmt.Errorf("list deliveries: %w", err)
+			return page, fmt.Errorf("list deliveries: %w", err)
 		}
-		if all, upper = append(all, more...), lower; len(all) == limit || lower == oldest {
+		if page.Deliveries = append(page.Deliveries, more...); len(page.Deliveries) == limit {
 			break
 		}
 	}
-	return all, attach(ctx, tx, all, false)
+	return page, attachAttempts(ctx, tx, page.Deliveries, false)
 }
 
-// bounds returns the ids between which a list reads. ListDeliveries reads the newest days first, and older ones only as
-// far as a page needs, because the cost of planning a query grows with the number of daily partitions.
-func (f Filter) bounds(before id.ID) (upper, oldest id.ID) {
-	if upper = id.Floor(time.Now().Add(skew)); !before.IsZero() && later(before, upper) == upper {
-		upper = before
-	}
-	if !f.CreatedBefore.IsZero() {
-		if floor := id.Floor(f.CreatedBefore.Add(skew)); later(upper, floor) == upper {
-			upper = floor
-		}
-	}
-	if !f.CreatedAfter.IsZero() {
-		oldest = id.Floor(f.CreatedAfter.Add(-skew))
-	}
-	return upper, oldest
-}
+// inOrder makes the planner walk an index in the order of a list as far as a page needs. Where it expects few rows, to
+// read and sort them all costs as little.
+const inOrder = postgres.PlanByDay + `, set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`
 
-// listing returns a separate statement for each set of filters, so that each gets the plan for its own index. Without a
+// listSQL returns a separate statement for each set of filters, so that each gets the plan for its own index. Without a
 // filter of status or type it merges the deliveries of each indexed status.
-func listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
-	where, args := f.where(org, endpoint)
+func listSQL(org, endpoint id.ID, f Filter, days span, limit int) (sql string, args []any) {
+	where, args := f.endpointSQL(org, endpoint)
 	n := len(args)
 	page := func(and, order string) string {
 		return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM %s WHERE %s%s AND id >= $%d AND id < $%d
-			ORDER BY %s LIMIT $%d`, f.table(n), where, and, n+1, n+2, order, n+3)
+			ORDER BY %s LIMIT $%d`, f.tableSQL(n), where, and, n+1, n+2, order, n+3)
 	}
-	args = append(args, from, before, limit)
+	args = append(args, days.from, days.before, limit)
 	if f.Status != "" || f.EventType != "" {
-		return page("", f.newest()), args
+		return page("", f.orderSQL()), args
 	}
 	var parts []string
-	for _, status := range []Status{Pending, Delivered, Failed, Exhausted, Discarded} {
-		value := "'" + status.indexed() + "'"
+	for _, status := range indexedStatuses() {
+		value := "'" + status + "'"
 		parts = append(parts, "("+page(" AND indexed_status >= "+value+" AND indexed_status <= "+value,
-			Filter{Status: Failed}.newest())+")")
+			Filter{Status: Failed}.orderSQL())+")")
 	}
 	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM (%s) AS d ORDER BY id DESC LIMIT $%d`,
 		strings.Join(parts, " UNION ALL "), n+3), args
 }
 
-// indexed returns the value of indexed_status, except for an event's own delivery that is pending.
-func (s Status) indexed() string {
+// indexedStatuses returns all values of indexed_status.
+func indexedStatuses() (all []string) {
+	for _, status := range []Status{Pending, Delivered, Failed, Exhausted, Discarded} {
+		all = append(all, status.indexedStatus())
+	}
+	return all
+}
+
+// indexedStatus returns the value of indexed_status, except for an event's own delivery that is pending.
+func (s Status) indexedStatus() string {
 	if s == Delivered {
 		return ""
 	}
 	return string(s)
 }
 
-// table returns the table that f's conditions apply to, between the ids $n+1 and $n+2 of the org $1. Pending deliveries
-// are found by their jobs, which have their ids: no index tells them from delivered ones.
-func (f Filter) table(n int) string {
+// tableSQL returns the table that f's conditions apply to, between the ids $n+1 and $n+2 of the org $1. Pending
+// deliveries are found by their jobs, which have their ids: no index tells them from delivered ones.
+func (f Filter) tableSQL(n int) string {
 	if f.Status != Pending {
 		return "webhook_delivery"
 	}
 	return fmt.Sprintf(`(SELECT j.id, d.* FROM job j CROSS JOIN LATERAL (SELECT org_id, `+deliveryValues+`
-		FROM webhook_delivery WHERE org_id = $1 AND id = j.id OFFSET 0) AS d
-		WHERE j.org_id = $1 AND j.kind = '`+events.DeliverKind+`' AND j.id >= $%d AND j.id < $%d
+		FROM webhook_delivery WHERE org_id = $1 AND id = j.id AND id >= $%[1]d AND id < $%[2]d OFFSET 0) AS d
+		WHERE j.org_id = $1 AND j.kind = '`+events.DeliverKind+`' AND j.id >= $%[1]d AND j.id < $%[2]d
 		ORDER BY j.id DESC) AS pending`, n+1, n+2)
 }
 
-// where returns the condition of f on an endpoint's deliveries. Partitions are pruned by the ids of bounds.
-func (f Filter) where(org, endpoint id.ID) (sql string, args []any) {
-	return f.and(`org_id = $1 AND endpoint_id = $2`, []any{org, endpoint})
+// endpointSQL returns the condition of f on an endpoint's deliveries. Partitions are pruned by the ids of a span.
+func (f Filter) endpointSQL(org, endpoint id.ID) (sql string, args []any) {
+	return f.addConditions(`org_id = $1 AND endpoint_id = $2`, []any{org, endpoint})
 }
 
-// and adds the conditions of f to those of sql.
-func (f Filter) and(sql string, args []any) (string, []any) {
+// addConditions adds the conditions of f to those of sql.
+func (f Filter) addConditions(sql string, args []any) (string, []any) {
 	and := func(condition string, value any) {
 		args = append(args, value)
 		sql += fmt.Sprintf(" AND "+condition+" $%d", len(args))
@@ -133,15 +142,15 @@ func (f Filter) and(sql string, args []any) (string, []any) {
 	if f.Status != "" {
 		and("status =", string(f.Status))
 	}
-	if by := f.order(); by != "" {
+	if by := f.orderBy(); by != "" {
 		value := f.EventType
 		if by == "indexed_status" {
-			value = f.Status.indexed()
+			value = f.Status.indexedStatus()
 		}
 		and(by+" >=", value)
 		and(by+" <=", value)
 	}
-	if f.EventType != "" && f.order() != "event_type" {
+	if f.EventType != "" && f.orderBy() != "event_type" {
 		and("event_type =", f.EventType)
 	}
 	if !f.CreatedAfter.IsZero() {
@@ -153,11 +162,11 @@ func (f Filter) and(sql string, args []any) (string, []any) {
 	return sql, args
 }
 
-// order returns the column between the endpoint and the id in the index that serves f, or "" if that is the primary
-// key. A list sorts by the column before the id, and bounds it instead of comparing it with its one value. Only that
-// index has this order. With the plain condition the primary key has the order, too, and it costs no more where the
-// planner expects one row: in a day that was never analyzed. It then reads all deliveries of the org.
-func (f Filter) order() string {
+// orderBy returns the column between the endpoint and the id in the index that serves f, or "" if that is the
+// primary key. A list sorts by the column before the id, and bounds it instead of comparing it with its one value. Only
+// that index has this order. With the plain condition the primary key has the order, too, and it costs no more where
+// the planner expects one row: in a day that was never analyzed. It then reads all deliveries of the org.
+func (f Filter) orderBy() string {
 	switch {
 	case f.Status == Pending:
 		return ""
@@ -169,9 +178,9 @@ func (f Filter) order() string {
 	return ""
 }
 
-// newest returns the order of a list by its index.
-func (f Filter) newest() string {
-	if by := f.order(); by != "" {
+// orderSQL returns the order of a list by its index.
+func (f Filter) orderSQL() string {
+	if by := f.orderBy(); by != "" {
 		return by + " DESC, id DESC"
 	}
 	return "id DESC"

@@ -55,8 +55,8 @@ const (
 	maxRateLimit   = 10_000
 )
 
-// apply applies the patch to e and reports whether anything changed.
-func (p Patch) apply(e *Endpoint) (changed bool, err error) {
+// applyTo applies the patch to e and reports whether anything changed.
+func (p Patch) applyTo(e *Endpoint) (changed bool, err error) {
 	for _, f := range []struct {
 		name string
 		null bool
@@ -76,24 +76,24 @@ func (p Patch) apply(e *Endpoint) (changed bool, err error) {
 			e.RateLimit = &p.RateLimit.Value
 		}
 	}
-	e.Events = unique(e.Events)
+	e.Events = distinct(e.Events)
 	if e.Enabled != before.Enabled { // a caller's decision clears the reason
 		e.DisabledReason = nil
 	}
-	return !same(before, *e), nil
+	return !sameFields(before, *e), nil
 }
 
-// same compares the fields that a patch can change.
-func same(a, b Endpoint) bool {
+// sameFields compares the fields that a patch can change.
+func sameFields(a, b Endpoint) bool {
 	return a.URL == b.URL && strings.Join(a.Events, ",") == strings.Join(b.Events, ",") &&
 		a.Description == b.Description &&
 		a.Enabled == b.Enabled && (a.RateLimit == nil) == (b.RateLimit == nil) &&
 		(a.RateLimit == nil || *a.RateLimit == *b.RateLimit)
 }
 
-// check validates the fields. It validates the URL only if it is new: an endpoint with a URL that is no longer allowed
-// can still be renamed or disabled.
-func (s *Service) check(e *Endpoint, newURL bool) error {
+// checkEndpoint validates the fields. It validates the URL only if it is new: an endpoint with a URL that is no longer
+// allowed can still be renamed or disabled.
+func (s *Service) checkEndpoint(e *Endpoint, newURL bool) error {
 	if newURL {
 		if err := s.checkURL(e.URL); err != nil {
 			return err
@@ -127,16 +127,16 @@ func (s *Service) checkURL(raw string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, outbound.ErrNotAllowed):
-		f := fault.New(fault.URLNotAllowed, "Webhooks go to public https addresses."+s.instead(raw)).Because(err)
-		f.Fields = []fault.FieldError{{Pointer: "#/url", Code: "url_not_allowed", Detail: sentence(err)}}
+		f := fault.New(fault.URLNotAllowed, "Webhooks go to public https addresses."+s.suggestPolicy(raw)).Because(err)
+		f.Fields = []fault.FieldError{{Pointer: "#/url", Code: "url_not_allowed", Detail: asSentence(err)}}
 		return f
 	default:
-		return fault.Invalid("url", "invalid_url", sentence(err))
+		return fault.Invalid("url", "invalid_url", asSentence(err))
 	}
 }
 
-// instead returns advice for an address that is rejected only because it is private or http, or "".
-func (s *Service) instead(raw string) string {
+// suggestPolicy returns advice for an address that is rejected only because it is private or http, or "".
+func (s *Service) suggestPolicy(raw string) string {
 	open := s.Policy
 	open.AllowPrivate = true
 	if _, err := open.Check(raw); err != nil {
@@ -150,13 +150,13 @@ func (s *Service) instead(raw string) string {
 		"first: the page at this address shows what arrives." + setting
 }
 
-// sentence returns the policy's error as a sentence; it never contains the URL.
-func sentence(err error) string {
+// asSentence returns the policy's error as a sentence; it never contains the URL.
+func asSentence(err error) string {
 	text := err.Error() + "."
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-func unique(names []string) []string {
+func distinct(names []string) []string {
 	seen := map[string]bool{}
 	out := make([]string, 0, len(names))
 	for _, n := range names {

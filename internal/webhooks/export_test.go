@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"iter"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -28,19 +29,32 @@ func (c change) Hold() time.Duration { return c.hold }
 func (c change) Free() bool          { return c.free }
 
 func (h *Health) Suffer(now time.Time, m Misfortune) Change { return h.recordFailure(now, m) }
-func (h Health) Progress(now time.Time) int                 { return h.progress(now) }
+func (h Health) Progress(now time.Time) int                 { return h.disableProgress(now) }
 
-// Listing and ListingAll return the statements of ListDeliveries and ListAllDeliveries.
-var (
-	Listing    = listing
-	ListingAll = listingAll
-)
+// Listing and ListingAll return the statements of ListDeliveries and ListAllDeliveries between two ids.
+func Listing(org, endpoint id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
+	return listSQL(org, endpoint, f, span{from, before}, limit)
+}
 
-// Bounds returns the ids between which a list reads.
-func (f Filter) Bounds(before id.ID) (upper, oldest id.ID) { return f.bounds(before) }
+func ListingAll(org id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
+	return listingAll(org, f, span{from, before}, limit)
+}
+
+// Spans returns the spans between two ids, newest first.
+func Spans(from, before id.ID) iter.Seq2[id.ID, id.ID] {
+	return func(yield func(from, before id.ID) bool) {
+		for _, days := range newestSpans(span{from, before}) {
+			if !yield(days.from, days.before) {
+				return
+			}
+		}
+	}
+}
 
 // Matching returns the statement of the walk from its start.
-func (r *Replay) Matching() (sql string, args []any) { return r.matching("id, event, type", id.ID{}) }
+func (r *Replay) Matching() (sql string, args []any) {
+	return r.matchingSQL("id, event, type", id.ID{})
+}
 
 // Statements by key with the planner settings that precede them.
 const (

@@ -93,22 +93,22 @@ func (h *Health) recordFailure(now time.Time, m failureSignal) (c change) {
 	}
 	c.hold = asked
 	if h.Streak >= openAfter {
-		c.hold = max(asked, pause(now.Sub(h.OpenedAt)))
+		c.hold = max(asked, probeInterval(now.Sub(h.OpenedAt)))
 	}
 	c.hold = max(c.hold, time.Second)
 	h.NextProbe = now.Add(c.hold)
 	return c
 }
 
-// pause returns the interval between two probes of a circuit that has been open for the given time. The endpoint's
-// return is noticed within 5 % of its downtime, or 30 s.
-func pause(open time.Duration) time.Duration {
+// probeInterval returns the interval between two probes of a circuit that has been open for the given time. The
+// endpoint's return is noticed within 5 % of its downtime, or 30 s.
+func probeInterval(open time.Duration) time.Duration {
 	return min(max(open/probeShare, ProbeEvery), probeAtMost)
 }
 
-// progress returns how far the rule that disables an endpoint is met, in percent. The rule is 5 days of only failures,
-// of at least 20 events.
-func (h Health) progress(now time.Time) int {
+// disableProgress returns how far the rule that disables an endpoint is met, in percent. The rule is 5 days of only
+// failures, of at least 20 events.
+func (h Health) disableProgress(now time.Time) int {
 	if h.FailingSince.IsZero() {
 		return 0
 	}

@@ -53,12 +53,12 @@ func RecordPast(tx *postgres.Tx, all []PastDelivery) error {
 			status = Delivered
 		}
 		tx.Queue(recordDeliverySQL, tx.Org(), d.ID, d.Endpoint, d.Event, d.EventType, string(status), len(d.Attempts),
-			last.code(), last.class(), d.At, last.At)
+			last.statusCode(), last.errorClass(), d.At, last.At)
 		for n := range d.Attempts {
 			a := &d.Attempts[n]
 			took := a.Took.Microseconds()
-			tx.Queue(attemptSQL, tx.Org(), a.ID, d.ID, n+1, ByEvent, sent, a.code(), []byte(a.Answer), false, "",
-				a.class(), a.Error, 0, took/8, 0, took*7/8, took, "", a.At)
+			tx.Queue(attemptSQL, tx.Org(), a.ID, d.ID, n+1, ByEvent, sent, a.statusCode(), []byte(a.Answer), false, "",
+				a.errorClass(), a.Error, 0, took/8, 0, took*7/8, took, "", a.At)
 		}
 	}
 	return nil
@@ -66,16 +66,16 @@ func RecordPast(tx *postgres.Tx, all []PastDelivery) error {
 
 func (a *PastAttempt) succeeded() bool { return a.Status >= 200 && a.Status < 300 }
 
-// code returns the status code, or nil if no response came.
-func (a *PastAttempt) code() *int {
+// statusCode returns the status code, or nil if no response came.
+func (a *PastAttempt) statusCode() *int {
 	if a.Status == 0 {
 		return nil
 	}
 	return &a.Status
 }
 
-// class returns the error class as it is stored.
-func (a *PastAttempt) class() string {
+// errorClass returns the error class as it is stored.
+func (a *PastAttempt) errorClass() string {
 	switch {
 	case a.succeeded():
 		return ""

@@ -8,6 +8,7 @@ import (
 // Stopped marks deliveries as exhausted, because their jobs are dead or were dropped. Finished deliveries are
 // unchanged.
 func Stopped(tx *postgres.Tx, deliveries []id.ID) {
+	tx.Queue(postgres.PlanByDay)
 	tx.Queue(`
 		UPDATE webhook_delivery SET status = 'exhausted', next_attempt_at = NULL, updated_at = clock_timestamp()
 		WHERE org_id = $1 AND id = ANY ($2) AND status IN ('pending', 'failed')`, tx.Org(), deliveries)
@@ -16,6 +17,7 @@ func Stopped(tx *postgres.Tx, deliveries []id.ID) {
 // Revived marks deliveries as pending a retry now, because an operator runs their jobs again. Delivered and discarded
 // deliveries are unchanged.
 func Revived(tx *postgres.Tx, deliveries []id.ID) {
+	tx.Queue(postgres.PlanByDay)
 	tx.Queue(`
 		UPDATE webhook_delivery SET updated_at = clock_timestamp(),
 			status = CASE WHEN attempts = 0 THEN 'pending' ELSE 'failed' END,

@@ -14,13 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// byDay precedes statements on tables that have a partition for each day. A plan for the actual ids names the
-// partitions of those ids alone, so its cost does not depend on how many days are kept. A plan for any ids names and
-// locks all.
-const byDay = `SET LOCAL plan_cache_mode = force_custom_plan`
-
-// byKey also forces index look-ups for the join. A plan for few rows would otherwise scan a table that it believes
-// small.
+// byKey is postgres.PlanByDay that also forces index look-ups for the join. A plan for few rows would otherwise scan a
+// table that it believes small.
 const byKey = `SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true),
 	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
 	set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
@@ -97,16 +92,16 @@ func (s *Service) Load(ctx context.Context, tx *postgres.Tx, delivery id.ID) (*D
 	if err := s.loadAll(ctx, tx, []*Load{&one}); err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
 	}
-	if one.Parcel == nil && one.Err == nil {
+	if one.Request == nil && one.Err == nil {
 		return nil, fmt.Errorf("read delivery: %w", pgx.ErrNoRows)
 	}
-	return one.Parcel, one.Err
+	return one.Request, one.Err
 }
 
-// Load is one delivery for LoadAll to load, and its result. Parcel and Err are nil if there is no such delivery.
+// Load is one delivery for LoadAll to load, and its result. Request and Err are nil if there is no such delivery.
 type Load struct {
 	Org, Delivery id.ID
-	Parcel        *DeliveryRequest
+	Request       *DeliveryRequest
 	Err           error
 }
 
@@ -149,7 +144,7 @@ func (s *Service) loadAll(ctx context.Context, tx *postgres.Tx, all []*Load) err
 		for _, l := range o.found {
 			p, err := s.deliveryRequest(o.org, l)
 			for _, one := range o.asked[l.Delivery] {
-				one.Parcel, one.Err = p, err
+				one.Request, one.Err = p, err
 			}
 		}
 	}
@@ -170,18 +165,17 @@ func (s *Service) deliveryRequest(org id.ID, l *loaded) (*DeliveryRequest, error
 	if p.Wanted = p.Body != nil && !l.archived && (l.enabled || p.Asked()); !p.Wanted {
 		return p, nil
 	}
-	if l.previousUntil == nil || !l.previousUntil.After(time.Now()) {
-		l.previous = nil
+	current, err := s.Box.Open(l.sealed, secretContext(org, p.Endpoint))
+	if err != nil {
+		return nil, fmt.Errorf("open secret: %w", err)
 	}
-	for _, one := range [][]byte{l.sealed, l.previous} {
-		if one == nil {
-			continue
-		}
-		plain, err := s.Box.Open(one, about(org, p.Endpoint))
-		if err != nil {
-			return nil, fmt.Errorf("open secret: %w", err)
-		}
-		p.Secrets = append(p.Secrets, string(plain))
+	old, err := s.openOldSecrets(org, p.Endpoint, l.previous, l.previousUntil, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	p.Secrets = append(p.Secrets, string(current))
+	for _, one := range old {
+		p.Secrets = append(p.Secrets, one.Secret)
 	}
 	return p, nil
 }

@@ -82,7 +82,7 @@ func TestDeliveriesLoadedTogetherAreThoseLoadedAlone(t *testing.T) {
 		if err != nil && !postgres.None(err) {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(alone, l.Parcel); diff != "" || l.Err != nil {
+		if diff := cmp.Diff(alone, l.Request); diff != "" || l.Err != nil {
 			t.Errorf("alone and together differ: %v\n%s", l.Err, diff)
 		}
 		switch {
@@ -114,7 +114,7 @@ func TestDeliveriesLoadedTogetherAreThoseLoadedAlone(t *testing.T) {
 	for _, l := range all {
 		if l.Err != nil {
 			spoiled++
-			if l.Org != all[0].Org || l.Parcel != nil {
+			if l.Org != all[0].Org || l.Request != nil {
 				t.Errorf("%v of another org, or with a parcel", l.Err)
 			}
 		}

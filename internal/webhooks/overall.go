@@ -14,54 +14,38 @@ import (
 // deliveries for an unknown endpoint.
 func (s *Service) ListAllDeliveries(ctx context.Context, tx *postgres.Tx, endpoint *id.ID, f Filter, before id.ID,
 	limit int,
-) ([]Delivery, error) {
-	return list(ctx, tx, f, before, limit, func(from, before id.ID, limit int) (string, []any) {
+) (DeliveryPage, error) {
+	return readPage(ctx, tx, f, before, limit, func(days span, limit int) (string, []any) {
 		if endpoint != nil {
-			return listing(tx.Org(), *endpoint, f, from, before, limit)
+			return listSQL(tx.Org(), *endpoint, f, days, limit)
 		}
-		return listingAll(tx.Org(), f, from, before, limit)
+		return listingAll(tx.Org(), f, days, limit)
 	})
 }
 
 // listingAll returns the statement of a list over all endpoints. Without a status and a type, it reads by the primary
 // key, and pending deliveries by their jobs. With them, it reads the newest of each endpoint by the indexes that serve
 // the lists of one endpoint: an org has few endpoints, and further indexes would cost every delivery.
-func listingAll(org id.ID, f Filter, from, before id.ID, limit int) (sql string, args []any) {
+func listingAll(org id.ID, f Filter, days span, limit int) (sql string, args []any) {
 	condition, each := "org_id = $1", f.Status != Pending && (f.Status != "" || f.EventType != "")
 	if each {
 		condition += " AND endpoint_id = e.endpoint"
 	}
-	where, args := f.and(condition, []any{org})
+	where, args := f.addConditions(condition, []any{org})
 	n := len(args)
 	order := "id DESC"
 	if each {
-		order = f.newest()
+		order = f.orderSQL()
 	}
 	page := fmt.Sprintf(`SELECT `+deliveryColumns+` FROM %s WHERE %s AND id >= $%d AND id < $%d
-		ORDER BY %s LIMIT $%d`, f.table(n), where, n+1, n+2, order, n+3)
-	args = append(args, from, before, limit)
+		ORDER BY %s LIMIT $%d`, f.tableSQL(n), where, n+1, n+2, order, n+3)
+	args = append(args, days.from, days.before, limit)
 	if !each {
 		return page, args
 	}
 	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM
 		(SELECT id AS endpoint FROM webhook_endpoint WHERE org_id = $1) AS e CROSS JOIN LATERAL (%s) AS d
 		ORDER BY id DESC LIMIT $%d`, page, n+3), args
-}
-
-// CountAllDeliveries returns the number of deliveries that ListAllDeliveries lists in all pages.
-func (s *Service) CountAllDeliveries(ctx context.Context, tx *postgres.Tx, endpoint *id.ID, f Filter) (*int64, error) {
-	if endpoint != nil {
-		return s.CountDeliveries(ctx, tx, *endpoint, f)
-	}
-	where, args := f.and(`org_id = $1 AND endpoint_id IN (SELECT e.id FROM webhook_endpoint e WHERE e.org_id = $1)`,
-		[]any{tx.Org()})
-	upper, oldest := f.bounds(id.ID{})
-	return count(
-		ctx,
-		tx,
-		fmt.Sprintf(`SELECT count(*) FROM %s WHERE %s AND id >= $%d AND id < $%d`, f.table(len(args)), where,
-			len(args)+1, len(args)+2),
-		append(args, oldest, upper)...)
 }
 
 // named is the maximum number of endpoints that Named returns.

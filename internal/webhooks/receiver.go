@@ -47,7 +47,7 @@ func (s *Service) VerifyAt(ctx context.Context, tx *postgres.Tx, url string, h h
 	}
 	ours, standard = Invalid, Invalid
 	for _, e := range all {
-		plain, err := s.Box.Open(e.Secret, about(e.Org, e.ID))
+		plain, err := s.Box.Open(e.Secret, secretContext(e.Org, e.ID))
 		if err != nil {
 			return "", "", fmt.Errorf("open secret: %w", err)
 		}

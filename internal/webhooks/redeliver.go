@@ -23,11 +23,12 @@ func (s *Service) Redeliver(ctx context.Context, tx *postgres.Tx, delivery id.ID
 		return Delivery{}, err
 	}
 	var archived, kept bool
+	tx.Queue(postgres.PlanByDay)
 	err = tx.QueryRow(ctx, `
 		SELECT e.archived_at IS NOT NULL, d.body IS NOT NULL OR EXISTS (SELECT FROM event ev WHERE ev.org_id = $1
-		AND ev.id = d.event_id)
+		AND ev.id = $3)
 		FROM webhook_delivery d JOIN webhook_endpoint e ON e.org_id = d.org_id AND e.id = d.endpoint_id
-		WHERE d.org_id = $1 AND d.id = $2`, []any{tx.Org(), delivery}, &archived, &kept)
+		WHERE d.org_id = $1 AND d.id = $2`, []any{tx.Org(), delivery, before.EventID}, &archived, &kept)
 	switch {
 	case err != nil:
 		return Delivery{}, fmt.Errorf("read delivery: %w", err)

@@ -75,13 +75,13 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 		return Replay{}, errArchived
 	}
 	now := wire.Now()
-	if err := r.check(now.Time); err != nil {
+	if err := r.checkRange(now.Time); err != nil {
 		return Replay{}, err
 	}
 	if r.To.After(now.Time) {
 		r.To = now.Time
 	}
-	if r.Types = unique(r.Types); len(r.Types) == 0 {
+	if r.Types = distinct(r.Types); len(r.Types) == 0 {
 		r.Types = v.Events
 	}
 	out := Replay{
@@ -89,7 +89,8 @@ func (s *Service) Preview(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 		Status:    "preview",
 		CreatedAt: now, UpdatedAt: now,
 	}
-	sql, args := out.matching("count(*)", id.ID{})
+	sql, args := out.matchingSQL("count(*)", id.ID{})
+	tx.Queue(postgres.PlanByDay)
 	if err := tx.QueryRow(ctx, sql, append([]any{tx.Org()}, args...), &out.Count); err != nil {
 		return out, fmt.Errorf("count events: %w", err)
 	}
@@ -113,7 +114,7 @@ func (s *Service) Replay(ctx context.Context, tx *postgres.Tx, endpoint id.ID, r
 	return out, nil
 }
 
-func (r *Range) check(now time.Time) error {
+func (r *Range) checkRange(now time.Time) error {
 	switch {
 	case r.From.Before(now.Add(-kept)):
 		return fault.Invalid("from", "out_of_range", "Events are kept for 30 days.")
@@ -134,13 +135,13 @@ func (r *Range) check(now time.Time) error {
 // one is the database's clock, the other a process's.
 const skew = time.Minute
 
-// matching returns the query for everything that the replay sends after the row walked; $1 is the org.
+// matchingSQL returns the query for everything that the replay sends after the row walked; $1 is the org.
 //
 // With OnlyFailed, it selects first deliveries, of which there is one per event and endpoint, that did not succeed,
 // unless a later delivery of the same event succeeded or is pending. Each status is read in the order of its index.
-func (r *Replay) matching(columns string, walked id.ID) (sql string, args []any) {
+func (r *Replay) matchingSQL(columns string, walked id.ID) (sql string, args []any) {
 	all := slices.Contains(r.Types, "*")
-	args = []any{later(walked, id.Floor(r.From.Add(-skew))), id.Floor(r.To.Add(skew)), r.From, r.To, all, r.Types}
+	args = []any{laterID(walked, id.Floor(r.From.Add(-skew))), id.Floor(r.To.Add(skew)), r.From, r.To, all, r.Types}
 	const within = ` AND id > $2 AND id < $3 AND created_at >= $4 AND created_at < $5`
 	if !r.OnlyFailed {
 		return `SELECT ` + columns + ` FROM (SELECT id, id AS event, type FROM event WHERE org_id = $1` + within +
@@ -149,7 +150,7 @@ func (r *Replay) matching(columns string, walked id.ID) (sql string, args []any)
 	var parts []string
 	for _, status := range []Status{Failed, Exhausted, Discarded} {
 		parts = append(parts, `SELECT id, event_id AS event, event_type AS type FROM webhook_delivery d
-			WHERE org_id = $1 AND endpoint_id = $8 AND indexed_status = '`+status.indexed()+`'
+			WHERE org_id = $1 AND endpoint_id = $8 AND indexed_status = '`+status.indexedStatus()+`'
 				AND trigger = 'event'`+within+
 			` AND ($6 OR event_type = ANY ($7))
 			AND NOT EXISTS (SELECT FROM webhook_delivery a WHERE a.org_id = $1 AND a.endpoint_id = $8
@@ -159,7 +160,7 @@ func (r *Replay) matching(columns string, walked id.ID) (sql string, args []any)
 	return `SELECT ` + columns + ` FROM (` + strings.Join(parts, ` UNION ALL `) + `) AS e`, append(args, r.WebhookID)
 }
 
-func later(a, b id.ID) id.ID {
+func laterID(a, b id.ID) id.ID {
 	if slices.Compare(a[:], b[:]) > 0 {
 		return a
 	}
@@ -192,25 +193,37 @@ func (s *Service) GetReplay(ctx context.Context, tx *postgres.Tx, endpoint, repl
 	if err != nil {
 		return r, fmt.Errorf("read replay: %w", err)
 	}
-	rows, err = tx.Query(ctx, replayStatusesSQL, tx.Org(), replay)
-	if err != nil {
-		return r, fmt.Errorf("count deliveries: %w", err)
-	}
+	return r, r.countStatuses(ctx, tx, replay)
+}
+
+// countStatuses counts the deliveries of a replay, some days at a time, from its request to when it had made them all.
+func (r *Replay) countStatuses(ctx context.Context, tx *postgres.Tx, replay id.ID) error {
 	at := map[Status]*int64{
 		Pending: &r.Deliveries.Pending, Delivered: &r.Deliveries.Delivered, Failed: &r.Deliveries.Failed,
 		Exhausted: &r.Deliveries.Exhausted, Discarded: &r.Deliveries.Discarded,
 	}
-	var status Status
-	var n int64
-	_, err = pgx.ForEachRow(rows, []any{&status, &n}, func() error {
-		*at[status] = n
-		return nil
-	})
-	if err != nil {
-		return r, fmt.Errorf("count deliveries: %w", err)
+	made := span{from: id.Floor(r.CreatedAt.Add(-skew)), before: id.Floor(time.Now().Add(skew))}
+	if r.CompletedAt != nil {
+		made.before = id.Floor(r.CompletedAt.Add(skew))
 	}
-	return r, nil
+	for _, days := range newestSpans(made) {
+		tx.Queue(postgres.PlanByDay)
+		rows, err := tx.Query(ctx, replayStatusesSQL, tx.Org(), replay, days.from, days.before)
+		if err != nil {
+			return fmt.Errorf("count deliveries: %w", err)
+		}
+		var status Status
+		var n int64
+		_, err = pgx.ForEachRow(rows, []any{&status, &n}, func() error {
+			*at[status] += n
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("count deliveries: %w", err)
+		}
+	}
+	return nil
 }
 
 const replayStatusesSQL = `SELECT CASE indexed_status WHEN '' THEN 'delivered' ELSE indexed_status END, count(*)
-	FROM webhook_delivery WHERE org_id = $1 AND replay_id = $2 GROUP BY indexed_status`
+	FROM webhook_delivery WHERE org_id = $1 AND replay_id = $2 AND id >= $3 AND id < $4 GROUP BY indexed_status`

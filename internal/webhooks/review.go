@@ -45,9 +45,9 @@ func Overdue(ctx context.Context, tx *postgres.Tx, limit int) ([]Ref, error) {
 // Review applies the rule to an endpoint. It returns whether it disabled the endpoint, or the warning to send: 50 or 90
 // percent of the rule, 0 for no new warning.
 func (s *Service) Review(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (disabled bool, warn int, err error) {
-	v, err := s.lock(ctx, tx, endpoint, func(Versioned) error { return nil })
+	v, err := s.lockEndpoint(ctx, tx, endpoint, func(Versioned) error { return nil })
 	if errors.Is(err, errNoEndpoint) || err == nil && !v.Enabled { // disabled: nothing is sent to it
-		s.renew(tx, endpoint)
+		s.resetHealth(tx, endpoint)
 		return false, 0, nil
 	}
 	if err != nil {
@@ -57,9 +57,9 @@ func (s *Service) Review(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (
 	if err != nil {
 		return false, 0, err
 	}
-	switch done := h.progress(now); {
+	switch done := h.disableProgress(now); {
 	case done >= 100:
-		disabled, err = s.disable(ctx, tx, endpoint, v.URL, "failing")
+		disabled, err = s.disableEndpoint(ctx, tx, endpoint, v.URL, "failing")
 		return disabled, 0, err
 	case done >= warnLast && h.Warned < warnLast:
 		warn = warnLast

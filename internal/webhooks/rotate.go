@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -18,27 +19,30 @@ const (
 )
 
 // Rotate sets another secret for a live endpoint, chosen or, with "", generated, and returns it; it is never shown
-// again. The previous secret also signs until the returned time, which is nil if overlap is 0.
+// again. The previous secret also signs until the returned time, and older ones until their own, which a rotation does
+// not change. An overlap of 0 ends all at once; the returned time is nil.
 //
-// At most two secrets sign. A rotation during the overlap of an earlier one ends that overlap, and the secret that was
-// current becomes the previous one. The current secret cannot be chosen again, because a repeated request would
-// otherwise end the overlap that it was meant to start.
+// The current secret cannot be chosen again, because a repeated request would otherwise end the overlap that it was
+// meant to start.
 func (s *Service) Rotate(ctx context.Context, tx *postgres.Tx, endpoint id.ID, chosen string,
 	overlap time.Duration,
 ) (v Versioned, shown string, until *wire.Time, err error) {
 	if overlap < 0 || overlap > MaxOverlap {
-		return v, "", nil, fault.Invalid("overlap_hours", "out_of_range", "Both secrets sign for 0 to 168 hours.")
+		return v, "", nil, fault.Invalid("overlap_hours", "out_of_range", "Old secrets sign for 0 to 168 hours.")
 	}
-	v, err = s.lock(ctx, tx, endpoint, func(Versioned) error { return nil })
+	v, err = s.lockEndpoint(ctx, tx, endpoint, func(Versioned) error { return nil })
 	if err != nil {
 		return v, "", nil, err
 	}
-	var sealed []byte
-	if err := tx.QueryRow(ctx, `SELECT secret FROM webhook_endpoint WHERE org_id = $1 AND id = $2`,
-		[]any{tx.Org(), endpoint}, &sealed); err != nil {
+	var (
+		sealed, previous []byte
+		previousUntil    *time.Time
+	)
+	if err := tx.QueryRow(ctx, `SELECT secret, previous_secret, previous_until FROM webhook_endpoint
+		WHERE org_id = $1 AND id = $2`, []any{tx.Org(), endpoint}, &sealed, &previous, &previousUntil); err != nil {
 		return v, "", nil, fmt.Errorf("read secret: %w", err)
 	}
-	current, err := s.Box.Open(sealed, about(tx.Org(), endpoint))
+	current, err := s.Box.Open(sealed, secretContext(tx.Org(), endpoint))
 	if err != nil {
 		return v, "", nil, fmt.Errorf("open secret: %w", err)
 	}
@@ -50,20 +54,35 @@ func (s *Service) Rotate(ctx context.Context, tx *postgres.Tx, endpoint id.ID, c
 	if shown == string(current) {
 		return v, "", nil, fault.Invalid("secret", "unchanged", "This is the webhook's secret already.")
 	}
-	next, err := s.Box.Seal([]byte(shown), about(tx.Org(), endpoint))
+	next, err := s.Box.Seal([]byte(shown), secretContext(tx.Org(), endpoint))
 	if err != nil {
 		return v, "", nil, fmt.Errorf("seal secret: %w", err)
 	}
 	v.Edit++
 	v.UpdatedAt = wire.Now()
-	if overlap == 0 {
-		sealed = nil
-	} else {
+
+	var old []oldSecret
+	if overlap > 0 {
 		at := wire.At(v.UpdatedAt.Add(overlap))
 		until = &at
+		earlier, err := s.openOldSecrets(tx.Org(), endpoint, previous, previousUntil, v.UpdatedAt.Time)
+		if err != nil {
+			return v, "", nil, err
+		}
+		old = append([]oldSecret{{string(current), at}}, earlier...)
+		old = slices.DeleteFunc(old, func(o oldSecret) bool { return o.Secret == shown })
+	}
+	if len(old) > maxOldSecrets {
+		return v, "", nil, fault.New(fault.Conflict, fmt.Sprintf("%d earlier secrets still sign. Rotate when the "+
+			"first "+
+			"of them has ended, or end all with overlap_hours 0.", maxOldSecrets))
+	}
+	previous, last, err := s.sealOldSecrets(tx.Org(), endpoint, old)
+	if err != nil {
+		return v, "", nil, err
 	}
 	tx.Queue(`
 		UPDATE webhook_endpoint SET secret = $3, previous_secret = $4, previous_until = $5, updated_at = $6, edit = $7
-		WHERE org_id = $1 AND id = $2`, tx.Org(), endpoint, next, sealed, until, v.UpdatedAt, v.Edit)
+		WHERE org_id = $1 AND id = $2`, tx.Org(), endpoint, next, previous, last, v.UpdatedAt, v.Edit)
 	return v, shown, until, nil
 }

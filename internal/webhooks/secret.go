@@ -46,7 +46,7 @@ func standardKey(secret string) []byte {
 	return []byte(secret)
 }
 
-// about returns the associated data that binds a sealed secret to its endpoint.
-func about(org, endpoint id.ID) string {
+// secretContext returns the associated data that binds a sealed secret to its endpoint.
+func secretContext(org, endpoint id.ID) string {
 	return "webhook_endpoint/" + org.String() + "/" + endpoint.String()
 }

@@ -35,13 +35,13 @@ type DeliveryRequest struct {
 
 // Asked reports whether a caller requested this delivery, by a test, a redelivery or a replay. Such deliveries are also
 // sent to a disabled endpoint.
-func (p *DeliveryRequest) Asked() bool { return p.Trigger != ByEvent }
+func (r *DeliveryRequest) Asked() bool { return r.Trigger != ByEvent }
 
 // Test reports whether the delivery is a test, which is attempted once.
-func (p *DeliveryRequest) Test() bool { return p.Trigger == ByTest }
+func (r *DeliveryRequest) Test() bool { return r.Trigger == ByTest }
 
 // ByHand reports whether a caller requested this single delivery, so that an open circuit does not block it.
-func (p *DeliveryRequest) ByHand() bool { return p.Test() || p.Trigger == ByRedelivery }
+func (r *DeliveryRequest) ByHand() bool { return r.Test() || r.Trigger == ByRedelivery }
 
 // SendTest creates one delivery of a sample event of the given type, live or reserved, with its job. It is attempted
 // once, and also sent to a disabled endpoint, so that an endpoint can be tested before it is enabled.

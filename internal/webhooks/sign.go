@@ -30,9 +30,9 @@ func Headers(secrets []string, webhookID string, at time.Time, body []byte) http
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	ours, standard := make([]string, 0, len(secrets)), make([]string, 0, len(secrets))
 	for _, s := range secrets {
-		ours = append(ours, hex.EncodeToString(mac([]byte(s), body)))
+		ours = append(ours, hex.EncodeToString(computeMAC([]byte(s), body)))
 		standard = append(standard,
-			"v1,"+base64.StdEncoding.EncodeToString(mac(standardKey(s), []byte(webhookID+"."+stamp+"."), body)))
+			"v1,"+base64.StdEncoding.EncodeToString(computeMAC(standardKey(s), []byte(webhookID+"."+stamp+"."), body)))
 	}
 	h := http.Header{}
 	h.Set("Content-Type", "application/json")
@@ -47,19 +47,19 @@ func Headers(secrets []string, webhookID string, at time.Time, body []byte) http
 // Verify reports whether the X-Service-Signature and the Standard Webhooks signature of a delivery are valid for
 // secret. The caller must check the age of the timestamp.
 func Verify(secret string, h http.Header, body []byte) (ours, standard bool) {
-	want := hex.EncodeToString(mac([]byte(secret), body))
+	want := hex.EncodeToString(computeMAC([]byte(secret), body))
 	for s := range strings.SplitSeq(h.Get(SignatureHeader), ",") {
 		ours = ours || hmac.Equal([]byte(strings.TrimSpace(s)), []byte(want))
 	}
 	signed := h.Get(IDHeader) + "." + h.Get(TimeHeader) + "."
-	want = "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), []byte(signed), body))
+	want = "v1," + base64.StdEncoding.EncodeToString(computeMAC(standardKey(secret), []byte(signed), body))
 	for s := range strings.SplitSeq(h.Get(StandardHeader), " ") {
 		standard = standard || hmac.Equal([]byte(s), []byte(want))
 	}
 	return ours, standard
 }
 
-func mac(key []byte, parts ...[]byte) []byte {
+func computeMAC(key []byte, parts ...[]byte) []byte {
 	m := hmac.New(sha256.New, key)
 	for _, p := range parts {
 		m.Write(p)

@@ -34,11 +34,11 @@ var errNoEndpoint = fault.New(fault.NotFound, "There is no such webhook.")
 func (s *Service) Create(_ context.Context, tx *postgres.Tx, n New) (v Versioned, shown string, err error) {
 	now := wire.Now()
 	v = Versioned{Edit: 1, Endpoint: Endpoint{
-		ID: id.New(), URL: n.URL, Events: unique(n.Events), Description: n.Description, RateLimit: n.RateLimit,
+		ID: id.New(), URL: n.URL, Events: distinct(n.Events), Description: n.Description, RateLimit: n.RateLimit,
 		Enabled:   n.Enabled,
 		CreatedAt: now, UpdatedAt: now,
 	}}
-	if err = s.check(&v.Endpoint, true); err != nil {
+	if err = s.checkEndpoint(&v.Endpoint, true); err != nil {
 		return v, "", err
 	}
 	if shown = n.Secret; shown == "" {
@@ -46,7 +46,7 @@ func (s *Service) Create(_ context.Context, tx *postgres.Tx, n New) (v Versioned
 	} else if err = checkSecret(shown); err != nil {
 		return v, "", err
 	}
-	sealed, err := s.Box.Seal([]byte(shown), about(tx.Org(), v.ID))
+	sealed, err := s.Box.Seal([]byte(shown), secretContext(tx.Org(), v.ID))
 	if err != nil {
 		return v, "", fmt.Errorf("seal secret: %w", err)
 	}
@@ -63,7 +63,7 @@ func (s *Service) Create(_ context.Context, tx *postgres.Tx, n New) (v Versioned
 
 // Get returns one endpoint, or a 404 fault. It returns an archived endpoint only if archived is true.
 func (s *Service) Get(ctx context.Context, tx *postgres.Tx, endpoint id.ID, archived bool) (Versioned, error) {
-	return one(ctx, tx, `
+	return readEndpoint(ctx, tx, `
 		SELECT `+endpointColumns+` FROM webhook_endpoint
 		WHERE org_id = $1 AND id = $2 AND (archived_at IS NULL OR $3)`, tx.Org(), endpoint, archived)
 }
@@ -97,14 +97,14 @@ var last = id.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xf
 func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p Patch,
 	allowed func(Versioned) error,
 ) (Versioned, error) {
-	v, err := s.lock(ctx, tx, endpoint, allowed)
+	v, err := s.lockEndpoint(ctx, tx, endpoint, allowed)
 	if err != nil {
 		return v, err
 	}
 	url, enabled, rate := v.URL, v.Enabled, v.RateLimit
-	changed, err := p.apply(&v.Endpoint)
+	changed, err := p.applyTo(&v.Endpoint)
 	if err == nil {
-		err = s.check(&v.Endpoint, v.URL != url)
+		err = s.checkEndpoint(&v.Endpoint, v.URL != url)
 	}
 	if err != nil || !changed {
 		return v, err
@@ -122,7 +122,7 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), v.ID, v.URL, v.Description, v.Events, v.RateLimit, v.Enabled, reason, v.UpdatedAt, v.Edit)
 	if v.URL != url || v.Enabled != enabled {
-		s.renew(tx, v.ID)
+		s.resetHealth(tx, v.ID)
 	}
 	if (v.RateLimit == nil) != (rate == nil) || rate != nil && *v.RateLimit != *rate {
 		queue.SetKeyRate(tx, v.ID, v.RateLimit)
@@ -133,7 +133,7 @@ func (s *Service) Update(ctx context.Context, tx *postgres.Tx, endpoint id.ID, p
 // Archive archives an endpoint; its pending deliveries are discarded when they are due. Archiving an archived endpoint
 // changes nothing.
 func (s *Service) Archive(ctx context.Context, tx *postgres.Tx, endpoint id.ID, allowed func(Versioned) error) error {
-	v, err := one(ctx, tx,
+	v, err := readEndpoint(ctx, tx,
 		`SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1 AND id = $2 FOR UPDATE`, tx.Org(), endpoint)
 	if err != nil || v.ArchivedAt != nil {
 		return err
@@ -144,13 +144,14 @@ func (s *Service) Archive(ctx context.Context, tx *postgres.Tx, endpoint id.ID, 
 	tx.Queue(
 		`UPDATE webhook_endpoint SET archived_at = $3, updated_at = $3, edit = edit + 1 WHERE org_id = $1
 			AND id = $2`, tx.Org(), endpoint, wire.Now())
-	s.renew(tx, endpoint)
+	s.resetHealth(tx, endpoint)
 	return nil
 }
 
 // Restore undoes Archive and reports whether the endpoint was archived; a live endpoint is unchanged.
 func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, endpoint id.ID) (v Versioned, changed bool, err error) {
-	v, err = one(ctx, tx, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1 AND id = $2 FOR UPDATE`,
+	v, err = readEndpoint(ctx, tx, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE org_id = $1
+		AND id = $2 FOR UPDATE`,
 		tx.Org(), endpoint)
 	if err != nil || v.ArchivedAt == nil {
 		return v, false, err
@@ -163,10 +164,10 @@ func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, endpoint id.ID) 
 	return v, true, nil
 }
 
-func (s *Service) lock(ctx context.Context, tx *postgres.Tx, endpoint id.ID,
+func (s *Service) lockEndpoint(ctx context.Context, tx *postgres.Tx, endpoint id.ID,
 	allowed func(Versioned) error,
 ) (Versioned, error) {
-	v, err := one(ctx, tx, `
+	v, err := readEndpoint(ctx, tx, `
 		SELECT `+endpointColumns+` FROM webhook_endpoint
 		WHERE org_id = $1 AND id = $2 AND archived_at IS NULL FOR UPDATE`, tx.Org(), endpoint)
 	if err != nil {
@@ -175,7 +176,7 @@ func (s *Service) lock(ctx context.Context, tx *postgres.Tx, endpoint id.ID,
 	return v, allowed(v)
 }
 
-func one(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (Versioned, error) {
+func readEndpoint(ctx context.Context, tx *postgres.Tx, sql string, args ...any) (Versioned, error) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return Versioned{}, fmt.Errorf("read webhook: %w", err)

@@ -55,7 +55,7 @@ func (s *Service) Write(tx *postgres.Tx, items []any) error {
 			return fmt.Errorf("write successes: unexpected type %T", item)
 		}
 		p, o := one.parcel, one.outcome
-		sent, err := o.sent()
+		sent, err := o.headerJSON()
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,11 +32,12 @@ func (s *Service) Walk(ctx context.Context, tx *postgres.Tx, replay id.ID, open 
 		endReplay(tx, replay, "stopped")
 		return 0, true, nil
 	}
-	room, err := room(ctx, tx, &r, open)
+	room, err := readRoom(ctx, tx, &r, open)
 	if err != nil || room <= 0 {
 		return 0, false, err
 	}
-	sql, args := r.matching("id, event, type", walked)
+	sql, args := r.matchingSQL("id, event, type", walked)
+	tx.Queue(postgres.PlanByDay)
 	rows, err := tx.Query(ctx, sql+fmt.Sprintf(` ORDER BY id LIMIT %d`, room), append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return 0, false, fmt.Errorf("walk events: %w", err)
@@ -59,16 +61,19 @@ func (s *Service) Walk(ctx context.Context, tx *postgres.Tx, replay id.ID, open 
 	return len(next), over, nil
 }
 
-// room returns how many deliveries may be created now: none while an earlier replay is running.
-func room(ctx context.Context, tx *postgres.Tx, r *Replay, open int) (int, error) {
+// readRoom returns how many deliveries may be created now: none while an earlier replay is running.
+func readRoom(ctx context.Context, tx *postgres.Tx, r *Replay, open int) (int, error) {
 	var waiting int
 	var first bool
+	tx.Queue(postgres.PlanByDay)
 	err := tx.QueryRow(ctx, `
 		SELECT (SELECT count(*) FROM webhook_delivery WHERE org_id = $1 AND replay_id = $3
-		AND indexed_status = 'pending'),
+		AND indexed_status = 'pending' AND id >= $4 AND id < $5),
 			NOT EXISTS (SELECT FROM webhook_replay WHERE org_id = $1 AND endpoint_id = $2 AND completed_at IS NULL
 			AND id < $3)`,
-		[]any{tx.Org(), r.WebhookID, *r.ID}, &waiting, &first)
+		[]any{
+			tx.Org(), r.WebhookID, *r.ID, id.Floor(r.CreatedAt.Add(-skew)), id.Floor(time.Now().Add(skew)),
+		}, &waiting, &first)
 	if err != nil {
 		return 0, fmt.Errorf("count deliveries: %w", err)
 	}

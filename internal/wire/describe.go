@@ -17,15 +17,18 @@ func DescriptionsOf(t reflect.Type) map[string]string {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil
 	}
+
 	all := map[string]string{}
 	for f := range t.Fields() {
 		if f.Anonymous {
 			maps.Copy(all, DescriptionsOf(f.Type))
 		}
 	}
+
 	if d, ok := reflect.Zero(t).Interface().(Describer); ok {
 		maps.Copy(all, d.Descriptions())
 	}
+
 	return all
 }
 

@@ -3,7 +3,6 @@ package wire
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -29,11 +28,11 @@ func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // MarshalJSON overrides the method of the embedded time.Time.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
-// UnmarshalText parses any RFC 3339 time and truncates it to microseconds in UTC.
+// UnmarshalText parses a time as ParseTime does and truncates it to microseconds in UTC.
 func (t *Time) UnmarshalText(b []byte) error {
-	at, err := time.Parse(time.RFC3339Nano, string(b))
+	at, err := ParseTime(string(b))
 	if err != nil {
-		return fmt.Errorf("want an RFC 3339 time: %w", err)
+		return err
 	}
 	*t = At(at)
 	return nil

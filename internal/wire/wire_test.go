@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
 
@@ -60,5 +61,23 @@ func TestAPatchTellsAbsentFromNullFromAValue(t *testing.T) {
 	wire.Field[string]{Set: true, Null: true}.Apply(&name)
 	if name != "" {
 		t.Error("null did not clear the field")
+	}
+}
+
+func TestAWholeNumberThatAFloatCannotHoldIsOutOfRange(t *testing.T) {
+	t.Parallel()
+	for literal, want := range map[string]float64{
+		"9007199254740991": 1<<53 - 1, "9007199254740992": 1 << 53, "-9007199254740992": -1 << 53,
+		"9007199254740992.0": 1 << 53, "9.007199254740992e15": 1 << 53, "1.5": 1.5,
+		"9007199254740993": math.Inf(1), "-9007199254740993": math.Inf(1), "9007199254740993.0": math.Inf(1),
+		"9007199254740992.5": math.Inf(1), "9.007199254740993e15": math.Inf(1),
+	} {
+		var f wire.Field[map[string]any]
+		if err := json.Unmarshal([]byte(`{"other":"x","number":`+literal+`}`), &f); err != nil {
+			t.Errorf("%s: %v", literal, err)
+		}
+		if got := f.Value["number"]; got != want {
+			t.Errorf("%s is %v, want %v", literal, got, want)
+		}
 	}
 }

@@ -27,7 +27,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	for {
 		grants, err := j.Refresher.AdGrants(ctx, after, page)
 		if err != nil || len(grants) == 0 {
-			return errors.Join(err, j.warn(ctx))
+			return errors.Join(err, j.enqueueWarnings(ctx))
 		}
 		err = j.Refresher.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 			for _, g := range grants {
@@ -47,8 +47,8 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	}
 }
 
-// warn enqueues warnings about logins that will end.
-func (j Job) warn(ctx context.Context) error {
+// enqueueWarnings enqueues warnings about logins that will end.
+func (j Job) enqueueWarnings(ctx context.Context) error {
 	for {
 		told, err := j.Refresher.Warn(ctx, page, func(ctx context.Context, tx *postgres.Tx, grant id.ID) error {
 			return accountwarn.Kind.Add(ctx, tx, accountwarn.Args{Grant: grant})

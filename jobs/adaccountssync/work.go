@@ -42,9 +42,11 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	case err != nil:
 		return err
 	}
+
 	if done != (social.Synced{}) {
 		j.Log.InfoContext(ctx, "accounts synced", "renamed", done.Renamed, "gone",
 			done.Gone, "back", done.Back, "tokens", done.Tokens)
 	}
+
 	return nil
 }

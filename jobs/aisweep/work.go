@@ -30,6 +30,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	}); err != nil {
 		return err
 	}
+
 	for _, org := range orgs {
 		for n := atOnce; n == atOnce; {
 			if err := j.App.Tx(ctx, org, func(tx *postgres.Tx) (err error) {
@@ -40,5 +41,6 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 			}
 		}
 	}
+
 	return nil
 }

@@ -20,10 +20,12 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if !run.Org.IsZero() {
 		return j.Sync.Overage(ctx, run.Org, "ov:"+run.ID.String())
 	}
+
 	orgs, err := j.Sync.Overdrawn(ctx)
 	if err != nil {
 		return err
 	}
+
 	for _, org := range orgs {
 		err := j.System.Tx(ctx, org, func(tx *postgres.Tx) error {
 			return Kind.Add(ctx, tx, Args{}, queue.Dedupe("billing.overage"))
@@ -32,5 +34,6 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -68,8 +68,8 @@ func TestAnAgencyWhoseQuantityIsOffIsAskedForOnceAndSetRight(t *testing.T) {
 	if err := sql.QueryRow(ctx, "SELECT id FROM job WHERE org_id = $1", org).Scan(&job); err != nil {
 		t.Fatal(err)
 	}
-	ledger := store.New(db.App, db.System)
-	run, err := ledger.Claim(ctx, org, job)
+	jobStore := store.New(db.App, db.System)
+	run, err := jobStore.Claim(ctx, org, job)
 	if err != nil {
 		t.Fatal(err)
 	}

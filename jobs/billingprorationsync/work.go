@@ -21,34 +21,37 @@ type Job struct {
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if run.Args.Whole {
 		r, err := j.Sync.ReconcileAll(ctx)
-		j.Log.Log(ctx, level(r.Repaired+r.Failed), "billing reconciled in full", "same", r.Same,
+		j.Log.Log(ctx, logLevel(r.Repaired+r.Failed), "billing reconciled in full", "same", r.Same,
 			"repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
-		return errors.Join(err, j.accounts(ctx, true))
+		return errors.Join(err, j.reconcileAccounts(ctx, true))
 	}
+
 	missed, err := j.Sync.FetchMissedEvents(ctx)
 	if err != nil {
-		return errors.Join(err, j.accounts(ctx, false))
+		return errors.Join(err, j.reconcileAccounts(ctx, false))
 	}
+
 	r, err := j.Sync.ReconcileDue(ctx)
 	if missed+r.Repaired+r.Failed > 0 {
 		j.Log.InfoContext(ctx, "billing repaired", "missed_events", missed, "repaired", r.Repaired, "failed", r.Failed)
 	}
-	return errors.Join(err, j.accounts(ctx, false))
+
+	return errors.Join(err, j.reconcileAccounts(ctx, false))
 }
 
-// level returns the level of a line about a sync that found so many differences: without any it is for debugging.
-func level(differences int) slog.Level {
+// logLevel returns the level of a line about a sync that found so many differences: without any it is for debugging.
+func logLevel(differences int) slog.Level {
 	if differences == 0 {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
 }
 
-// accounts reconciles the connected accounts.
-func (j Job) accounts(ctx context.Context, whole bool) error {
+// reconcileAccounts reconciles the connected accounts.
+func (j Job) reconcileAccounts(ctx context.Context, whole bool) error {
 	r, err := j.Connect.ReconcileAccounts(ctx, whole)
 	if r.Repaired+r.Failed > 0 || whole {
-		j.Log.Log(ctx, level(r.Repaired+r.Failed), "connected accounts reconciled", "whole", whole, "same", r.Same,
+		j.Log.Log(ctx, logLevel(r.Repaired+r.Failed), "connected accounts reconciled", "whole", whole, "same", r.Same,
 			"repaired", r.Repaired, "failed", r.Failed, "requests", r.Requests)
 	}
 	sales, also := j.Sync.ReconcileSales(ctx)

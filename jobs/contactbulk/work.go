@@ -38,13 +38,13 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 			if err != nil {
 				return err
 			}
-			w := bulk.Worker{Rate: model.Rate, Room: j.room, Score: score, Part: j.Part}
+			w := bulk.Worker{Rate: model.Rate, Room: j.planRoom, Score: scoreChanged, Part: j.Part}
 			at, err = w.Step(ctx, tx, run.Args.Bulk)
 			return err
 		})
 		switch {
 		case err != nil:
-			return j.failed(run, err)
+			return j.markFailed(run, err)
 		case at == bulk.Over:
 			return nil
 		case at == bulk.Wait:
@@ -63,8 +63,8 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 // stays is the message of a failed change.
 const stays = "It could not go on. What was done so far stays."
 
-// failed returns err. After the last attempt it also marks the change as failed.
-func (j Job) failed(run *queue.Run[Args], err error) error {
+// markFailed returns err. After the last attempt it also marks the change as failed.
+func (j Job) markFailed(run *queue.Run[Args], err error) error {
 	if run.Last() && !errors.Is(err, context.Canceled) {
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 			return bulk.Fail(ctx, tx, run.Args.Bulk, stays)
@@ -73,15 +73,15 @@ func (j Job) failed(run *queue.Run[Args], err error) error {
 	return err
 }
 
-// room returns how many contacts the org's plan allows to restore. The commit enforces the limit.
-func (j Job) room(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error) {
+// planRoom returns how many contacts the org's plan allows to restore. The commit enforces the limit.
+func (j Job) planRoom(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error) {
 	space, err := j.Plans.Room(ctx, tx, plans.Contacts)
 	return &contacts.Room{Left: space.Left, Full: space.Full}, err
 }
 
-// score records the scores of changed contacts and enqueues the scoring of restored contacts, because the model may
-// have changed since they were archived.
-func score(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
+// scoreChanged records the scores of changed contacts and enqueues the scoring of restored contacts, because the model
+// may have changed since they were archived.
+func scoreChanged(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
 	var back []id.ID
 	var changed []contacts.Change
 	for i := range all {

@@ -39,10 +39,12 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err == nil || !run.Last() {
 		return err
 	}
+
 	j.Log.ErrorContext(ctx, "export failed", "export", run.Args.Export.String(), "error", err)
 	if err := w.Fail(ctx, tx, run.Args.Export); err != nil {
 		return fmt.Errorf("fail export: %w", err)
 	}
+
 	return nil
 }
 

@@ -80,10 +80,12 @@ func (j Job) Step(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args], ne
 	if err == nil || !run.Last() {
 		return err
 	}
+
 	j.Log.ErrorContext(ctx, "import failed", "import", run.Args.Import.String(), "error", err)
 	if err := fail(); err != nil {
 		return fmt.Errorf("fail import: %w", err)
 	}
+
 	return nil
 }
 

@@ -30,10 +30,12 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil || d == nil {
 		return err
 	}
+
 	now, err := j.Plans.Of(ctx, run.Org)
 	if err != nil {
 		return err
 	}
+
 	feature := plans.CustomDomain
 	if d.Use == branding.Links {
 		feature = plans.TrackingDomain
@@ -41,6 +43,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err := run.BeginCall(d.Host); err != nil {
 		return err
 	}
+
 	look := j.Domains.CheckDNS(ctx, d)
 	return j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error {
 		_, err := j.Domains.Apply(ctx, tx, d.ID, look, now.Has(feature))

@@ -50,11 +50,13 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil || r == nil {
 		return err
 	}
+
 	giveUp := func(ctx context.Context, tx *postgres.Tx) error { return emails.GiveUp(ctx, tx, r.ID) }
 	if j.Search == nil {
 		run.Effect(giveUp)
 		return nil
 	}
+
 	at, last := r.NextSearch()
 	if d := time.Until(at); d > 0 {
 		return queue.Snooze(min(d, emails.BetweenSearches)) // Postgres's clock, of the mark, may have been ahead
@@ -62,6 +64,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err := run.BeginCall(r.MailboxID.String()); err != nil {
 		return err
 	}
+
 	found, err := j.Search(ctx, run.Org, r.MailboxID, r.MessageID)
 	if errors.Is(err, sentfolder.ErrUnreadable) || err != nil && run.Last() {
 		run.Effect(giveUp)
@@ -70,6 +73,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
+
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 		resend, err := emails.Searched(ctx, tx, r.ID, found, proves)
 		if err != nil || !resend {
@@ -80,5 +84,6 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if !found && !last {
 		return queue.Snooze(emails.BetweenSearches)
 	}
+
 	return nil
 }

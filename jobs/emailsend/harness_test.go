@@ -28,7 +28,7 @@ type post struct {
 	server       *smtpd.Server
 	emails       *emails.Service
 	job          emailsend.Job
-	ledger       *store.Store
+	store        *store.Store
 	org, mailbox id.ID
 	text         string // of the emails
 }
@@ -40,9 +40,9 @@ func open(t testing.TB) *post {
 	p := &post{
 		TB: t, Database: db, sql: testkit.Pgx(t, db.URL), server: smtpd.Start(t, nil), org: id.New(), mailbox: id.New(),
 		emails: &emails.Service{Box: box, Mailboxes: boxes, Suppressions: &suppression.Service{Box: box}},
-		ledger: store.New(db.App, db.System), text: "Hello",
+		store:  store.New(db.App, db.System), text: "Hello",
 	}
-	p.ledger.Hooks = store.HooksOf(emailsend.Hook())
+	p.store.Hooks = store.HooksOf(emailsend.Hook())
 	p.job = emailsend.Job{
 		DB: db.App, Emails: p.emails,
 		Dialer: &transport.Dialer{AllowPrivate: true, Timeout: 10 * time.Second, DotTimeout: 10 * time.Second},
@@ -105,7 +105,7 @@ func (p *post) run(ctx context.Context, email id.ID) error {
 	p.exec(`UPDATE job SET run_at = now(), due = true, wake_at = coalesce(wake_at, now())
 		WHERE args ->> 'email' = $1::text AND kind LIKE 'email.send%'`, email.String())
 	p.scan(`SELECT id FROM job WHERE args ->> 'email' = $1::text AND kind LIKE 'email.send%'`, &job, email.String())
-	c, err := p.ledger.Claim(p.Context(), p.org, job)
+	c, err := p.store.Claim(p.Context(), p.org, job)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (p *post) run(ctx context.Context, email id.ID) error {
 	} else if err != nil {
 		v = store.Completion{Outcome: store.Failed, Error: err.Error(), In: time.Second}
 	}
-	if err := p.ledger.Finish(p.Context(), c, v); err != nil {
+	if err := p.store.Finish(p.Context(), c, v); err != nil {
 		p.Fatal(err)
 	}
 	return err
@@ -138,4 +138,16 @@ func (p *post) count(sql string) (n int) {
 func snoozed(err error) bool {
 	_, ok := queue.SnoozeOf(err)
 	return ok
+}
+
+// resume resumes the mailbox, as a person does, or as the sweep does at the end of a hold.
+func (p *post) resume() {
+	p.Helper()
+	err := p.App.Tx(p.Context(), p.org, func(tx *postgres.Tx) error {
+		_, err := p.emails.Mailboxes.Resume(p.Context(), tx, p.mailbox)
+		return err
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
 }

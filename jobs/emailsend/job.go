@@ -13,6 +13,8 @@
 //	refused for now (4yz, no connection)      an attempt; the next one follows the plan below
 //	421, 4.7.x, sign-in refused               no attempt; the circuit of the mailbox opens
 //	the connected account needs a new login   no attempt; the mailbox is held with the reason, and tried again
+//	the sender is refused: a daily limit,     no attempt; the mailbox is held with the reason and the reply, and tried
+//	not its own address, relaying, a block    again when the limit ends
 //	cap reached, mailbox held                 no attempt; the circuit opens until the mailbox may send again
 //	gap or ramp of automated mail             no attempt; the job is snoozed
 //

@@ -33,7 +33,7 @@ func (p *post) claim(email id.ID) *queue.Claimed {
 	p.exec(`UPDATE job SET run_at = now(), due = true, owner = NULL, wake_at = coalesce(wake_at, now())
 		WHERE args ->> 'email' = $1::text AND kind LIKE 'email.send%'`, email.String())
 	p.scan(`SELECT id FROM job WHERE args ->> 'email' = $1::text AND kind LIKE 'email.send%'`, &job, email.String())
-	c, err := p.ledger.Claim(p.Context(), p.org, job)
+	c, err := p.store.Claim(p.Context(), p.org, job)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestACompletionThatIsUnderWayIsRefusedAfterTheReplay(t *testing.T) {
 	email := p.write("ada@example.com")
 	c := p.lose(email)
 	p.replays(p.job.Replies, noneIsOpen)
-	if err := p.ledger.Finish(t.Context(), c, store.Completion{Outcome: store.Done}); !errors.Is(err, store.ErrFenced) {
+	if err := p.store.Finish(t.Context(), c, store.Completion{Outcome: store.Done}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("%v", err)
 	}
 	if n := p.count(`event WHERE type = 'email.sent'`); n != 1 || p.status(email) != "sent" {
@@ -211,7 +211,7 @@ func TestAReplyWhoseOutcomeIsWrittenIsInNoFile(t *testing.T) {
 		if err := p.job.Handler().Call(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.ledger.Finish(t.Context(), c, store.Completion{Outcome: store.Done}); err != nil {
+		if err := p.store.Finish(t.Context(), c, store.Completion{Outcome: store.Done}); err != nil {
 			t.Fatal(err)
 		}
 		c.EndRun(true)

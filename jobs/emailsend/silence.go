@@ -38,9 +38,9 @@ func beginServerCall(run *queue.Run[Args], m *mailboxes.Sending) error {
 	return err
 }
 
-// silent records that the server of an email's mailbox was silent. From the second time on the circuit is open until
-// the server is called again. The emails that wait for it do not become late.
-func silent(ctx context.Context, tx *postgres.Tx, o *emails.Outgoing, detail string) error {
+// recordSilence records that the server of an email's mailbox was silent. From the second time on the circuit is open
+// until the server is called again. The emails that wait for it do not become late.
+func recordSilence(ctx context.Context, tx *postgres.Tx, o *emails.Outgoing, detail string) error {
 	failures, again, err := mailboxes.Silent(ctx, tx, o.MailboxID, mailboxes.Submission, detail)
 	if err != nil || failures < 2 {
 		return err
@@ -50,8 +50,8 @@ func silent(ctx context.Context, tx *postgres.Tx, o *emails.Outgoing, detail str
 	return nil
 }
 
-// responded records that the server of an email's mailbox is not silent any more.
-func responded(run *queue.Run[Args], o *emails.Outgoing, r *transport.Result) {
+// recordResponse records that the server of an email's mailbox is not silent any more.
+func recordResponse(run *queue.Run[Args], o *emails.Outgoing, r *transport.Result) {
 	if r.Reply.Code == 0 || r.Outcome == transport.Sent || !o.Mailbox.WasSilent() {
 		return
 	}

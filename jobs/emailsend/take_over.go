@@ -21,19 +21,23 @@ func (j Job) takeOver(ctx context.Context, run *queue.Run[Args], o *emails.Outgo
 	case isBusy:
 		return queue.Snooze(whileWritten)
 	case final == nil:
-		doubt(run, o, emails.Interrupted)
+		recordDoubt(run, o, emails.Interrupted)
 		return nil
 	}
+
 	r := final.Result()
+	if d := emails.Diagnose(&r); isRefusalOfSender(&r, &d) {
+		return j.refusedSender(run, o, &r, &d)
+	}
 	switch r.Outcome {
 	case transport.Sent:
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return o.Accept(ctx, tx, r.Reply) })
 		return nil
 	case transport.NotSentPermanent:
-		j.fail(run, o, emails.Rejected, &r)
+		j.failEmail(run, o, emails.Rejected, &r)
 		return nil
 	case transport.NotSentTemporary:
-		return j.again(ctx, run, o, &r, holdOf(&r))
+		return j.planRetry(ctx, run, o, &r, holdOf(&r))
 	default:
 		run.Effect(func(_ context.Context, tx *postgres.Tx) error {
 			o.Unmarked(tx, r.Reply)

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/diagnosis"
 	"github.com/funnelwork/funnelwork/internal/outreach/submission"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -53,6 +54,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil || o == nil {
 		return err
 	}
+
 	o.Job = &run.ID
 	if o.Lost {
 		return j.takeOver(ctx, run, o)
@@ -62,15 +64,17 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		if m.HeldUntil != nil && m.Status == mailboxes.Held {
 			r.At, r.Wait = *m.HeldUntil, time.Until(*m.HeldUntil)
 		}
-		return wait(run, o, r)
+		return waitForMailbox(run, o, r)
 	}
 	if err := beginServerCall(run, o.Mailbox); err != nil {
 		return err
 	}
+
 	mime, err := o.MIME(ctx, j.DB)
 	if err != nil {
 		return err
 	}
+
 	signed := mime
 	if j.Sign != nil {
 		if signed, err = j.Sign(ctx, run.Org, o.Mailbox, mime); err != nil {
@@ -88,12 +92,18 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if final, ok := emails.FinalReplyOf(o, &r); ok {
 		j.Replies.Keep(ctx, run.Claimed, final)
 	}
-	return j.settle(ctx, run, o, &r)
+
+	return j.recordResult(ctx, run, o, &r)
 }
 
-// settle records the result of the dialogue and returns the result of the job.
-func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, r *transport.Result) error {
-	responded(run, o, r)
+// recordResult records the result of the dialogue and returns the result of the job.
+func (j Job) recordResult(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, r *transport.Result) error {
+	recordResponse(run, o, r)
+	if d := emails.Diagnose(r); isRefusalOfSender(r, &d) {
+		return j.refusedSender(run, o, r, &d)
+	} else if isRate(r, &d) && r.Outcome == transport.NotSentPermanent {
+		return j.planRetry(ctx, run, o, r, rateHold(&d))
+	}
 	switch r.Outcome {
 	case transport.Sent:
 		if o.EnrolmentID == nil {
@@ -108,22 +118,25 @@ func (j Job) settle(ctx context.Context, run *queue.Run[Args], o *emails.Outgoin
 		})
 		return nil
 	case transport.Unknown:
-		doubt(run, o, emails.NoReply)
+		recordDoubt(run, o, emails.NoReply)
 		return nil
 	case transport.MarkRefused:
-		return j.refused(ctx, run, o, r.Err)
+		return j.endRefused(ctx, run, o, r.Err)
 	case transport.NotSentPermanent:
 		if r.Stage == transport.Connect && r.Reply.Code != 0 { // the server takes nothing from us, for now
-			return j.again(ctx, run, o, r, holdFor)
+			return j.planRetry(ctx, run, o, r, holdFor)
+		}
+		if d := emails.Diagnose(r); r.Reply.Code != 0 && d.About == diagnosis.Network && d.Words {
+			return j.planRetry(ctx, run, o, r, 0) // a fault of the server, by whatever code
 		}
 		reason := emails.Rejected
 		if r.Reply.Code == 0 {
 			reason = emails.BadAddress
 		}
-		j.fail(run, o, reason, r)
+		j.failEmail(run, o, reason, r)
 		return nil
 	default:
-		return j.again(ctx, run, o, r, holdOf(r))
+		return j.planRetry(ctx, run, o, r, holdOf(r))
 	}
 }
 
@@ -135,27 +148,32 @@ func holdOf(r *transport.Result) time.Duration {
 	case r.Hold:
 		return holdFor
 	}
+	if d := emails.Diagnose(r); isRate(r, &d) {
+		return rateHold(&d)
+	}
 	return 0
 }
 
-// again plans another attempt. With hold, the circuit of the mailbox opens and no attempt is spent.
-func (j Job) again(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, r *transport.Result,
+// planRetry plans another attempt. With hold, the circuit of the mailbox opens and no attempt is spent.
+func (j Job) planRetry(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, r *transport.Result,
 	hold time.Duration,
 ) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("send email: %w", ctx.Err()) // cancelled by us: does not count as an attempt
 	}
 	if hold == 0 && run.Last() {
-		j.fail(run, o, emails.Exhausted, r)
+		j.failEmail(run, o, emails.Exhausted, r)
 		return nil
 	}
+
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 		o.Unmarked(tx, r.Reply)
 		if hold > 0 {
 			queue.OpenCircuit(tx, o.MailboxID, hold)
+			o.WaitForMailbox(tx, hold)
 		}
 		if detail := SilenceOf(o.Mailbox, r); detail != "" {
-			return silent(ctx, tx, o, detail)
+			return recordSilence(ctx, tx, o, detail)
 		}
 		if errors.Is(r.Err, mailboxes.ErrLoginNeeded) {
 			return mailboxes.HoldForLogin(ctx, tx, o.MailboxID, hold)
@@ -168,24 +186,25 @@ func (j Job) again(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing
 	if hold > 0 {
 		return queue.Snooze(hold)
 	}
-	return fmt.Errorf("the mail was not taken at %s: %s %w", r.Stage, r.Reply, cause(r))
+
+	return fmt.Errorf("the mail was not taken at %s: %s %w", r.Stage, r.Reply, resultError(r))
 }
 
 var errReply = errors.New("(reply of the server)")
 
-func cause(r *transport.Result) error {
+func resultError(r *transport.Result) error {
 	if r.Err != nil {
 		return r.Err
 	}
 	return errReply
 }
 
-func (j Job) fail(run *queue.Run[Args], o *emails.Outgoing, reason string, r *transport.Result) {
+func (j Job) failEmail(run *queue.Run[Args], o *emails.Outgoing, reason string, r *transport.Result) {
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.Emails.Fail(ctx, tx, o, reason, r) })
 }
 
-// doubt records that the fate of the mail is unknown, and enqueues the search for evidence.
-func doubt(run *queue.Run[Args], o *emails.Outgoing, reason string) {
+// recordDoubt records that the fate of the mail is unknown, and enqueues the search for evidence.
+func recordDoubt(run *queue.Run[Args], o *emails.Outgoing, reason string) {
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 		if err := o.Doubt(ctx, tx, reason); err != nil {
 			return err
@@ -194,14 +213,14 @@ func doubt(run *queue.Run[Args], o *emails.Outgoing, reason string) {
 	})
 }
 
-// refused ends a run whose mark was not given. The final dot was not written, so nothing was sent.
-func (j Job) refused(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, err error) error {
+// endRefused ends a run whose mark was not given. The final dot was not written, so nothing was sent.
+func (j Job) endRefused(ctx context.Context, run *queue.Run[Args], o *emails.Outgoing, err error) error {
 	r, ok := errors.AsType[*emails.RefusedError](err)
 	switch {
 	case ok && r.Settled:
 		return nil
 	case ok:
-		return wait(run, o, r)
+		return waitForMailbox(run, o, r)
 	}
 	// The mark may have been committed although its answer was lost. This run knows that no dot followed.
 	back := func(tx *postgres.Tx) { o.Unmarked(tx, transport.Reply{}) }
@@ -216,11 +235,12 @@ func (j Job) refused(ctx context.Context, run *queue.Run[Args], o *emails.Outgoi
 			return nil
 		})
 	}
+
 	return err
 }
 
-// wait puts the email off until its mailbox may send it. No attempt is spent.
-func wait(run *queue.Run[Args], o *emails.Outgoing, r *emails.RefusedError) error {
+// waitForMailbox puts the email off until its mailbox may send it. No attempt is spent.
+func waitForMailbox(run *queue.Run[Args], o *emails.Outgoing, r *emails.RefusedError) error {
 	d := recheck
 	if !r.At.IsZero() {
 		d = max(r.Wait, time.Second)
@@ -228,6 +248,9 @@ func wait(run *queue.Run[Args], o *emails.Outgoing, r *emails.RefusedError) erro
 	if r.WholeMailbox {
 		run.Effect(func(_ context.Context, tx *postgres.Tx) error {
 			queue.OpenCircuit(tx, o.MailboxID, d)
+			if !r.At.IsZero() {
+				o.WaitForMailbox(tx, d)
+			}
 			return nil
 		})
 	}
@@ -239,16 +262,16 @@ func Hook() queue.Hook { return Kind.Hook(Stopped, Revived) }
 
 // Stopped settles the emails of jobs that will not run again.
 func Stopped(ctx context.Context, tx *postgres.Tx, all []Args) error {
-	return emails.Stop(ctx, tx, ids(all))
+	return emails.Stop(ctx, tx, emailIDs(all))
 }
 
 // Revived makes the emails of jobs that an operator runs again due.
 func Revived(_ context.Context, tx *postgres.Tx, all []Args) error {
-	emails.Revive(tx, ids(all))
+	emails.Revive(tx, emailIDs(all))
 	return nil
 }
 
-func ids(all []Args) []id.ID {
+func emailIDs(all []Args) []id.ID {
 	out := make([]id.ID, len(all))
 	for i, a := range all {
 		out[i] = a.Email

@@ -208,7 +208,7 @@ func TestARelayGetsItsMailsAtItsRate(t *testing.T) {
 		var job id.ID
 		p.scan(`SELECT id FROM job WHERE args ->> 'email' = $1::text`, &job, email.String())
 		p.exec(`UPDATE job SET due = true, wake_at = coalesce(wake_at, now()) WHERE id = $1`, job)
-		c, err := p.ledger.Claim(t.Context(), p.org, job)
+		c, err := p.store.Claim(t.Context(), p.org, job)
 		if err != nil {
 			t.Fatal(err)
 		}

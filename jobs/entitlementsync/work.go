@@ -26,10 +26,12 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	case run.Args.Until.IsZero():
 		return j.Plans.Settle(ctx, tx)
 	}
+
 	over, err := j.Plans.Elapse(ctx, tx, run.Args.Until.Time)
 	if err != nil || over == nil {
 		return err
 	}
+
 	org.Audit(ctx, tx, org.Entry{
 		Action: "plan.changed", Target: "subscription",
 		Detail: map[string]any{"from": over.Plan, "to": over.Plan, "interval": over.Interval, "status": over.After},
@@ -38,6 +40,7 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if over.Interval != "" {
 		told.Interval = &over.Interval
 	}
+
 	return events.Announce(ctx, tx,
 		events.PlanChanged{Plan: told, Previous: map[string]any{"status": string(over.Before)}})
 }

@@ -194,7 +194,8 @@ func TestAMessageIDThatIsNotTheOnlyOneIsNoReasonToPassAMailOver(t *testing.T) {
 	p.take(header + "Message-ID: <a@x>\r\nMessage-ID: <b@x>\r\n\r\nHi")
 	if err := p.App.ReadTx(t.Context(), p.org, func(tx *postgres.Tx) error {
 		for _, one := range []string{"a@x", "b@x", ""} {
-			if found, err := inbound.Has(t.Context(), tx, p.box, one); err != nil || found {
+			raw := []byte(header + "Message-ID: <" + one + ">\r\n")
+			if found, err := p.inbound.Has(t.Context(), tx, p.box, raw); err != nil || found {
 				t.Errorf("%q: found %t, %v", one, found, err)
 			}
 		}

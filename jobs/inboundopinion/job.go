@@ -1,6 +1,7 @@
-// Package inboundopinion asks a language model for a second opinion on an incoming mail of which no rule knows what it
-// is. The opinion is recorded as the class of the message, and nothing else follows from it: the model never decides
-// alone. It costs tokens of the org, as the endpoint for it does; without tokens there is no opinion.
+// Package inboundopinion asks a language model for a second opinion on an incoming mail of which the rules are not sure
+// what it is. The opinion becomes the class of the message, with what follows from it; a person can correct it. The
+// model suppresses nobody: a person confirms that a contact wants no more mails. An opinion costs tokens of the org, as
+// the endpoint for it does; without tokens there is none, and the mail waits for a person.
 package inboundopinion
 
 import (

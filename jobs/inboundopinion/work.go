@@ -19,21 +19,23 @@ const patience = 20 * time.Second
 
 // Job has the dependencies of the work.
 type Job struct {
-	App   *postgres.DB
-	AI    ai.Provider // nil: there are no opinions
-	Plans *plans.Service
-	Log   *slog.Logger
+	App     *postgres.DB
+	AI      ai.Provider // nil: there are no opinions
+	Plans   *plans.Service
+	Inbound *inbound.Service
+	Log     *slog.Logger
 }
 
 // Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// Work asks the model and records its opinion. Tokens are reserved before the call and charged with the opinion, in one
-// transaction; a call without a usable answer costs nothing.
+// Work asks the model and settles the class by its opinion. Tokens are reserved before the call and charged with the
+// opinion, in one transaction; a call without a usable answer costs nothing.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if j.AI == nil {
 		return nil
 	}
+
 	question := &ai.Ask{Task: "Classify the reply."}
 	err := j.App.ReadTx(ctx, run.Org, func(tx *postgres.Tx) (err error) {
 		question.Text, err = inbound.Question(ctx, tx, run.Args.Message)
@@ -42,6 +44,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil || question.Text == "" {
 		return err
 	}
+
 	rights, err := j.Plans.Of(ctx, run.Org)
 	if err != nil || !rights.Has(plans.AITokens) {
 		return err
@@ -49,22 +52,27 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err := run.BeginCall("ai"); err != nil {
 		return err
 	}
+
 	call, err := ai.Classify.Call(*question)
 	if err != nil {
 		return err
 	}
-	hold, err := j.reserve(ctx, run, &call, min(rights.Features[plans.AITokens].Value.Max, ai.Unlimited))
+
+	hold, err := j.reserveTokens(ctx, run, &call, min(rights.Features[plans.AITokens].Value.Max, ai.Unlimited))
 	switch f := fault.Of(err); {
 	case f != nil && (f.Code == fault.AIQuotaExhausted || f.Code == fault.AIRequestTooLarge):
 		return nil
 	case err != nil: // also while too many calls are in flight: the job is tried again
 		return err
 	}
-	return j.ask(ctx, run, hold, &call, question)
+
+	return j.askModel(ctx, run, hold, &call, question)
 }
 
-// reserve reserves the tokens of a call.
-func (j Job) reserve(ctx context.Context, run *queue.Run[Args], call *ai.Call, limit int64) (hold id.ID, err error) {
+// reserveTokens reserves the tokens of a call.
+func (j Job) reserveTokens(ctx context.Context, run *queue.Run[Args], call *ai.Call, limit int64) (hold id.ID,
+	err error,
+) {
 	err = j.App.Tx(ctx, run.Org, func(tx *postgres.Tx) error {
 		r, err := ai.Reserve(ctx, tx, ai.Want{
 			Operation: call.Name, Estimate: call.Estimate(), Limit: limit, Timeout: patience,
@@ -76,7 +84,7 @@ func (j Job) reserve(ctx context.Context, run *queue.Run[Args], call *ai.Call, l
 	return hold, err
 }
 
-func (j Job) ask(ctx context.Context, run *queue.Run[Args], hold id.ID, call *ai.Call, question *ai.Ask) error {
+func (j Job) askModel(ctx context.Context, run *queue.Run[Args], hold id.ID, call *ai.Call, question *ai.Ask) error {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	reply, err := j.AI.Complete(asking, *call)
 	cancel()
@@ -96,7 +104,7 @@ func (j Job) ask(ctx context.Context, run *queue.Run[Args], hold id.ID, call *ai
 		if err := ai.Settle(ctx, tx, hold, used); err != nil || opinion == nil {
 			return err
 		}
-		return inbound.Opine(ctx, tx, run.Args.Message, opinion.Label, opinion.Confidence)
+		return j.Inbound.Opine(ctx, tx, run.Args.Message, opinion.Label, opinion.Confidence)
 	})
 	switch {
 	case settled != nil:
@@ -105,5 +113,6 @@ func (j Job) ask(ctx context.Context, run *queue.Run[Args], hold id.ID, call *ai
 		j.Log.WarnContext(ctx, "no second opinion on a mail", "message_id", run.Args.Message)
 		return nil // the mail stays what the rules have said
 	}
+
 	return err
 }

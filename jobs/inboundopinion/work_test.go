@@ -11,7 +11,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -51,7 +50,10 @@ func open(t *testing.T, model ai.Provider) *office {
 	o := &office{TB: t, Database: testkit.DB(t), org: id.New()}
 	o.sql = testkit.Pgx(t, o.URL)
 	o.exec(`INSERT INTO org (id, name) VALUES ($1, 'Test')`, o.org)
-	o.job = inboundopinion.Job{App: o.App, AI: model, Plans: plans.NewService(o.App, nil), Log: testkit.Log(t)}
+	o.job = inboundopinion.Job{
+		App: o.App, AI: model, Plans: plans.NewService(o.App, nil), Log: testkit.Log(t),
+		Inbound: inboundmail.Intake(o.App, testkit.Box(t)),
+	}
 	return o
 }
 
@@ -67,8 +69,8 @@ func (o *office) message(class, by string) id.ID {
 	o.Helper()
 	i := id.New()
 	o.exec(`INSERT INTO message (org_id, id, mailbox_id, identity, via, received_at, read_at, thread_id, subject, text,
-		class, class_by) VALUES ($1, $2, $2, $3, 'http', now(), now(), $2, 'Re: Looms', 'Quarterly figures attached',
-		$4, $5)`, o.org, i, i[:], class, by)
+		class, sure, class_by) VALUES ($1, $2, $2, $3, 'http', now(), now(), $2, 'Re: Looms',
+		'Quarterly figures attached', $4, $4 = 'auto_reply', $5)`, o.org, i, i[:], class, by)
 	return i
 }
 
@@ -134,7 +136,7 @@ func TestWhatIsDecidedIsNotAskedAbout(t *testing.T) {
 			t.Error(err)
 		}
 		if err := o.App.Tx(t.Context(), o.org, func(tx *postgres.Tx) error {
-			return inbound.Opine(t.Context(), tx, message, "positive", 1)
+			return o.job.Inbound.Opine(t.Context(), tx, message, "positive", 1)
 		}); err != nil {
 			t.Error(err)
 		}

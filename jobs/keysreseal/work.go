@@ -29,6 +29,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
+
 	anew, shut, err := j.Resealer.Pass(ctx)
 	j.Log.InfoContext(ctx, "sealed values resealed", "rows", anew, "unreadable", shut, "settled", settled)
 	switch {
@@ -39,5 +40,6 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	case shut > 0:
 		return fmt.Errorf("%d sealed values cannot be opened: the keyset lacks their key, or they are damaged", shut)
 	}
+
 	return nil
 }

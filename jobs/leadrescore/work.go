@@ -27,6 +27,7 @@ func (Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) erro
 	if err != nil || models.Name(used.Number) != run.Args.Version {
 		return err
 	}
+
 	tell, last, err := contacts.RescoreAfter(ctx, tx, run.Args.After, step, used.Model.Rate, scoring.Moved)
 	if err != nil {
 		return err
@@ -37,5 +38,6 @@ func (Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) erro
 	if last == (id.ID{}) {
 		return nil
 	}
+
 	return Kind.Add(ctx, tx, Args{Version: run.Args.Version, After: last})
 }

@@ -25,16 +25,19 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err != nil {
 		return err
 	}
+
 	tell, err := contacts.Rescore(ctx, tx, run.Args.Contacts, model.Rate, scoring.Moved, scoring.Fades)
 	if err != nil {
 		return err
 	}
+
 	for i := range tell {
 		if err := events.Announce(ctx, tx,
 			events.ContactScoreChanged{Contact: tell[i].Contact, Previous: tell[i].Previous}); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 

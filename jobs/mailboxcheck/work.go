@@ -64,20 +64,24 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		}
 	}
 	c := mailboxes.Check{MessageID: id.New().String() + "@" + m.FromDomain}
-	result, err := j.send(ctx, run.Org, m, c.MessageID)
+	result, err := j.sendTestMail(ctx, run.Org, m, c.MessageID)
 	if err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("test mailbox: %w", ctx.Err())
 	}
-	c.Failure, c.Refused = failure(result), result.Stage == transport.Auth && result.Reply.Code >= 500
+
+	c.Failure = failureReason(result)
+	c.Refused = result.Stage == transport.Auth && result.Reply.Code >= 500
 	c.Silence = emailsend.SilenceOf(m, result)
 	if c.Failure == "" {
-		c.SentProof = j.proves(ctx, run.Org, m.ID, c.MessageID)
+		c.SentProof = j.isInSentFolder(ctx, run.Org, m.ID, c.MessageID)
 	}
 	found := j.Records(ctx, m.FromDomain)
-	c.SPF, c.DKIM, c.DMARC = found.SPF, found.DKIM, found.DMARC
+	c.SPF = found.SPF
+	c.DKIM = found.DKIM
+	c.DMARC = found.DMARC
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 		return j.Mailboxes.Checked(ctx, tx, m.ID, &c)
 	})
@@ -90,11 +94,13 @@ var usualPauses = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second,
 // searchTime bounds one search.
 const searchTime = 20 * time.Second
 
-// proves reports whether the test mail is found in the Sent folder. A folder that cannot be searched proves nothing.
-func (j Job) proves(ctx context.Context, org, mailbox id.ID, messageID string) bool {
+// isInSentFolder reports whether the test mail is found in the Sent folder. A folder that cannot be searched proves
+// nothing.
+func (j Job) isInSentFolder(ctx context.Context, org, mailbox id.ID, messageID string) bool {
 	if j.Sent == nil {
 		return false
 	}
+
 	pauses := j.Pauses
 	if pauses == nil {
 		pauses = usualPauses
@@ -112,11 +118,12 @@ func (j Job) proves(ctx context.Context, org, mailbox id.ID, messageID string) b
 			return found
 		}
 	}
+
 	return false
 }
 
-// failure returns the reason that a mailbox shows for the result of its test; "": the server took the mail.
-func failure(r *transport.Result) string {
+// failureReason returns the reason that a mailbox shows for the result of its test; "": the server took the mail.
+func failureReason(r *transport.Result) string {
 	switch {
 	case r.Outcome == transport.Sent:
 		return ""
@@ -133,8 +140,10 @@ func failure(r *transport.Result) string {
 	}
 }
 
-// send sends the test mail and returns what became of it.
-func (j Job) send(ctx context.Context, org id.ID, m *mailboxes.Sending, messageID string) (*transport.Result, error) {
+// sendTestMail sends the test mail and returns what became of it.
+func (j Job) sendTestMail(ctx context.Context, org id.ID, m *mailboxes.Sending, messageID string) (*transport.Result,
+	error,
+) {
 	self := mail.Address{Name: m.FromName, Address: m.FromEmail}
 	message := compose.Mail{
 		MessageID: messageID, Date: time.Now(), From: self, To: self, Subject: "Test of your mailbox",
@@ -144,12 +153,14 @@ func (j Job) send(ctx context.Context, org id.ID, m *mailboxes.Sending, messageI
 	if err != nil {
 		return nil, fmt.Errorf("compose test mail: %w", err)
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, testTime)
 	defer cancel()
 	conn, failed := (&submission.Connector{Dialer: j.Dialer, Sandbox: j.Sandbox, Token: j.Token}).Connect(ctx, org, m)
 	if failed != nil {
 		return failed, nil
 	}
+
 	defer func() { _ = conn.Close() }()
 	r := conn.Send(ctx, transport.Envelope{From: m.FromEmail, To: m.FromEmail}, body,
 		func(context.Context) error { return nil })

@@ -37,12 +37,14 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
+
 	slices.Sort(domains)
 	domains = slices.Compact(domains)
-	found := j.look(ctx, domains)
+	found := j.lookUpRecords(ctx, domains)
 	if len(domains) == 0 || ctx.Err() != nil {
 		return ctx.Err()
 	}
+
 	return j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		for i, domain := range domains {
 			mailboxes.SetDomain(tx, domain, found[i].SPF, found[i].DKIM, found[i].DMARC)
@@ -51,8 +53,8 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	})
 }
 
-// look returns the records of each domain.
-func (j Job) look(ctx context.Context, domains []string) []branding.MailRecords {
+// lookUpRecords returns the records of each domain.
+func (j Job) lookUpRecords(ctx context.Context, domains []string) []branding.MailRecords {
 	found := make([]branding.MailRecords, len(domains))
 	var all sync.WaitGroup
 	slots := make(chan struct{}, parallel)

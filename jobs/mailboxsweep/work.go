@@ -38,7 +38,8 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { return read(ctx, tx) })}
+
+	errs := []error{j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { return addReadJobs(ctx, tx) })}
 	for _, d := range due {
 		err := j.App.Tx(ctx, d.Org, func(tx *postgres.Tx) error { return mailboxes.Judge(ctx, tx, d.Mailbox, nil) })
 		if ctx.Err() != nil {
@@ -46,11 +47,12 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 		}
 		errs = append(errs, err)
 	}
+
 	return errors.Join(errs...)
 }
 
-// read adds the jobs of the mailboxes that are to be read, in the transaction that claims them.
-func read(ctx context.Context, tx *postgres.Tx) error {
+// addReadJobs adds the jobs of the mailboxes that are to be read, in the transaction that claims them.
+func addReadJobs(ctx context.Context, tx *postgres.Tx) error {
 	due, err := mailboxes.ClaimFolders(ctx, tx, mostRead)
 	if err != nil {
 		return err

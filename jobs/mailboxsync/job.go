@@ -28,12 +28,12 @@ var Kind = queue.Define[Args]("mailbox.sync", queue.Options{
 // Add adds a job for a mailbox, unless it has an open one.
 func Add(ctx context.Context, tx *postgres.Tx, mailbox id.ID) error {
 	return Kind.Add(ctx, tx, Args{Mailbox: mailbox}, queue.Dedupe(Kind.Name()+"/"+mailbox.String()),
-		queue.ConcurrencyKey(key(mailbox)))
+		queue.ConcurrencyKey(concurrencyKey(mailbox)))
 }
 
-// key returns the concurrency key of a mailbox's reading. It is not that of its sending, whose circuit is open while a
-// mailbox is held or has sent all that it may: replies must be read then, too.
-func key(mailbox id.ID) (k id.ID) {
+// concurrencyKey returns the concurrency key of a mailbox's reading. It is not that of its sending, whose circuit is
+// open while a mailbox is held or has sent all that it may: replies must be read then, too.
+func concurrencyKey(mailbox id.ID) (k id.ID) {
 	sum := sha256.Sum256([]byte(Kind.Name() + "/" + mailbox.String()))
 	copy(k[:], sum[:])
 	return k

@@ -123,8 +123,8 @@ func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := store.New(o.App, o.System)
-	run, err := ledger.Claim(t.Context(), org, job)
+	jobs := store.New(o.App, o.System)
+	run, err := jobs.Claim(t.Context(), org, job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func (o *office) sent(t *testing.T, org id.ID, m mail.Message) string {
 	if err := mailsystem.Kind.Handle(work.Work).Call(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	if err := ledger.Finish(t.Context(), run, store.Completion{Outcome: store.Done}); err != nil {
+	if err := jobs.Finish(t.Context(), run, store.Completion{Outcome: store.Done}); err != nil {
 		t.Fatal(err)
 	}
 	var kept []string

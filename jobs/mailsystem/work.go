@@ -47,7 +47,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if j.Off {
 		return queue.Drop(ErrOff)
 	}
-	if err := j.dress(ctx, run.Org, m); err != nil {
+	if err := j.applyBranding(ctx, run.Org, m); err != nil {
 		return err
 	}
 	if j.SMTP == nil {
@@ -68,9 +68,9 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	return nil
 }
 
-// dress applies the current branding of m's org to m. A mail to a person without an org gets the branding of the org
-// that the person last used. This reveals nothing: the response to the request was sent long before.
-func (j Job) dress(ctx context.Context, org id.ID, m *mail.Message) error {
+// applyBranding applies the current branding of m's org to m. A mail to a person without an org gets the branding of
+// the org that the person last used. This reveals nothing: the response to the request was sent long before.
+func (j Job) applyBranding(ctx context.Context, org id.ID, m *mail.Message) error {
 	if j.Brands == nil {
 		return nil
 	}
@@ -89,13 +89,14 @@ func (j Job) dress(ctx context.Context, org id.ID, m *mail.Message) error {
 		return err
 	}
 	if shown != branding.Platform {
-		m.Dress(look(&shown, j.PublicURL))
+		m.Dress(mailTheme(&shown, j.PublicURL))
 	}
+
 	return nil
 }
 
-// look returns the branding as a mail theme. It includes the logo only if it is a raster image with a public URL.
-func look(s *branding.Shown, publicURL string) mail.Theme {
+// mailTheme returns the branding as a mail theme. It includes the logo only if it is a raster image with a public URL.
+func mailTheme(s *branding.Shown, publicURL string) mail.Theme {
 	c := s.Colors
 	l := mail.Theme{
 		Name: s.Name, PoweredBy: s.PoweredBy(), Support: s.SupportEmail,

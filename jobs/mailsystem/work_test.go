@@ -51,8 +51,8 @@ func (o *office) scan(t *testing.T, sql string, dst ...any) {
 // work claims and runs the job, and finishes it on success.
 func (o *office) work(t *testing.T, out *mail.SMTP) error {
 	t.Helper()
-	ledger := store.New(o.App, o.System)
-	run, err := ledger.Claim(t.Context(), o.org, o.job)
+	jobs := store.New(o.App, o.System)
+	run, err := jobs.Claim(t.Context(), o.org, o.job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (o *office) work(t *testing.T, out *mail.SMTP) error {
 		Call(t.Context(), run); err != nil {
 		return err
 	}
-	return ledger.Finish(t.Context(), run, store.Completion{Outcome: store.Done})
+	return jobs.Finish(t.Context(), run, store.Completion{Outcome: store.Done})
 }
 
 const leftovers = `SELECT (SELECT count(*) FROM sandbox_mail), (SELECT count(body)

@@ -41,6 +41,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if err != nil {
 		return fmt.Errorf("find orgs to settle: %w", err)
 	}
+
 	for _, org := range orgs {
 		err := j.System.Tx(ctx, org, func(tx *postgres.Tx) error {
 			return entitlementsync.Kind.Add(ctx, tx, entitlementsync.Args{},
@@ -50,5 +51,6 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 			return fmt.Errorf("enqueue settling: %w", err)
 		}
 	}
+
 	return nil
 }

@@ -28,11 +28,13 @@ func (d *Days) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
+
 	usual, rest, more := strings.Cut(string(text), ",")
 	var err error
 	if d.Usual, err = strconv.Atoi(usual); err != nil {
 		return errDays
 	}
+
 	for more {
 		var entry string
 		entry, rest, more = strings.Cut(rest, ",")
@@ -46,6 +48,7 @@ func (d *Days) UnmarshalText(text []byte) error {
 		}
 		d.Plans[plan] = days
 	}
+
 	return nil
 }
 
@@ -59,8 +62,8 @@ func (d *Days) String() string {
 	return b.String()
 }
 
-// of returns the days of an org whose plan is in effect or not.
-func (d *Days) of(plan string, inEffect bool) int {
+// ofPlan returns the days of an org whose plan is in effect or not.
+func (d *Days) ofPlan(plan string, inEffect bool) int {
 	if days, ok := d.Plans[Free]; ok && !inEffect {
 		return days
 	}
@@ -78,8 +81,8 @@ func (d *Days) longest(usual int) int {
 	return slices.Max(append(slices.Collect(maps.Values(d.Plans)), d.Usual))
 }
 
-// check returns an error if a number is out of range or a plan is not in the catalogue.
-func (d *Days) check(fewest int, catalogue *plans.Catalogue) error {
+// checkRange returns an error if a number is out of range or a plan is not in the catalogue.
+func (d *Days) checkRange(fewest int, catalogue *plans.Catalogue) error {
 	want := fmt.Errorf("want %d to %d days", fewest, mostDays)
 	if d.Usual != 0 && (d.Usual < fewest || d.Usual > mostDays) {
 		return want
@@ -87,6 +90,7 @@ func (d *Days) check(fewest int, catalogue *plans.Catalogue) error {
 	if d.Usual == 0 && len(d.Plans) > 0 {
 		return errDays
 	}
+
 	for _, plan := range slices.Sorted(maps.Keys(d.Plans)) {
 		_, known := catalogue.Plan(plan)
 		switch {
@@ -94,15 +98,16 @@ func (d *Days) check(fewest int, catalogue *plans.Catalogue) error {
 			return errors.New("client: a client org has the days of its agency's plan")
 		case !known && plan != Free:
 			return fmt.Errorf("no plan %q; the plans are %s, and %s is for orgs whose plan is not in effect", plan,
-				strings.Join(keys(catalogue), ", "), Free)
+				strings.Join(planKeys(catalogue), ", "), Free)
 		case d.Plans[plan] < fewest || d.Plans[plan] > mostDays:
 			return fmt.Errorf("%s: %w", plan, want)
 		}
 	}
+
 	return nil
 }
 
-func keys(catalogue *plans.Catalogue) (all []string) {
+func planKeys(catalogue *plans.Catalogue) (all []string) {
 	for i := range catalogue.Plans {
 		all = append(all, catalogue.Plans[i].Key)
 	}

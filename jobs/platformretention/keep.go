@@ -43,16 +43,17 @@ func (k *Keep) Check(catalogue *plans.Catalogue) error {
 		{"FUNNELWORK_RETAIN_ATTEMPTS", &k.Attempts, fewestAttempts},
 		{"FUNNELWORK_RETAIN_MAIL", &k.Mail, fewestMail},
 	} {
-		if err := c.days.check(c.fewest, catalogue); err != nil {
+		if err := c.days.checkRange(c.fewest, catalogue); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
+
 	return nil
 }
 
-// apply queues the days of the partitioned tables: the longest of all plans. A table without a setting keeps the days
-// that it has, but events at least the days of deliveries.
-func (k *Keep) apply(tx *postgres.Tx) {
+// queueDays queues the days of the partitioned tables: the longest of all plans. A table without a setting keeps the
+// days that it has, but events at least the days of deliveries.
+func (k *Keep) queueDays(tx *postgres.Tx) {
 	for table, days := range map[string]int{
 		"event": k.Events.longest(0), "webhook_delivery": k.Deliveries.longest(0),
 		"webhook_attempt": k.Attempts.longest(0),

@@ -63,6 +63,7 @@ func (j Job) applyPlans(ctx context.Context) error {
 			j.Log.DebugContext(ctx, "rows deleted that plans keep for a shorter time", "table", r.table, "rows", total)
 		}
 	}
+
 	return nil
 }
 

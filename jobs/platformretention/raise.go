@@ -9,7 +9,8 @@ import (
 // outlives its event, and logs a warning if it does. No org gets fewer days of events than before. k must have passed
 // Check.
 func (k *Keep) RaiseEvents(log *slog.Logger) {
-	was, raised := orUsual(k.Events), raise(orUsual(k.Events), orUsual(k.Deliveries))
+	was := orUsual(k.Events)
+	raised := raiseEvents(orUsual(k.Events), orUsual(k.Deliveries))
 	if raised.Usual == was.Usual && maps.Equal(raised.Plans, was.Plans) {
 		return
 	}
@@ -27,12 +28,12 @@ func orUsual(d Days) Days {
 	return d
 }
 
-// raise returns events, raised for each plan to the days of deliveries.
-func raise(events, deliveries Days) Days {
+// raiseEvents returns events, raised for each plan to the days of deliveries.
+func raiseEvents(events, deliveries Days) Days {
 	out := Days{Usual: max(events.Usual, deliveries.Usual), Plans: map[string]int{}}
 	for _, named := range []map[string]int{events.Plans, deliveries.Plans} {
 		for plan := range named {
-			days := max(events.of(plan, true), deliveries.of(plan, true))
+			days := max(events.ofPlan(plan, true), deliveries.ofPlan(plan, true))
 			_, set := events.Plans[plan]
 			if plan != Free && (set || days != out.Usual) {
 				out.Plans[plan] = days

@@ -103,6 +103,12 @@ var rules = []struct{ table, sql string }{
 			JOIN contact_import_error e ON e.org_id = i.org_id AND e.import_id = i.id
 		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`,
 	},
+	{
+		"contact_import_warning",
+		`DELETE FROM contact_import_warning WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM contact_import i
+			JOIN contact_import_warning e ON e.org_id = i.org_id AND e.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`,
+	},
 	{"contact_import", `DELETE FROM contact_import WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_import
 		WHERE created_at < now() - interval '365 days' OR status = 'uploading'
 		AND created_at < now() - interval '2 hours' LIMIT $1))`},
@@ -117,6 +123,12 @@ var rules = []struct{ table, sql string }{
 		"suppression_import_error",
 		`DELETE FROM suppression_import_error WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM suppression_import i
 			JOIN suppression_import_error e ON e.org_id = i.org_id AND e.import_id = i.id
+		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`,
+	},
+	{
+		"suppression_import_warning",
+		`DELETE FROM suppression_import_warning WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM suppression_import i
+			JOIN suppression_import_warning e ON e.org_id = i.org_id AND e.import_id = i.id
 		WHERE i.created_at < now() - interval '30 days' LIMIT $1))`,
 	},
 	{"suppression_import", `DELETE FROM suppression_import WHERE ctid = ANY (ARRAY(SELECT ctid FROM suppression_import
@@ -201,16 +213,18 @@ var rules = []struct{ table, sql string }{
 // keep for a shorter time, and archives expired partitions.
 func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	for _, r := range rules {
-		if err := j.apply(ctx, r.table, r.sql, batch); err != nil {
+		if err := j.deleteExpired(ctx, r.table, r.sql, batch); err != nil {
 			return err
 		}
 	}
+
 	for _, r := range mailRules {
-		if err := j.apply(ctx, r.table, r.sql, batch, j.Keep.Mail.longest(usualMail)); err != nil {
+		if err := j.deleteExpired(ctx, r.table, r.sql, batch, j.Keep.Mail.longest(usualMail)); err != nil {
 			return err
 		}
 	}
-	if err := j.rotate(ctx); err != nil {
+
+	if err := j.rotateTables(ctx); err != nil {
 		return err
 	}
 	if err := j.applyPlans(ctx); err != nil {
@@ -219,12 +233,13 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if j.Archive == nil {
 		return nil
 	}
+
 	days := archive.Days{System: j.System, Objects: j.Archive, Log: j.Log, Metrics: j.Archived}
 	return days.Run(ctx, archiveTime)
 }
 
-// apply executes the statement of a rule until it finds no full batch.
-func (j Job) apply(ctx context.Context, table, sql string, args ...any) error {
+// deleteExpired executes the statement of a rule until it finds no full batch.
+func (j Job) deleteExpired(ctx context.Context, table, sql string, args ...any) error {
 	total := int64(0)
 	for more := true; more; {
 		err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -236,17 +251,19 @@ func (j Job) apply(ctx context.Context, table, sql string, args ...any) error {
 			return fmt.Errorf("delete expired rows of %s: %w", table, err)
 		}
 	}
+
 	if total > 0 {
 		j.Log.DebugContext(ctx, "expired rows deleted", "table", table, "rows", total)
 	}
+
 	return nil
 }
 
-// rotate deletes expired tokens and creates partitions. Without an archive it drops expired partitions.
-func (j Job) rotate(ctx context.Context) error {
+// rotateTables deletes expired tokens and creates partitions. Without an archive it drops expired partitions.
+func (j Job) rotateTables(ctx context.Context) error {
 	waiting := 0
 	err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		j.Keep.apply(tx)
+		j.Keep.queueDays(tx)
 		auth.Sweep(tx)
 		mail.Sweep(tx)
 		org.Sweep(tx)
@@ -271,6 +288,7 @@ func (j Job) rotate(ctx context.Context) error {
 	if err := j.dropPartitions(ctx); err != nil {
 		return fmt.Errorf("drop partitions: %w", err)
 	}
+
 	return nil
 }
 
@@ -305,8 +323,10 @@ func (j Job) dropPartitions(ctx context.Context) error {
 			break
 		}
 	}
+
 	if total > 0 {
 		j.Log.DebugContext(ctx, "partitions dropped", "partitions", total)
 	}
+
 	return nil
 }

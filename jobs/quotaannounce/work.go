@@ -9,8 +9,8 @@ import (
 )
 
 // Handler returns the kind's handler.
-func Handler() queue.Handler { return Kind.HandleTx(work) }
+func Handler() queue.Handler { return Kind.HandleTx(announceQuota) }
 
-func work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
+func announceQuota(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) error {
 	return events.Announce(ctx, tx, events.QuotaReached{Quota: run.Args})
 }

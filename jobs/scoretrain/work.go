@@ -17,9 +17,9 @@ type Job struct{ Reads *standby.Reader }
 // Handler returns the kind's handler.
 func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 
-// enough reports whether there are enough new outcomes for another training: a tenth more, or any for the first
+// hasEnough reports whether there are enough new outcomes for another training: a tenth more, or any for the first
 // training.
-func enough(now, trained int) bool {
+func hasEnough(now, trained int) bool {
 	return now > 0 && (trained == 0 || now-trained >= max(1, trained/10))
 }
 
@@ -32,7 +32,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		var grown bool
 		if err := view(func(tx *postgres.Tx) error {
 			now, trained, err := models.Grown(ctx, tx)
-			grown = enough(now, trained)
+			grown = hasEnough(now, trained)
 			return err
 		}); err != nil || !grown {
 			return err
@@ -42,6 +42,7 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
+
 	run.Effect(func(ctx context.Context, tx *postgres.Tx) error {
 		v, err := learned.Save(ctx, tx)
 		if err == nil {
@@ -50,13 +51,13 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		if err != nil || v == nil {
 			return err
 		}
-		return promoted(ctx, tx, v)
+		return announceModel(ctx, tx, v)
 	})
 	return nil
 }
 
-// promoted announces a version that came into use and enqueues the rescoring of all contacts.
-func promoted(ctx context.Context, tx *postgres.Tx, v *models.Version) error {
+// announceModel announces a version that came into use and enqueues the rescoring of all contacts.
+func announceModel(ctx context.Context, tx *postgres.Tx, v *models.Version) error {
 	if err := events.Announce(ctx, tx, events.ScoreModelTrained{Model: v.Told()}); err != nil {
 		return err
 	}

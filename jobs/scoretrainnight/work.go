@@ -40,6 +40,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	}); err != nil {
 		return fmt.Errorf("find orgs with new outcomes: %w", err)
 	}
+
 	for _, org := range orgs {
 		if err := j.System.Tx(ctx, org, func(tx *postgres.Tx) error {
 			return scoretrain.Kind.Add(ctx, tx, scoretrain.Args{}, queue.Dedupe("score.train"))
@@ -47,5 +48,6 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 			return fmt.Errorf("enqueue training: %w", err)
 		}
 	}
+
 	return nil
 }

@@ -37,6 +37,7 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
+
 	failures := make([]error, len(due))
 	var all sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -44,15 +45,16 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			failures[i] = j.look(ctx, c)
+			failures[i] = j.checkDomain(ctx, c)
 		})
 	}
+
 	all.Wait()
 	return errors.Join(failures...)
 }
 
-// look makes the check of one domain. A domain that was removed meanwhile is not checked.
-func (j Job) look(ctx context.Context, c orgsending.Claimed) error {
+// checkDomain makes the check of one domain. A domain that was removed meanwhile is not checked.
+func (j Job) checkDomain(ctx context.Context, c orgsending.Claimed) error {
 	var d *orgsending.Domain
 	err := j.App.ReadTx(ctx, c.Org, func(tx *postgres.Tx) (err error) {
 		d, err = orgsending.GetDomain(ctx, tx, c.Domain)
@@ -63,7 +65,7 @@ func (j Job) look(ctx context.Context, c orgsending.Claimed) error {
 		err = j.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
 			change, err := j.Domains.Apply(ctx, tx, c.Domain, check)
 			if err == nil {
-				audit(ctx, tx, change)
+				auditChange(ctx, tx, change)
 			}
 			return err
 		})
@@ -71,11 +73,12 @@ func (j Job) look(ctx context.Context, c orgsending.Claimed) error {
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
+
 	return err
 }
 
-// audit writes an entry for a domain whose status has changed.
-func audit(ctx context.Context, tx *postgres.Tx, c *orgsending.Change) {
+// auditChange writes an entry for a domain whose status has changed.
+func auditChange(ctx context.Context, tx *postgres.Tx, c *orgsending.Change) {
 	if c.Status != c.Was {
 		org.Audit(ctx, tx, org.Entry{
 			Action: "sending_domain." + c.Status, Target: "sending_domain", ID: c.ID.String(),

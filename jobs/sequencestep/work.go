@@ -14,19 +14,20 @@ import (
 
 // Handler returns the kind's handler. It sets Send and Changed of the engine.
 func Handler(e *enrolments.Engine) queue.Handler {
-	e.Send, e.Changed = send, changed
+	e.Send = enqueueEmail
+	e.Changed = recordScores
 	return Kind.HandleTx(func(ctx context.Context, tx *postgres.Tx, _ *queue.Run[Args]) error {
 		return e.Tick(ctx, tx)
 	})
 }
 
-// send enqueues the job of an email.
-func send(ctx context.Context, tx *postgres.Tx, email, mailbox id.ID) error {
+// enqueueEmail enqueues the job of an email.
+func enqueueEmail(ctx context.Context, tx *postgres.Tx, email, mailbox id.ID) error {
 	return emailsendbulk.Kind.Add(ctx, tx, emailsendbulk.Args{Email: email}, queue.ConcurrencyKey(mailbox))
 }
 
-// changed records the scores of changed contacts.
-func changed(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
+// recordScores records the scores of changed contacts.
+func recordScores(ctx context.Context, tx *postgres.Tx, all []contacts.Change) error {
 	return leadscore.Settle(ctx, tx, all)
 }
 

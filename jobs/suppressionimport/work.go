@@ -37,10 +37,12 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err == nil || !run.Last() {
 		return err
 	}
+
 	j.Log.ErrorContext(ctx, "import of suppressions failed", "import", run.Args.Import.String(), "error", err)
 	if err := imports.Fail(ctx, tx, run.Args.Import); err != nil {
 		return fmt.Errorf("fail import: %w", err)
 	}
+
 	return nil
 }
 

@@ -41,13 +41,15 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	case e == nil:
 		return nil
 	}
+
 	if err := run.BeginCall(e.Platform); err != nil {
 		return err
 	}
+
 	outcome, err := j.Social.RevokeEnding(ctx, j.System, run.Org, e)
 	if err != nil {
 		if !run.Last() {
-			return delayed(err)
+			return withRetryAfter(err)
 		}
 		j.Log.WarnContext(ctx, "login not revoked at its provider", "platform", e.Platform, "error", err)
 		outcome = failed
@@ -64,8 +66,8 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	return nil
 }
 
-// delayed adds the provider's Retry-After to err, if there is one.
-func delayed(err error) error {
+// withRetryAfter adds the provider's Retry-After to err, if there is one.
+func withRetryAfter(err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) && e.RetryAfter > 0 {
 		return queue.RetryIn(err, e.RetryAfter)

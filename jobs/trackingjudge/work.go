@@ -11,10 +11,10 @@ import (
 )
 
 // Handler returns the kind's handler.
-func Handler() queue.Handler { return Kind.HandleTx(work) }
+func Handler() queue.Handler { return Kind.HandleTx(judgeAndScore) }
 
-// work also enqueues the scoring of the contacts who have followed a link.
-func work(ctx context.Context, tx *postgres.Tx, _ *queue.Run[Args]) error {
+// judgeAndScore also enqueues the scoring of the contacts who have followed a link.
+func judgeAndScore(ctx context.Context, tx *postgres.Tx, _ *queue.Run[Args]) error {
 	clicked, err := tracking.Judge(ctx, tx)
 	if err != nil {
 		return err

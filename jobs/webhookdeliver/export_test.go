@@ -12,5 +12,5 @@ import (
 func Getter(hooks *webhooks.Service,
 	db *postgres.DB,
 ) func(ctx context.Context, org, delivery id.ID) (*webhooks.DeliveryRequest, error) {
-	return newLoads(hooks, db).get
+	return newLoads(hooks, db).readDelivery
 }

@@ -451,8 +451,8 @@ func TestFiveDaysOfOnlyFailuresDisableAnEndpointAfterTwoWarnings(t *testing.T) {
 	b.pass(time.Minute)
 	expect("five days", 2, "was disabled", "failing")
 	b.tx(func(tx *postgres.Tx) error {
-		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, webhooks.Filter{}, id.ID{}, 10)
-		if err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
+		page, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, webhooks.Filter{}, id.ID{}, 10)
+		if told := page.Deliveries; err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
 			t.Errorf("the other endpoint was told %+v", told)
 		}
 		return err

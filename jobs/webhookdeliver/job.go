@@ -74,8 +74,8 @@ const lasts = 91 * time.Hour
 // maxRetryAfter is the longest delay that a receiver may request.
 const maxRetryAfter = 24 * time.Hour
 
-// wait returns the delay that the receiver requested with Retry-After plus up to a fifth, or else Backoff.
-func wait(failed int, h http.Header, now time.Time) time.Duration {
+// retryDelay returns the delay that the receiver requested with Retry-After plus up to a fifth, or else Backoff.
+func retryDelay(failed int, h http.Header, now time.Time) time.Duration {
 	asked := retryAfter(h, now)
 	if asked <= 0 {
 		return Backoff(failed)

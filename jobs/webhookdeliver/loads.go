@@ -32,15 +32,16 @@ func newLoads(hooks *webhooks.Service, db *postgres.DB) *loads {
 	})}
 }
 
-// get reads one delivery. It returns nil if the delivery does not exist. A shared read that failed, maybe because of
-// another delivery, is repeated alone.
-func (l *loads) get(ctx context.Context, org, delivery id.ID) (*webhooks.DeliveryRequest, error) {
+// readDelivery reads one delivery. It returns nil if the delivery does not exist. A shared read that failed, maybe
+// because of another delivery, is repeated alone.
+func (l *loads) readDelivery(ctx context.Context, org, delivery id.ID) (*webhooks.DeliveryRequest, error) {
 	mine := webhooks.Load{Org: org, Delivery: delivery}
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime) // the batch may still write to mine
 	defer cancel()
 	if l.reads.Do(reading, &mine) == nil {
-		return mine.Parcel, mine.Err
+		return mine.Request, mine.Err
 	}
+
 	var p *webhooks.DeliveryRequest
 	err := l.db.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		p, err = l.hooks.Load(ctx, tx, delivery)
@@ -49,5 +50,6 @@ func (l *loads) get(ctx context.Context, org, delivery id.ID) (*webhooks.Deliver
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // there is nothing to deliver
 	}
+
 	return p, err
 }

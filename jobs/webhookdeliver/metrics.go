@@ -52,6 +52,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, s := range []webhooks.Status{webhooks.Delivered, webhooks.Exhausted, webhooks.Discarded} {
 		m.endings.WithLabelValues(string(s))
 	}
+
 	m.states = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "funnelwork_webhook_endpoints",
 		Help: "Endpoints that are not well: failing, open (their circuit), disabled (by the platform). Every " +
@@ -60,12 +61,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, s := range []string{"failing", "open", "disabled"} {
 		m.states.WithLabelValues(s)
 	}
+
 	reg.MustRegister(m.attempts, m.endings, m.took, m.tookOld, m.first, m.flying, m.states)
 	return m
 }
 
-// tried records an attempt. The trace in ctx is the exemplar of its durations.
-func (m *Metrics) tried(ctx context.Context, p *webhooks.DeliveryRequest, o *webhooks.Outcome) {
+// countAttempt records an attempt. The trace in ctx is the exemplar of its durations.
+func (m *Metrics) countAttempt(ctx context.Context, p *webhooks.DeliveryRequest, o *webhooks.Outcome) {
 	if m == nil {
 		return
 	}
@@ -76,7 +78,7 @@ func (m *Metrics) tried(ctx context.Context, p *webhooks.DeliveryRequest, o *web
 		spans.Observe(ctx, m.first, max(0, o.Started.Sub(p.Made)).Round(time.Microsecond).Seconds())
 	}
 	if o.Status != webhooks.Failed {
-		m.ended(string(o.Status))
+		m.countEnding(string(o.Status))
 	}
 }
 
@@ -105,8 +107,8 @@ func (m *Metrics) Watch(ctx context.Context, db *postgres.DB, log *slog.Logger) 
 	}
 }
 
-// begin counts an attempt as in flight until done is called.
-func (m *Metrics) begin() (done func()) {
+// beginAttempt counts an attempt as in flight until done is called.
+func (m *Metrics) beginAttempt() (done func()) {
 	if m == nil {
 		return func() {}
 	}
@@ -114,7 +116,7 @@ func (m *Metrics) begin() (done func()) {
 	return m.flying.Dec
 }
 
-func (m *Metrics) ended(status string) {
+func (m *Metrics) countEnding(status string) {
 	if m != nil {
 		m.endings.WithLabelValues(status).Inc()
 	}

@@ -29,7 +29,7 @@ func TestTenAttemptsAreMadeAtThePlannedTimesAndNeverAnEleventh(t *testing.T) {
 				gaps = append(gaps, time.Since(last))
 				last = time.Now()
 				o := webhooks.Outcome{Answer: outbound.Answer{Status: 500}}
-				judge(&o, attempt >= events.DeliverAttempts, attempt)
+				judgeResponse(&o, attempt >= events.DeliverAttempts, attempt)
 				if o.Status == webhooks.Exhausted {
 					break
 				}
@@ -90,7 +90,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		503: {webhooks.Failed, "http_status", false},
 	} {
 		o := webhooks.Outcome{Answer: outbound.Answer{Status: code}}
-		judge(&o, false, 1)
+		judgeResponse(&o, false, 1)
 		type facts struct {
 			Status       webhooks.Status
 			Class        string
@@ -126,7 +126,7 @@ func TestRetryAfterIsHonouredUpToADay(t *testing.T) {
 			if value != "" {
 				h.Set("Retry-After", value)
 			}
-			if got := wait(1, h, now); got < want[0] || got > want[1] {
+			if got := retryDelay(1, h, now); got < want[0] || got > want[1] {
 				t.Errorf("%q: %v, want %v to %v", value, got, want[0], want[1])
 				break
 			}

@@ -37,7 +37,7 @@ func (j *Job) Handler() queue.Handler {
 // with the delay until the next attempt. The tenth failure's error makes the job dead, where an operator can see it.
 // While the endpoint's circuit is open, only one probe at a time is sent, and no attempt is spent.
 func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	p, err := j.loads.get(ctx, run.Org, run.Args.Delivery)
+	p, err := j.loads.readDelivery(ctx, run.Org, run.Args.Delivery)
 	if p == nil || err != nil {
 		return err // deleted meanwhile, or Postgres is unavailable
 	}
@@ -46,12 +46,13 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 			j.Hooks.Discard(tx, p.Delivery)
 			return nil
 		})
-		j.Metrics.ended(string(webhooks.Discarded))
+		j.Metrics.countEnding(string(webhooks.Discarded))
 		return nil
 	}
 	if err := beginEndpointCall(run, p); err != nil {
 		return err
 	}
+
 	probe := false
 	if p.Held && !p.ByHand() {
 		var wait time.Duration
@@ -67,17 +68,17 @@ func (j *Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 		}
 		p.Held = probe // false if the circuit was closed meanwhile
 	}
-	o := j.try(ctx, p, run, probe)
+	o := j.sendRequest(ctx, p, run, probe)
 	if ctx.Err() != nil {
 		return fmt.Errorf("deliver webhook: %w", ctx.Err()) // cancelled by us: does not count as an attempt
 	}
 	if success, plain := webhooks.AsSuccess(p, &o); plain {
 		run.EffectBatch(j.Hooks, success)
 	} else {
-		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.record(ctx, tx, p, o) })
+		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return j.recordAttempt(ctx, tx, p, o) })
 	}
-	j.Metrics.tried(ctx, p, &o)
-	return verdict(p, &o)
+	j.Metrics.countAttempt(ctx, p, &o)
+	return jobResult(p, &o)
 }
 
 // beginEndpointCall counts the call of the receiver. If it may not begin, the endpoint's other deliveries wait as long
@@ -97,8 +98,10 @@ func beginEndpointCall(run *queue.Run[Args], p *webhooks.DeliveryRequest) error 
 	return err
 }
 
-// record writes the attempt, and enqueues the mails if it disabled the endpoint.
-func (j *Job) record(ctx context.Context, tx *postgres.Tx, p *webhooks.DeliveryRequest, o webhooks.Outcome) error {
+// recordAttempt writes the attempt, and enqueues the mails if it disabled the endpoint.
+func (j *Job) recordAttempt(ctx context.Context, tx *postgres.Tx, p *webhooks.DeliveryRequest,
+	o webhooks.Outcome,
+) error {
 	disabled, err := j.Hooks.Record(ctx, tx, p, o)
 	if err != nil || !disabled {
 		return err
@@ -106,8 +109,8 @@ func (j *Job) record(ctx context.Context, tx *postgres.Tx, p *webhooks.DeliveryR
 	return webhooknotify.Kind.Add(ctx, tx, webhooknotify.Args{Endpoint: p.Endpoint, What: webhooknotify.Disabled})
 }
 
-// verdict returns the result of the job.
-func verdict(p *webhooks.DeliveryRequest, o *webhooks.Outcome) error {
+// jobResult returns the result of the job.
+func jobResult(p *webhooks.DeliveryRequest, o *webhooks.Outcome) error {
 	switch {
 	case o.Status == webhooks.Failed && o.Probe:
 		return queue.Snooze(time.Until(o.Next))
@@ -123,15 +126,17 @@ func verdict(p *webhooks.DeliveryRequest, o *webhooks.Outcome) error {
 	}
 }
 
-// try sends the request and interprets the response.
-func (j *Job) try(ctx context.Context, p *webhooks.DeliveryRequest, run *queue.Run[Args], probe bool) webhooks.Outcome {
+// sendRequest sends the request and interprets the response.
+func (j *Job) sendRequest(ctx context.Context, p *webhooks.DeliveryRequest, run *queue.Run[Args],
+	probe bool,
+) webhooks.Outcome {
 	o := webhooks.Outcome{Started: time.Now(), Probe: probe}
 	o.Header = webhooks.Headers(p.Secrets, p.EventID.String(), o.Started, p.Body)
 	ctx, span := startSpan(ctx, p)
 	if above := spans.Traceparent(ctx); above != "" {
 		o.Header.Set(webhooks.TraceHeader, above)
 	}
-	done := j.Metrics.begin()
+	done := j.Metrics.beginAttempt()
 	o.Answer = j.Client.Post(ctx, p.URL, o.Header, p.Body)
 	done()
 	endSpan(span, &o.Answer)
@@ -139,30 +144,36 @@ func (j *Job) try(ctx context.Context, p *webhooks.DeliveryRequest, run *queue.R
 	if probe {
 		final = o.Started.Sub(p.Made) > lasts
 	}
-	judge(&o, final, run.Attempt)
+	judgeResponse(&o, final, run.Attempt)
 	return o
 }
 
-// judge interprets a response: 2xx is a success, 410 disables the endpoint, everything else is a failure.
-func judge(o *webhooks.Outcome, final bool, attempt int) {
+// judgeResponse interprets a response: 2xx is a success, 410 disables the endpoint, everything else is a failure.
+func judgeResponse(o *webhooks.Outcome, final bool, attempt int) {
 	code := o.Answer.Status
 	switch {
 	case o.Answer.Err != nil:
-		o.Class, o.Error, o.Down = string(o.Answer.Err.Class), o.Answer.Err.Sentence(), true
+		o.Class = string(o.Answer.Err.Class)
+		o.Error = o.Answer.Err.Sentence()
+		o.Down = true
 	case code >= 200 && code <= 299:
 		o.Status = webhooks.Delivered
 		return
 	case code == http.StatusGone:
-		o.Class, o.Error, o.Gone = webhooks.Gone, "The receiver answered 410 and wants no more.", true
+		o.Class = webhooks.Gone
+		o.Error = "The receiver answered 410 and wants no more."
+		o.Gone = true
 		o.Status = webhooks.Discarded
 		return
 	case code >= 300 && code <= 399:
-		o.Class, o.Error = webhooks.Redirected,
-			fmt.Sprintf("The receiver answered %d: redirects are not followed.", code)
+		o.Class = webhooks.Redirected
+		o.Error = fmt.Sprintf("The receiver answered %d: redirects are not followed.", code)
 	default:
-		o.Class, o.Error = webhooks.Refused, fmt.Sprintf("The receiver answered %d.", code)
+		o.Class = webhooks.Refused
+		o.Error = fmt.Sprintf("The receiver answered %d.", code)
 		o.Down = code >= 500 || code == http.StatusTooManyRequests
 	}
+
 	now := time.Now()
 	if code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable {
 		o.Asked = min(retryAfter(o.Answer.Header, now), maxRetryAfter)
@@ -171,19 +182,21 @@ func judge(o *webhooks.Outcome, final bool, attempt int) {
 	case final:
 		o.Status = webhooks.Exhausted
 	case o.Probe:
-		o.Status, o.Next = webhooks.Failed, now.Add(max(webhooks.ProbeEvery, o.Asked))
+		o.Status = webhooks.Failed
+		o.Next = now.Add(max(webhooks.ProbeEvery, o.Asked))
 	default:
-		o.Status, o.Next = webhooks.Failed, now.Add(wait(attempt, o.Answer.Header, now))
+		o.Status = webhooks.Failed
+		o.Next = now.Add(retryDelay(attempt, o.Answer.Header, now))
 	}
 }
 
 // Hook keeps deliveries consistent with their jobs: a delivery is exhausted when its job is dead or was dropped, and
 // has another attempt planned when an operator runs its job again.
 func Hook() queue.Hook {
-	return Kind.Hook(deliveries(webhooks.Stopped), deliveries(webhooks.Revived))
+	return Kind.Hook(deliveryWriter(webhooks.Stopped), deliveryWriter(webhooks.Revived))
 }
 
-func deliveries(write func(*postgres.Tx, []id.ID)) func(context.Context, *postgres.Tx, []Args) error {
+func deliveryWriter(write func(*postgres.Tx, []id.ID)) func(context.Context, *postgres.Tx, []Args) error {
 	return func(_ context.Context, tx *postgres.Tx, all []Args) error {
 		ids := make([]id.ID, len(all))
 		for i, a := range all {

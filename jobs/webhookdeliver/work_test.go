@@ -122,7 +122,8 @@ func (b *bench) announce() id.ID {
 func (b *bench) deliveries() (all []webhooks.Delivery) {
 	b.Helper()
 	b.tx(func(tx *postgres.Tx) (err error) {
-		all, err = b.hooks.ListDeliveries(b.Context(), tx, b.endpoint.ID, webhooks.Filter{}, id.ID{}, 100)
+		page, err := b.hooks.ListDeliveries(b.Context(), tx, b.endpoint.ID, webhooks.Filter{}, id.ID{}, 100)
+		all = page.Deliveries
 		return err
 	})
 	return all
@@ -363,8 +364,8 @@ func TestA410DisablesTheWebhookAtOnceAndTellsTheOthers(t *testing.T) {
 		if diff := cmp.Diff(want, v); diff != "" {
 			t.Errorf("the endpoint (-want +got):\n%s", diff)
 		}
-		told, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, webhooks.Filter{}, id.ID{}, 10)
-		if err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
+		page, err := b.hooks.ListDeliveries(t.Context(), tx, other.ID, webhooks.Filter{}, id.ID{}, 10)
+		if told := page.Deliveries; err == nil && (len(told) != 1 || told[0].EventType != "webhook.disabled") {
 			t.Errorf("told: %+v", told)
 		}
 		return err

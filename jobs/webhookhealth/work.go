@@ -36,16 +36,18 @@ func (j Job) Work(ctx context.Context, _ *queue.Run[Args]) error {
 	if err != nil {
 		return err
 	}
+
 	var errs []error
 	for _, r := range due {
-		if err := j.review(ctx, r); err != nil {
+		if err := j.reviewEndpoint(ctx, r); err != nil {
 			errs = append(errs, fmt.Errorf("webhook %s: %w", r.Endpoint, err))
 		}
 	}
+
 	return errors.Join(errs...)
 }
 
-func (j Job) review(ctx context.Context, r webhooks.Ref) error {
+func (j Job) reviewEndpoint(ctx context.Context, r webhooks.Ref) error {
 	var (
 		disabled bool
 		percent  int
@@ -74,5 +76,6 @@ func (j Job) review(ctx context.Context, r webhooks.Ref) error {
 		j.Log.WarnContext(ctx, "webhook will be disabled if it keeps failing", "org_id", r.Org.String(),
 			"webhook_id", r.Endpoint.String(), "percent", percent)
 	}
+
 	return nil
 }

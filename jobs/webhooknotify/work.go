@@ -31,12 +31,14 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	if err != nil {
 		return err
 	}
+
 	h, err := j.Hooks.HealthOf(ctx, tx, v.ID)
 	if err != nil {
 		return err
 	}
+
 	n := mail.Webhook{
-		Host: host(v.URL), Description: v.Description, Events: h.FailedEvents, Since: h.FailingSince,
+		Host: shownHost(v.URL), Description: v.Description, Events: h.FailedEvents, Since: h.FailingSince,
 		Percent: run.Args.Percent,
 	}
 	return mailsystem.TellKeepers(ctx, tx, j.Box, func(to string) mail.Message {
@@ -47,8 +49,8 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 	})
 }
 
-// host returns the part of a URL that a mail shows, because paths and queries may contain secrets.
-func host(raw string) string {
+// shownHost returns the part of a URL that a mail shows, because paths and queries may contain secrets.
+func shownHost(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return "an unreadable address"

@@ -34,10 +34,10 @@ func (j Job) Work(ctx context.Context, tx *postgres.Tx, run *queue.Run[Args]) er
 // Hook stops replays with a next step that is dead or was dropped, so that later replays continue. It resumes a replay
 // if an operator runs that step again.
 func Hook() queue.Hook {
-	return Kind.Hook(replays(webhooks.StopReplays), replays(webhooks.ReviveReplays))
+	return Kind.Hook(replayWriter(webhooks.StopReplays), replayWriter(webhooks.ReviveReplays))
 }
 
-func replays(write func(*postgres.Tx, []id.ID)) func(context.Context, *postgres.Tx, []Args) error {
+func replayWriter(write func(*postgres.Tx, []id.ID)) func(context.Context, *postgres.Tx, []Args) error {
 	return func(_ context.Context, tx *postgres.Tx, all []Args) error {
 		ids := make([]id.ID, len(all))
 		for i, a := range all {

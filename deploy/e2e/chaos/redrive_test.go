@@ -60,7 +60,7 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 	}
 	work()
 	h.until(sized(time.Minute, 5*time.Minute), "it is over", over)
-	h.until(time.Minute, "all jobs done", func() bool { return h.open() == 0 })
+	h.until(3*time.Minute, "all jobs done", func() bool { return h.open() == 0 })
 
 	h.figure("kills of its worker", "", "%d, of them %d in the middle of a step", kills, (kills+1)/2)
 	h.once("chaos.mark", n)

@@ -180,7 +180,7 @@ func (w *walk) through(servers bool) {
 	w.t.Helper()
 	begin, flushed := time.Now(), time.Now()
 	flushes, restarts := 0, 0
-	limit := 3*time.Minute + time.Duration(len(w.contacts))*time.Second/2
+	limit := 6*time.Minute + time.Duration(len(w.contacts))*time.Second/2
 	for {
 		<-time.After(sized(500*time.Millisecond, time.Second) + rand.N(sized(700*time.Millisecond, time.Second)))
 		w.pass()

@@ -42,8 +42,8 @@ func inFlight(c *billing.Change) error {
 	return f
 }
 
-// answered returns the Answer for a change's row.
-func answered(c *billing.Change) *Answer {
+// answerFor returns the Answer for a change's row.
+func answerFor(c *billing.Change) *Answer {
 	a := &Answer{
 		Change: c, Status: c.State, Plan: c.ToPlan, Interval: c.ToInterval, AmountDue: c.AmountDue,
 		Currency: c.Currency, EffectiveAt: c.CreatedAt,
@@ -52,12 +52,14 @@ func answered(c *billing.Change) *Answer {
 		a.EffectiveAt = *c.EffectiveAt
 	}
 	if c.Kind == billing.Cancel {
-		a.Plan, a.Interval = c.FromPlan, c.FromInterval
+		a.Plan = c.FromPlan
+		a.Interval = c.FromInterval
 	}
+
 	return a
 }
 
-func stale() error {
+func stalePreview() error {
 	return fault.New(fault.PreviewStale, "The subscription has changed since this preview. Request a new one.")
 }
 

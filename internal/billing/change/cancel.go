@@ -13,7 +13,7 @@ import (
 // Errors: fault.NoSubscription if there is no paid subscription; otherwise those of Change.
 func (s *Service) Cancel(ctx context.Context, org id.ID, call Call) (*Answer, error) {
 	for range billing.Tries {
-		a, err := s.cancel(ctx, org, call)
+		a, err := s.tryCancel(ctx, org, call)
 		if !errors.Is(err, billing.ErrMoved) {
 			return a, billing.AsFault(err)
 		}
@@ -21,11 +21,12 @@ func (s *Service) Cancel(ctx context.Context, org id.ID, call Call) (*Answer, er
 	return nil, inFlight(nil)
 }
 
-func (s *Service) cancel(ctx context.Context, org id.ID, call Call) (*Answer, error) {
+func (s *Service) tryCancel(ctx context.Context, org id.ID, call Call) (*Answer, error) {
 	d, err := s.ReadFresh(ctx, org)
 	if err != nil {
 		return nil, err
 	}
+
 	live := d.Live()
 	switch c := d.Waiting(); {
 	case c != nil:
@@ -33,12 +34,15 @@ func (s *Service) cancel(ctx context.Context, org id.ID, call Call) (*Answer, er
 	case live == nil:
 		return nil, noSubscription()
 	}
+
 	if c := d.Scheduled(); c != nil && c.Kind == billing.Cancel {
-		return answered(c), nil
+		return answerFor(c), nil
 	}
-	now, end := s.Timestamp(), live.PeriodEnd
+
+	now := s.Timestamp()
+	end := live.PeriodEnd
 	c := &billing.Change{
-		ID: id.New(), Kind: billing.Cancel, State: billing.InFlight, KeyedAt: now, Currency: s.currency(d, live),
+		ID: id.New(), Kind: billing.Cancel, State: billing.InFlight, KeyedAt: now, Currency: s.currencyOf(d, live),
 		EffectiveAt: &end, CreatedAt: now, UpdatedAt: now, Version: d.Version,
 	}
 	c.Key = "pc:" + c.ID.String()
@@ -48,7 +52,8 @@ func (s *Service) cancel(ctx context.Context, org id.ID, call Call) (*Answer, er
 	if err := s.recordIntent(ctx, d, c, call); err != nil {
 		return nil, err
 	}
-	return s.execute(ctx, org, c, call)
+
+	return s.executeChange(ctx, org, c, call)
 }
 
 // Resume takes back a cancellation, regardless of who requested it, and returns the change that it undid. Without a
@@ -58,6 +63,7 @@ func (s *Service) Resume(ctx context.Context, org id.ID, call Call) (*Answer, er
 	if err != nil {
 		return nil, billing.AsFault(err)
 	}
+
 	live := d.Live()
 	switch c := d.Waiting(); {
 	case c != nil:
@@ -65,15 +71,17 @@ func (s *Service) Resume(ctx context.Context, org id.ID, call Call) (*Answer, er
 	case live == nil:
 		return nil, noSubscription()
 	}
+
 	if c := d.Scheduled(); c != nil && c.Kind == billing.Cancel {
 		return s.Undo(ctx, org, c.ID, call)
 	}
+
 	a := &Answer{
-		Status: billing.Unchanged, Plan: live.Plan, Interval: live.Interval, Currency: s.currency(d, live),
+		Status: billing.Unchanged, Plan: live.Plan, Interval: live.Interval, Currency: s.currencyOf(d, live),
 		EffectiveAt: s.Timestamp(),
 	}
 	if live.CancelAtPeriodEnd { // canceled in the portal or Stripe's dashboard
-		if _, err := s.renewing(ctx, live.ID, true); err != nil {
+		if _, err := s.setRenewal(ctx, live.ID, true); err != nil {
 			return nil, billing.AsFault(err)
 		}
 		a.Status = billing.Undone
@@ -81,5 +89,6 @@ func (s *Service) Resume(ctx context.Context, org id.ID, call Call) (*Answer, er
 			return nil, billing.AsFault(err)
 		}
 	}
-	return a, s.keep(ctx, org, call, a)
+
+	return a, s.keepAnswer(ctx, org, call, a)
 }

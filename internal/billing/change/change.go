@@ -15,34 +15,38 @@ import (
 // fault.PastDue, and fault.Unavailable if Stripe cannot be reached. After fault.Unavailable the change is still in
 // flight and will be closed by its job.
 func (s *Service) Change(ctx context.Context, org id.ID, w Request, call Call) (*Answer, error) {
-	if err := s.allowed(w); err != nil {
+	if err := s.checkAllowed(w); err != nil {
 		return nil, err
 	}
 	if _, err := s.EnsureCustomer(ctx, org); err != nil {
 		return nil, billing.AsFault(err)
 	}
+
 	for range billing.Tries {
-		a, err := s.change(ctx, org, w, call)
+		a, err := s.tryChange(ctx, org, w, call)
 		if !errors.Is(err, billing.ErrMoved) {
 			return a, billing.AsFault(err)
 		}
 	}
+
 	return nil, inFlight(nil)
 }
 
-// change is one attempt of Change.
-func (s *Service) change(ctx context.Context, org id.ID, w Request, call Call) (*Answer, error) {
+// tryChange is one attempt of Change.
+func (s *Service) tryChange(ctx context.Context, org id.ID, w Request, call Call) (*Answer, error) {
 	d, err := s.ReadFresh(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	if a, err := s.already(ctx, d, w); a != nil || err != nil {
+	if a, err := s.answerIfSatisfied(ctx, d, w); a != nil || err != nil {
 		return a, err
 	}
-	p, err := s.agreed(ctx, d, w)
+
+	p, err := s.agreedPreview(ctx, d, w)
 	if err != nil {
 		return nil, err
 	}
+
 	c, err := s.buildChange(d, p)
 	if err != nil {
 		return nil, err
@@ -50,28 +54,30 @@ func (s *Service) change(ctx context.Context, org id.ID, w Request, call Call) (
 	if err := s.recordIntent(ctx, d, c, call); err != nil {
 		return nil, err
 	}
-	return s.execute(ctx, org, c, call)
+
+	return s.executeChange(ctx, org, c, call)
 }
 
-// already returns the answer to a request that is already satisfied: the org has the plan, or an open change leads to
-// it. It returns nil, nil if a new change is needed, and fault.ChangeInFlight if another change is open.
-func (s *Service) already(ctx context.Context, d *billing.AccountState, w Request) (*Answer, error) {
+// answerIfSatisfied returns the answer to a request that is already satisfied: the org has the plan, or an open change
+// leads to it. It returns nil, nil if a new change is needed, and fault.ChangeInFlight if another change is open.
+func (s *Service) answerIfSatisfied(ctx context.Context, d *billing.AccountState, w Request) (*Answer, error) {
 	live := d.Live()
 	if c := d.Waiting(); c != nil {
 		if c.State == billing.ActionRequired && c.ToPlan == w.Plan && c.ToInterval == w.Interval {
-			return s.confirming(ctx, c)
+			return s.answerToConfirm(ctx, c)
 		}
 		return nil, inFlight(c)
 	}
 	if live.Has(w.Plan, w.Interval) {
 		return &Answer{
-			Status: billing.Unchanged, Plan: w.Plan, Interval: w.Interval, Currency: s.currency(d, live),
+			Status: billing.Unchanged, Plan: w.Plan, Interval: w.Interval, Currency: s.currencyOf(d, live),
 			EffectiveAt: live.PeriodStart,
 		}, nil
 	}
 	if c := d.Scheduled(); c != nil && c.Kind == billing.PeriodEnd && c.ToPlan == w.Plan &&
-		c.ToInterval == w.Interval && s.timing(live, w) == billing.PeriodEnd {
-		return answered(c), nil
+		c.ToInterval == w.Interval && s.timingOf(live, w) == billing.PeriodEnd {
+		return answerFor(c), nil
 	}
+
 	return nil, nil
 }

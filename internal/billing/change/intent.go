@@ -10,7 +10,8 @@ import (
 
 // buildChange returns the change for a preview, with all parameters of the requests to Stripe.
 func (s *Service) buildChange(d *billing.AccountState, p *Preview) (*billing.Change, error) {
-	live, now := d.Live(), s.Timestamp()
+	live := d.Live()
+	now := s.Timestamp()
 	c := &billing.Change{
 		ID: id.New(), Kind: p.Timing, State: billing.InFlight, ToPlan: p.Plan, ToInterval: p.Interval, KeyedAt: now,
 		Preview:  &p.ID,
@@ -21,29 +22,38 @@ func (s *Service) buildChange(d *billing.AccountState, p *Preview) (*billing.Cha
 	if err != nil {
 		return nil, err
 	}
+
 	c.Order = billing.Order{Customer: d.Customer, Items: items}
 	if live == nil {
-		c.Kind, c.Order.Pay = billing.Start, p.pay
+		c.Kind = billing.Start
+		c.Order.Pay = p.pay
 		return c, nil
 	}
+
 	setFrom(c, live)
+
 	switch c.Kind {
 	case billing.Now:
 		c.Order.ProratedAt = p.ProrationDate.Unix()
 	case billing.PeriodEnd:
-		c.Order.Items = phased(items)
+		c.Order.Items = phaseItems(items)
 		c.Order.PeriodStart, c.Order.PeriodEnd = live.PeriodStart.Unix(), live.PeriodEnd.Unix()
-		c.Order.Current = phased(itemsOf(live))
+		c.Order.Current = phaseItems(itemsOf(live))
 		c.EffectiveAt = &live.PeriodEnd
 	}
+
 	return c, nil
 }
 
 // setFrom records in c the subscription's state before the change.
 func setFrom(c *billing.Change, live *billing.StripeSubscription) {
-	c.FromPlan, c.FromInterval, c.Subscription = live.Plan, live.Interval, live.ID
-	c.Order.Subscription, c.Order.Release, c.Order.Uncancel, c.Order.Invoice = live.ID, live.Schedule,
-		live.CancelAtPeriodEnd, live.Invoice
+	c.FromPlan = live.Plan
+	c.FromInterval = live.Interval
+	c.Subscription = live.ID
+	c.Order.Subscription = live.ID
+	c.Order.Release = live.Schedule
+	c.Order.Uncancel = live.CancelAtPeriodEnd
+	c.Order.Invoice = live.Invoice
 }
 
 // recordIntent is TX1: under the customer's row lock, it writes the change and enqueues the job that recovers it. It
@@ -61,6 +71,7 @@ func (s *Service) recordIntent(ctx context.Context, d *billing.AccountState, c *
 		if err := c.Insert(ctx, tx, call.Key, call.Fingerprint); err != nil {
 			return err
 		}
+
 		detail := map[string]any{
 			"from": c.FromPlan, "to": c.ToPlan, "interval": c.ToInterval,
 			"amount_expected": c.Expected, "currency": c.Currency,
@@ -69,6 +80,7 @@ func (s *Service) recordIntent(ctx context.Context, d *billing.AccountState, c *
 		s.Audit(ctx, tx, billing.Act{
 			Action: "plan.change_requested", Target: "plan_change", ID: c.ID.String(), Detail: detail,
 		})
+
 		return s.Remind(ctx, tx, c.ID)
 	})
 	switch {
@@ -77,5 +89,6 @@ func (s *Service) recordIntent(ctx context.Context, d *billing.AccountState, c *
 	case err != nil:
 		return err
 	}
+
 	return s.At(ctx, "begun")
 }

@@ -16,10 +16,12 @@ func (s *Service) Portal(ctx context.Context, org id.ID, back string) (string, e
 	if err != nil {
 		return "", billing.AsFault(err)
 	}
+
 	p := &stripe.BillingPortalSessionParams{Params: billing.Params(ctx, ""), Customer: &d.Customer, ReturnURL: &back}
 	got, err := billing.FromStripe(s.Stripe.BillingPortalSessions.New(p))
 	if err != nil {
 		return "", billing.AsFault(err)
 	}
+
 	return got.URL, nil
 }

@@ -49,30 +49,34 @@ type Line struct {
 func (s *Service) Preview(ctx context.Context, org id.ID, w Request,
 	keep func(context.Context, *postgres.Tx, *Preview) error,
 ) (*Preview, error) {
-	if err := s.allowed(w); err != nil {
+	if err := s.checkAllowed(w); err != nil {
 		return nil, err
 	}
 	if _, err := s.EnsureCustomer(ctx, org); err != nil {
 		return nil, billing.AsFault(err)
 	}
+
 	d, err := s.ReadFresh(ctx, org)
 	if err != nil {
 		return nil, billing.AsFault(err)
 	}
-	p, err := s.reckon(ctx, d, w, time.Time{})
+
+	p, err := s.computePreview(ctx, d, w, time.Time{})
 	if err != nil {
 		return nil, billing.AsFault(err)
 	}
-	return p, s.save(ctx, org, p, keep)
+
+	return p, s.savePreview(ctx, org, p, keep)
 }
 
-func (s *Service) save(ctx context.Context, org id.ID, p *Preview,
+func (s *Service) savePreview(ctx context.Context, org id.ID, p *Preview,
 	keep func(context.Context, *postgres.Tx, *Preview) error,
 ) error {
 	lines, err := json.Marshal(p.Lines)
 	if err != nil {
 		return fmt.Errorf("encode preview: %w", err)
 	}
+
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		tx.Queue(`INSERT INTO billing_preview (org_id, id, plan, "interval", timing, base, amount_due, total,
 			currency, lines, proration_date, created_at, expires_at)
@@ -82,45 +86,51 @@ func (s *Service) save(ctx context.Context, org id.ID, p *Preview,
 		if keep == nil {
 			return nil
 		}
+
 		return keep(ctx, tx, p)
 	})
 }
 
-// agreed returns the preview on which a change is based. If the request names a preview, agreed returns it if its base
-// is unchanged, it has not expired and Stripe still computes the same cost. Otherwise it creates a new preview.
-func (s *Service) agreed(ctx context.Context, d *billing.AccountState, w Request) (*Preview, error) {
-	timing := s.timing(d.Live(), w)
-	if timing == billing.Now && overdue(d.Live()) {
+// agreedPreview returns the preview on which a change is based. If the request names a preview, agreedPreview returns
+// it if its base is unchanged, it has not expired and Stripe still computes the same cost. Otherwise it creates a new
+// preview.
+func (s *Service) agreedPreview(ctx context.Context, d *billing.AccountState, w Request) (*Preview, error) {
+	timing := s.timingOf(d.Live(), w)
+	if timing == billing.Now && isOverdue(d.Live()) {
 		return nil, pastDue()
 	}
 	if w.Preview == nil {
-		p, err := s.reckon(ctx, d, w, time.Time{})
+		p, err := s.computePreview(ctx, d, w, time.Time{})
 		if err != nil {
 			return nil, err
 		}
-		return p, s.save(ctx, d.Org, p, nil)
+		return p, s.savePreview(ctx, d.Org, p, nil)
 	}
-	shown, err := s.shown(ctx, d.Org, *w.Preview)
+
+	shown, err := s.readPreview(ctx, d.Org, *w.Preview)
 	if err != nil {
 		return nil, err
 	}
 	if shown == nil || shown.Plan != w.Plan || shown.Interval != w.Interval || shown.Timing != timing ||
 		!s.Now().Before(shown.ExpiresAt) || shown.base != baseOf(d.Live()) {
-		return nil, stale()
+		return nil, stalePreview()
 	}
-	again, err := s.reckon(ctx, d, w, shown.ProrationDate)
+
+	again, err := s.computePreview(ctx, d, w, shown.ProrationDate)
 	if err != nil {
 		return nil, err
 	}
 	if again.AmountDue != shown.AmountDue || again.Total != shown.Total || again.Currency != shown.Currency {
-		return nil, stale()
+		return nil, stalePreview()
 	}
+
 	shown.pay = again.pay
+
 	return shown, nil
 }
 
-// shown reads a preview; nil if the org has no preview with that id.
-func (s *Service) shown(ctx context.Context, org, preview id.ID) (*Preview, error) {
+// readPreview reads a preview; nil if the org has no preview with that id.
+func (s *Service) readPreview(ctx context.Context, org, preview id.ID) (*Preview, error) {
 	p := &Preview{ID: preview}
 	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx,
@@ -135,24 +145,29 @@ func (s *Service) shown(ctx context.Context, org, preview id.ID) (*Preview, erro
 	if err != nil {
 		return nil, fmt.Errorf("read preview: %w", err)
 	}
+
 	return p, nil
 }
 
-// reckon gets the cost of a change from Stripe, prorated at a given time, or now if at is zero.
-func (s *Service) reckon(ctx context.Context, d *billing.AccountState, w Request, at time.Time) (*Preview, error) {
-	live, now := d.Live(), s.Timestamp()
+// computePreview gets the cost of a change from Stripe, prorated at a given time, or now if at is zero.
+func (s *Service) computePreview(ctx context.Context, d *billing.AccountState, w Request, at time.Time,
+) (*Preview, error) {
+	live := d.Live()
+	now := s.Timestamp()
 	p := &Preview{
-		ID: id.New(), Plan: w.Plan, Interval: w.Interval, Timing: s.timing(live, w), base: baseOf(live),
+		ID: id.New(), Plan: w.Plan, Interval: w.Interval, Timing: s.timingOf(live, w), base: baseOf(live),
 		CreatedAt: now, ExpiresAt: now.Add(previewLife), Lines: []Line{},
 	}
 	items, err := itemsAfter(d, w.Plan, w.Interval)
 	if err != nil {
 		return nil, err
 	}
+
 	sold, err := d.Tariff.Find(billing.BasePrice, w.Plan, w.Interval)
 	if err != nil {
 		return nil, err
 	}
+
 	p.Currency = sold.Currency
 	ask := &stripe.InvoiceUpcomingParams{Params: billing.Params(ctx, ""), Customer: &d.Customer}
 	switch p.Timing {
@@ -168,18 +183,19 @@ func (s *Service) reckon(ctx context.Context, d *billing.AccountState, w Request
 		if !at.IsZero() {
 			p.ProrationDate = at
 		}
-		if p.pay, err = s.means(ctx, d.Customer); err != nil {
+		if p.pay, err = s.paymentBehavior(ctx, d.Customer); err != nil {
 			return nil, err
 		}
 	default:
 		if at.IsZero() {
-			at = within(now.Truncate(time.Second), live)
+			at = clampToPeriod(now.Truncate(time.Second), live)
 		}
 		p.ProrationDate = at
-		ask.Subscription, ask.SubscriptionItems = &live.ID, updates(items)
+		ask.Subscription, ask.SubscriptionItems = &live.ID, itemUpdates(items)
 		ask.SubscriptionProrationBehavior, ask.SubscriptionProrationDate = stripe.String("always_invoice"),
 			stripe.Int64(at.Unix())
 	}
+
 	inv, err := billing.FromStripe(s.Stripe.Invoices.Upcoming(ask))
 	if p.Timing == billing.Now && live.CancelAtPeriodEnd && billsNothing(err) {
 		return p, nil
@@ -187,7 +203,9 @@ func (s *Service) reckon(ctx context.Context, d *billing.AccountState, w Request
 	if err != nil {
 		return nil, err
 	}
-	p.read(inv, live, w)
+
+	p.readLines(inv, live, w)
+
 	return p, nil
 }
 
@@ -198,8 +216,8 @@ func billsNothing(err error) bool {
 	return errors.As(err, &e) && e.Code == stripe.ErrorCodeInvoiceUpcomingNone
 }
 
-// within returns at, clamped to the subscription's period in case the clocks differ.
-func within(at time.Time, h *billing.StripeSubscription) time.Time {
+// clampToPeriod returns at, clamped to the subscription's period in case the clocks differ.
+func clampToPeriod(at time.Time, h *billing.StripeSubscription) time.Time {
 	if at.Before(h.PeriodStart) {
 		return h.PeriodStart
 	}
@@ -209,16 +227,19 @@ func within(at time.Time, h *billing.StripeSubscription) time.Time {
 	return at
 }
 
-// read takes the lines that would be charged at once. Stripe may list the lines of the next period after them.
-func (p *Preview) read(inv *stripe.Invoice, live *billing.StripeSubscription, w Request) {
-	p.AmountDue, p.Total = inv.AmountDue, inv.Total
+// readLines takes the lines that would be charged at once. Stripe may list the lines of the next period after them.
+func (p *Preview) readLines(inv *stripe.Invoice, live *billing.StripeSubscription, w Request) {
+	p.AmountDue = inv.AmountDue
+	p.Total = inv.Total
 	if inv.Currency != "" {
 		p.Currency = strings.ToUpper(string(inv.Currency))
 	}
 	if inv.Lines == nil {
 		return
 	}
-	later, total := 0, int64(0)
+
+	later := 0
+	total := int64(0)
 	for _, l := range inv.Lines.Data {
 		line := Line{Description: l.Description, Amount: l.Amount, Proration: l.Proration}
 		if l.Period != nil {
@@ -228,11 +249,14 @@ func (p *Preview) read(inv *stripe.Invoice, live *billing.StripeSubscription, w 
 			later++
 			continue
 		}
+
 		total += l.Amount
 		p.Lines = append(p.Lines, line)
 	}
+
 	if later > 0 {
-		p.Total, p.AmountDue = total, max(0, total+min(0, inv.StartingBalance))
+		p.Total = total
+		p.AmountDue = max(0, total+min(0, inv.StartingBalance))
 	}
 }
 
@@ -245,8 +269,9 @@ func baseOf(h *billing.StripeSubscription) string {
 		h.OverageQuantity, h.PeriodEnd.Unix(), h.Schedule)
 }
 
-// means returns the payment_behavior of a first subscription: immediate payment if the customer has a payment method.
-func (s *Service) means(ctx context.Context, customer string) (string, error) {
+// paymentBehavior returns the payment_behavior of a first subscription: immediate payment if the customer has a payment
+// method.
+func (s *Service) paymentBehavior(ctx context.Context, customer string) (string, error) {
 	got, err := billing.FromStripe(s.Stripe.Customers.Get(customer,
 		&stripe.CustomerParams{Params: billing.Params(ctx, "")}))
 	if err != nil {
@@ -255,12 +280,13 @@ func (s *Service) means(ctx context.Context, customer string) (string, error) {
 	if got.DefaultSource != nil || got.InvoiceSettings != nil && got.InvoiceSettings.DefaultPaymentMethod != nil {
 		return "allow_incomplete", nil
 	}
+
 	return "default_incomplete", nil
 }
 
-// overdue reports whether an invoice of the subscription is unpaid. A change would then credit time that was never paid
-// for.
-func overdue(h *billing.StripeSubscription) bool {
+// isOverdue reports whether an invoice of the subscription is unpaid. A change would then credit time that was never
+// paid for.
+func isOverdue(h *billing.StripeSubscription) bool {
 	return h != nil &&
 		(h.Status == string(stripe.SubscriptionStatusPastDue) || h.Status == string(stripe.SubscriptionStatusUnpaid))
 }

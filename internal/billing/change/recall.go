@@ -19,7 +19,7 @@ func ByKey(ctx context.Context, tx *postgres.Tx, key string) (*Known, error) {
 	if err != nil || c == nil {
 		return nil, err
 	}
-	return &Known{Answer: answered(c), Fingerprint: fingerprint}, nil
+	return &Known{Answer: answerFor(c), Fingerprint: fingerprint}, nil
 }
 
 // Recall returns the answer to a repeated request, including the confirmation data if the customer has to confirm.
@@ -27,6 +27,6 @@ func (s *Service) Recall(ctx context.Context, k *Known) (*Answer, error) {
 	if k.Answer.Status != billing.ActionRequired {
 		return k.Answer, nil
 	}
-	a, err := s.confirming(ctx, k.Answer.Change)
+	a, err := s.answerToConfirm(ctx, k.Answer.Change)
 	return a, billing.AsFault(err)
 }

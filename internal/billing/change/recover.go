@@ -25,9 +25,11 @@ func (s *Service) Recover(ctx context.Context, org, change id.ID) error {
 	case c.State != billing.InFlight:
 		return nil
 	}
-	_, err = s.execute(ctx, org, c, Call{})
+
+	_, err = s.executeChange(ctx, org, c, Call{})
 	if c.State == billing.Failed { // closed as failed: recovered
 		return nil
 	}
+
 	return err
 }

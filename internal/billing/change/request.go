@@ -18,8 +18,8 @@ type Request struct {
 	Preview        *id.ID // the accepted preview; nil: accept any amount
 }
 
-// choosable returns the keys of the plans that an org may choose.
-func (s *Service) choosable() []string {
+// choosablePlans returns the keys of the plans that an org may choose.
+func (s *Service) choosablePlans() []string {
 	var keys []string
 	for i := range s.Catalogue.Plans {
 		if p := &s.Catalogue.Plans[i]; p.Selectable() {
@@ -29,36 +29,36 @@ func (s *Service) choosable() []string {
 	return keys
 }
 
-// allowed returns an error for a plan that no org can choose.
-func (s *Service) allowed(w Request) error {
+// checkAllowed returns an error for a plan that no org can choose.
+func (s *Service) checkAllowed(w Request) error {
 	p, ok := s.Catalogue.Plan(w.Plan)
 	switch {
 	case ok && p.CustomPricing:
 		return fault.New(fault.ContactSales, "This plan is sold by our sales team; please contact them.")
 	case !ok || !p.Selectable():
 		return fault.Invalid("plan", "unknown_plan",
-			fault.Choices("There is no such plan to choose.", w.Plan, s.choosable()))
+			fault.Choices("There is no such plan to choose.", w.Plan, s.choosablePlans()))
 	default:
 		return nil
 	}
 }
 
-// timing returns when the requested change takes effect.
-func (s *Service) timing(live *billing.StripeSubscription, w Request) string {
+// timingOf returns when the requested change takes effect.
+func (s *Service) timingOf(live *billing.StripeSubscription, w Request) string {
 	switch {
 	case !live.Live():
 		return billing.Start
 	case w.When != "":
 		return w.When
-	case s.rank(w.Plan, w.Interval) > s.rank(live.Plan, live.Interval):
+	case s.planRank(w.Plan, w.Interval) > s.planRank(live.Plan, live.Interval):
 		return billing.Now
 	default:
 		return billing.PeriodEnd
 	}
 }
 
-// rank orders plans as the catalogue lists them; within a plan, the year ranks above the month.
-func (s *Service) rank(plan, interval string) int {
+// planRank orders plans as the catalogue lists them; within a plan, the year ranks above the month.
+func (s *Service) planRank(plan, interval string) int {
 	at := slices.IndexFunc(s.Catalogue.Plans, func(p plans.Plan) bool { return p.Key == plan })
 	if interval == "year" {
 		return 2*at + 1
@@ -66,7 +66,7 @@ func (s *Service) rank(plan, interval string) int {
 	return 2 * at
 }
 
-func (s *Service) currency(d *billing.AccountState, h *billing.StripeSubscription) string {
+func (s *Service) currencyOf(d *billing.AccountState, h *billing.StripeSubscription) string {
 	if h != nil {
 		if p, ok := d.Tariff.ByID[h.Price]; ok {
 			return p.Currency
@@ -93,14 +93,17 @@ func itemsAfter(d *billing.AccountState, plan, interval string) ([]billing.Item,
 	if err != nil {
 		return nil, err
 	}
+
 	live := d.Live()
 	if live == nil {
 		return []billing.Item{{Price: p.ID, Quantity: 1}}, nil
 	}
+
 	all := []billing.Item{{ID: live.Item, Price: p.ID, Quantity: max(live.Quantity, 1)}}
 	if live.OverageItem == "" {
 		return all, nil
 	}
+
 	o, sells := d.Tariff.Current[billing.Sold{Kind: billing.OveragePrice, Plan: plan, Interval: interval}]
 	switch {
 	case sells:
@@ -110,11 +113,12 @@ func itemsAfter(d *billing.AccountState, plan, interval string) ([]billing.Item,
 	default:
 		all = append(all, billing.Item{ID: live.OverageItem, Deleted: true})
 	}
+
 	return all, nil
 }
 
-// phased returns items in the form of a schedule's phase: by price, without ids.
-func phased(items []billing.Item) []billing.Item {
+// phaseItems returns items in the form of a schedule's phase: by price, without ids.
+func phaseItems(items []billing.Item) []billing.Item {
 	var out []billing.Item
 	for _, i := range items {
 		if !i.Deleted && i.Quantity > 0 {
@@ -124,16 +128,19 @@ func phased(items []billing.Item) []billing.Item {
 	return out
 }
 
-func updates(items []billing.Item) []*stripe.SubscriptionItemsParams {
+func itemUpdates(items []billing.Item) []*stripe.SubscriptionItemsParams {
 	var out []*stripe.SubscriptionItemsParams
 	for _, i := range items {
 		p := &stripe.SubscriptionItemsParams{ID: stripe.String(i.ID)}
 		if i.Deleted {
 			p.Deleted = stripe.Bool(true)
 		} else {
-			p.Price, p.Quantity = stripe.String(i.Price), stripe.Int64(i.Quantity)
+			p.Price = stripe.String(i.Price)
+			p.Quantity = stripe.Int64(i.Quantity)
 		}
+
 		out = append(out, p)
 	}
+
 	return out
 }

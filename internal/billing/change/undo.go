@@ -14,7 +14,7 @@ import (
 // that is already undone it returns the same answer; for one that has taken effect or failed, fault.Conflict.
 func (s *Service) Undo(ctx context.Context, org, change id.ID, call Call) (*Answer, error) {
 	for range billing.Tries {
-		a, err := s.undo(ctx, org, change, call)
+		a, err := s.tryUndo(ctx, org, change, call)
 		if !errors.Is(err, billing.ErrMoved) {
 			return a, billing.AsFault(err)
 		}
@@ -22,7 +22,7 @@ func (s *Service) Undo(ctx context.Context, org, change id.ID, call Call) (*Answ
 	return nil, inFlight(nil)
 }
 
-func (s *Service) undo(ctx context.Context, org, change id.ID, call Call) (*Answer, error) {
+func (s *Service) tryUndo(ctx context.Context, org, change id.ID, call Call) (*Answer, error) {
 	var c *billing.Change
 	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		c, err = billing.One(ctx, tx, change)
@@ -31,14 +31,16 @@ func (s *Service) undo(ctx context.Context, org, change id.ID, call Call) (*Answ
 	if err != nil {
 		return nil, err
 	}
+
 	switch c.State {
 	case billing.InFlight:
 		return nil, inFlight(c)
 	case billing.Applied, billing.Failed:
 		return nil, fault.New(fault.Conflict, "This change has finished and cannot be undone; request another one.")
 	case billing.Undone:
-		return answered(c), nil
+		return answerFor(c), nil
 	}
+
 	d, err := s.ReadFresh(ctx, org)
 	if err != nil {
 		return nil, err
@@ -46,7 +48,8 @@ func (s *Service) undo(ctx context.Context, org, change id.ID, call Call) (*Answ
 	if err := s.takeBack(ctx, d, c); err != nil {
 		return nil, err
 	}
-	return s.settled(ctx, org, c, call)
+
+	return s.closeUndone(ctx, org, c, call)
 }
 
 // takeBack reverts a change at Stripe. It is idempotent.
@@ -57,31 +60,34 @@ func (s *Service) takeBack(ctx context.Context, d *billing.AccountState, c *bill
 			h = x
 		}
 	}
+
 	switch {
 	case h == nil: // the subscription has ended: nothing to revert
 		return nil
 	case c.State == billing.ActionRequired:
-		return s.withdraw(ctx, c, h)
+		return s.withdrawUnpaid(ctx, c, h)
 	case c.Kind == billing.Cancel:
-		_, err := s.renewing(ctx, h.ID, true)
+		_, err := s.setRenewal(ctx, h.ID, true)
 		return err
 	case h.Schedule != "" && !h.Has(c.ToPlan, c.ToInterval):
-		return s.release(ctx, h.Schedule)
+		return s.releaseSchedule(ctx, h.Schedule)
 	default:
 		return nil
 	}
 }
 
-// settled closes a change that was taken back as undone, unless it has taken effect meanwhile.
-func (s *Service) settled(ctx context.Context, org id.ID, c *billing.Change, call Call) (*Answer, error) {
+// closeUndone closes a change that was taken back as undone, unless it has taken effect meanwhile.
+func (s *Service) closeUndone(ctx context.Context, org id.ID, c *billing.Change, call Call) (*Answer, error) {
 	d, err := s.ReadState(ctx, org)
 	if err != nil {
 		return nil, err
 	}
+
 	now, err := s.ReadMirrored(ctx, d)
 	if err != nil {
 		return nil, err
 	}
+
 	var a *Answer
 	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if err := billing.Lock(ctx, tx, d.Version); err != nil {
@@ -90,10 +96,12 @@ func (s *Service) settled(ctx context.Context, org id.ID, c *billing.Change, cal
 		if err := s.WriteState(ctx, tx, d, now, billing.ByChange, nil); err != nil {
 			return err
 		}
+
 		row, err := billing.One(ctx, tx, c.ID)
 		if err != nil {
 			return err
 		}
+
 		switch row.State {
 		case billing.Undone:
 		case billing.Failed: // the payment was withdrawn: count it as undone
@@ -105,18 +113,21 @@ func (s *Service) settled(ctx context.Context, org id.ID, c *billing.Change, cal
 		default:
 			return billing.ErrMoved
 		}
+
 		s.Audit(ctx, tx, billing.Act{Action: "plan.change_undone", Target: "plan_change", ID: row.ID.String()})
-		a = answered(row)
+		a = answerFor(row)
 		if call.Keep != nil {
 			return call.Keep(ctx, tx, a)
 		}
+
 		return nil
 	})
+
 	return a, err
 }
 
-// keep calls call.Keep for an answer that has no change.
-func (s *Service) keep(ctx context.Context, org id.ID, call Call, a *Answer) error {
+// keepAnswer calls call.Keep for an answer that has no change.
+func (s *Service) keepAnswer(ctx context.Context, org id.ID, call Call, a *Answer) error {
 	if call.Keep == nil {
 		return nil
 	}

@@ -52,6 +52,7 @@ func readRow(ctx context.Context, tx *postgres.Tx, lock string) (*Account, error
 	if err != nil {
 		return nil, fmt.Errorf("read connected account: %w", err)
 	}
+
 	c, err := pgx.CollectExactlyOneRow(rows, scanAccount)
 	if postgres.None(err) {
 		return &Account{Org: tx.Org(), State: NotStarted}, nil
@@ -59,6 +60,7 @@ func readRow(ctx context.Context, tx *postgres.Tx, lock string) (*Account, error
 	if err != nil {
 		return nil, fmt.Errorf("read connected account: %w", err)
 	}
+
 	return c, nil
 }
 
@@ -71,24 +73,26 @@ func (s *Service) readStored(ctx context.Context, org id.ID) (c *Account, err er
 	return c, err
 }
 
-// enter writes a reading of the account into the locked row; was is the row before. It is the only place where a state
-// is entered, so each change of state is audited and announced once.
-func (s *Service) enter(ctx context.Context, tx *postgres.Tx, was *Account, account string, f Facts,
+// writeReading writes a reading of the account into the locked row; was is the row before. It is the only place where a
+// state is entered, so each change of state is audited and announced once.
+func (s *Service) writeReading(ctx context.Context, tx *postgres.Tx, was *Account, account string, f Facts,
 	why string,
 ) error {
-	is, now := f.State(), s.Timestamp()
+	is := f.State()
+	now := s.Timestamp()
 	since := was.Since
 	if is != was.State {
 		since = now
 	}
+
 	tx.Queue(`UPDATE connect_account SET stripe_id = $2, state = $3, details_submitted = $4, charges_enabled = $5,
 		payouts_enabled = $6, card_payments = $7,
 			transfers = $8, currently_due = $9, past_due = $10, pending_verification = $11, deadline = $12,
 			disabled_reason = $13, state_since = $14,
 			version = version + 1, updated_at = $15
 		WHERE org_id = $1`,
-		tx.Org(), account, is, f.Details, f.Charges, f.Payouts, f.CardPayments, f.Transfers, list(f.Due),
-		list(f.PastDue), list(f.Pending), f.Deadline, f.Disabled, since, now)
+		tx.Org(), account, is, f.Details, f.Charges, f.Payouts, f.CardPayments, f.Transfers, orEmpty(f.Due),
+		orEmpty(f.PastDue), orEmpty(f.Pending), f.Deadline, f.Disabled, since, now)
 	if why == billing.BySync {
 		s.Metrics.Repairs.WithLabelValues("connected_account").Inc()
 	}
@@ -99,6 +103,7 @@ func (s *Service) enter(ctx context.Context, tx *postgres.Tx, was *Account, acco
 		tx.Queue(`UPDATE connect_sale SET fee_wanted = 0, updated_at = $3 WHERE org_id = $1 AND account = $2
 			AND state = 'active'`, tx.Org(), account, now)
 	}
+
 	s.Audit(ctx, tx,
 		billing.Act{
 			Action: "connect.state_changed", Target: "connect_account", ID: account,
@@ -106,7 +111,7 @@ func (s *Service) enter(ctx context.Context, tx *postgres.Tx, was *Account, acco
 		})
 	told := events.Connect{
 		Status: is, ChargesEnabled: f.Charges, PayoutsEnabled: f.Payouts,
-		Requirements: list(f.asked()),
+		Requirements: orEmpty(f.openRequirements()),
 	}
 	switch is {
 	case Enabled:

@@ -21,6 +21,7 @@ func (s *Service) ReconcileAccounts(ctx context.Context, whole bool) (billing.Re
 	if err != nil {
 		return r, err
 	}
+
 	pace := billing.NewPacer(s.Now, s.Sleep)
 	turn := func(org id.ID, work func() (bool, error)) error {
 		var changed bool
@@ -42,19 +43,27 @@ func (s *Service) ReconcileAccounts(ctx context.Context, whole bool) (billing.Re
 		default:
 			r.Same++
 		}
+
 		return nil
 	}
+
 	for _, org := range begun {
-		if err := turn(org, func() (bool, error) { _, err := s.account(ctx, org); return true, err }); err != nil {
+		complete := func() (bool, error) {
+			_, err := s.ensureAccount(ctx, org)
+			return true, err
+		}
+		if err := turn(org, complete); err != nil {
 			return r, err
 		}
 	}
+
 	if len(known) == 0 {
 		return r, nil
 	}
-	if err := s.listed(ctx, pace, known, &r); err != nil {
+	if err := s.dropUnchanged(ctx, pace, known, &r); err != nil {
 		return r, err
 	}
+
 	for _, c := range known { // those that differ or were not listed
 		if c.State == Disconnected && !whole {
 			continue
@@ -64,13 +73,18 @@ func (s *Service) ReconcileAccounts(ctx context.Context, whole bool) (billing.Re
 			return r, err
 		}
 	}
+
 	return r, nil
 }
 
-// listed removes from known the accounts that Stripe lists unchanged.
-func (s *Service) listed(ctx context.Context, pace *billing.Pacer, known map[string]*Account, r *billing.Report) error {
+// dropUnchanged removes from known the accounts that Stripe lists unchanged.
+func (s *Service) dropUnchanged(ctx context.Context, pace *billing.Pacer, known map[string]*Account,
+	r *billing.Report,
+) error {
 	p := &stripe.AccountListParams{}
-	p.Context, p.Limit, p.Single = ctx, stripe.Int64(100), true
+	p.Context = ctx
+	p.Limit = stripe.Int64(100)
+	p.Single = true
 	for more := true; more; {
 		var page []*stripe.Account
 		err := pace.Do(ctx, func() error {
@@ -80,24 +94,28 @@ func (s *Service) listed(ctx context.Context, pace *billing.Pacer, known map[str
 			for it.Next() {
 				page = append(page, it.Account())
 			}
+
 			_, err := billing.FromStripe(struct{}{}, it.Err())
 			if err == nil {
 				more = it.Meta().HasMore && len(page) > 0
 			}
+
 			return err
 		})
 		if err != nil {
 			return err
 		}
+
 		for _, a := range page {
 			p.StartingAfter = stripe.String(a.ID)
 			f := factsOf(a)
-			if c := known[a.ID]; c != nil && c.same(&f) {
+			if c := known[a.ID]; c != nil && c.sameRow(&f) {
 				delete(known, a.ID)
 				r.Same++
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -111,6 +129,7 @@ func (s *Service) allConnected(ctx context.Context) (known map[string]*Account, 
 		if err != nil {
 			return err
 		}
+
 		all, err := pgx.CollectRows(rows, scanAccount)
 		for _, c := range all {
 			if c.ID == "" {
@@ -119,10 +138,12 @@ func (s *Service) allConnected(ctx context.Context) (known map[string]*Account, 
 				known[c.ID] = c
 			}
 		}
+
 		return err
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read connected accounts: %w", err)
 	}
+
 	return known, begun, nil
 }

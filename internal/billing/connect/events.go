@@ -22,6 +22,7 @@ func (s *Service) WorkEvent(ctx context.Context, org id.ID, e *billing.Event,
 	if c.ID != e.Account { // an event of a former account of the org
 		return s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return mark("ignored")(ctx, tx) })
 	}
+
 	switch stripe.EventType(e.Type) {
 	case stripe.EventTypeAccountUpdated, stripe.EventTypeAccountApplicationAuthorized,
 		stripe.EventTypeAccountApplicationDeauthorized,
@@ -53,12 +54,14 @@ func (s *Service) OwnerOf(ctx context.Context, account string) (org id.ID, err e
 	if account == "" {
 		return org, nil
 	}
+
 	err = s.System.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT org_id FROM connect_account WHERE stripe_id = $1`, []any{account}, &org)
 	})
 	if err != nil && !postgres.None(err) {
 		return org, fmt.Errorf("find connected account: %w", err)
 	}
+
 	return org, nil
 }
 

@@ -33,16 +33,20 @@ type Facts struct {
 func factsOf(a *stripe.Account) Facts {
 	f := Facts{Gone: a.Deleted, Details: a.DetailsSubmitted, Charges: a.ChargesEnabled, Payouts: a.PayoutsEnabled}
 	if c := a.Capabilities; c != nil {
-		f.CardPayments, f.Transfers = string(c.CardPayments), string(c.Transfers)
+		f.CardPayments = string(c.CardPayments)
+		f.Transfers = string(c.Transfers)
 	}
 	if r := a.Requirements; r != nil {
-		f.Due, f.PastDue, f.Pending, f.Disabled = r.CurrentlyDue, r.PastDue, r.PendingVerification,
-			string(r.DisabledReason)
+		f.Due = r.CurrentlyDue
+		f.PastDue = r.PastDue
+		f.Pending = r.PendingVerification
+		f.Disabled = string(r.DisabledReason)
 		if r.CurrentDeadline != 0 {
 			at := billing.UnixTime(r.CurrentDeadline)
 			f.Deadline = &at
 		}
 	}
+
 	return f
 }
 
@@ -73,8 +77,8 @@ func (f *Facts) State() string {
 	}
 }
 
-// same reports whether f and o would be stored as the same row.
-func (f *Facts) same(o *Facts) bool {
+// sameRow reports whether f and o would be stored as the same row.
+func (f *Facts) sameRow(o *Facts) bool {
 	if (f.Deadline == nil) != (o.Deadline == nil) || f.Deadline != nil && !f.Deadline.Equal(*o.Deadline) {
 		return false
 	}
@@ -83,15 +87,15 @@ func (f *Facts) same(o *Facts) bool {
 		slices.Equal(f.Due, o.Due) && slices.Equal(f.PastDue, o.PastDue) && slices.Equal(f.Pending, o.Pending)
 }
 
-// asked returns the requirements that the owner has to fulfil, sorted and without duplicates.
-func (f *Facts) asked() []string {
+// openRequirements returns the requirements that the owner has to fulfil, sorted and without duplicates.
+func (f *Facts) openRequirements() []string {
 	all := slices.Concat(f.PastDue, f.Due)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// list returns all, or an empty slice if all is nil.
-func list(all []string) []string {
+// orEmpty returns all, or an empty slice if all is nil.
+func orEmpty(all []string) []string {
 	if all == nil {
 		return []string{}
 	}

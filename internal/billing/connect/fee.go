@@ -43,10 +43,12 @@ func Splits(ctx context.Context, tx *postgres.Tx, at time.Time, below string, li
 	if err != nil {
 		return nil, fmt.Errorf("read fees: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Split])
 	if err != nil {
 		return nil, fmt.Errorf("read fees: %w", err)
 	}
+
 	return all, nil
 }
 

@@ -28,10 +28,11 @@ type Link struct {
 // It returns fault.Conflict for a client org, which cannot have an account.
 func (s *Service) Onboard(ctx context.Context, org id.ID, refresh, back string) (*Link, error) {
 	for range billing.Tries {
-		c, err := s.account(ctx, org)
+		c, err := s.ensureAccount(ctx, org)
 		if err != nil {
 			return nil, billing.AsFault(err)
 		}
+
 		got, err := billing.FromStripe(s.Stripe.AccountLinks.New(&stripe.AccountLinkParams{
 			Params: billing.Params(ctx, ""), Account: &c.ID, RefreshURL: &refresh, ReturnURL: &back,
 			Type: stripe.String("account_onboarding"),
@@ -42,30 +43,33 @@ func (s *Service) Onboard(ctx context.Context, org id.ID, refresh, back string) 
 		case !LostAccess(err):
 			return nil, billing.AsFault(err)
 		}
+
 		// access revoked without an event: start again
 		if _, err := s.RefreshAccount(ctx, org, billing.BySync); err != nil {
 			return nil, billing.AsFault(err)
 		}
 	}
+
 	return nil, billing.Unavailable(billing.ErrMoved)
 }
 
 // patience is how long a call waits for a concurrent call that is creating the same account.
 const patience = 12 * time.Second
 
-// account returns the org's account and creates it if there is none. It works like a change: commit the intent and its
-// key, call Stripe, write the response. Concurrent calls use the same key and get one account. A call that finds the
-// intent of a process that died continues it.
-func (s *Service) account(ctx context.Context, org id.ID) (*Account, error) {
+// ensureAccount returns the org's account and creates it if there is none. It works like a change: commit the intent
+// and its key, call Stripe, write the response. Concurrent calls use the same key and get one account. A call that
+// finds the intent of a process that died continues it.
+func (s *Service) ensureAccount(ctx context.Context, org id.ID) (*Account, error) {
 	until := time.Now().Add(patience)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		c, err := s.intend(ctx, org)
+		c, err := s.recordIntent(ctx, org)
 		if err != nil || c.ID != "" {
 			return c, err
 		}
 		if err := s.At(ctx, "intended"); err != nil {
 			return nil, err
 		}
+
 		made, err := s.makeAccount(ctx, c)
 		switch {
 		case errors.Is(err, billing.ErrMoved):
@@ -78,12 +82,14 @@ func (s *Service) account(ctx context.Context, org id.ID) (*Account, error) {
 		case err != nil:
 			return nil, err
 		}
+
 		if err := s.At(ctx, "made"); err != nil {
 			return nil, err
 		}
-		if c, err = s.adopt(ctx, org, made); err != nil {
+		if c, err = s.storeCreated(ctx, org, made); err != nil {
 			return nil, err
 		}
+
 		return c, s.At(ctx, "adopted")
 	}
 }
@@ -94,13 +100,14 @@ func inUse(err error) bool {
 		(e.Code == stripe.ErrorCodeIdempotencyKeyInUse || e.HTTPStatusCode == http.StatusConflict)
 }
 
-// intend records the intent to create an account, unless the org has an account that we can access.
-func (s *Service) intend(ctx context.Context, org id.ID) (c *Account, err error) {
+// recordIntent records the intent to create an account, unless the org has an account that we can access.
+func (s *Service) recordIntent(ctx context.Context, org id.ID) (c *Account, err error) {
 	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if c, err = Read(ctx, tx); err != nil || c.ID != "" && c.State != Disconnected ||
 			c.key != "" && c.ID == "" {
 			return err
 		}
+
 		var client bool
 		if err := tx.QueryRow(ctx, `SELECT parent_org_id IS NOT NULL FROM org WHERE id = $1`, []any{org},
 			&client); err != nil {
@@ -109,6 +116,7 @@ func (s *Service) intend(ctx context.Context, org id.ID) (c *Account, err error)
 		if client {
 			return fault.New(fault.Conflict, "A client organization is billed by its agency and cannot bill others.")
 		}
+
 		now := s.Timestamp()
 		// A concurrent call may have been first; then the row read below is its intent.
 		_, err := tx.Exec(ctx, `
@@ -128,7 +136,9 @@ func (s *Service) intend(ctx context.Context, org id.ID) (c *Account, err error)
 		if c.ID != "" {
 			s.Audit(ctx, tx, billing.Act{Action: "connect.begun_anew", Target: "connect_account", ID: c.ID})
 		}
+
 		c, err = Read(ctx, tx)
+
 		return err
 	})
 	return c, err
@@ -164,6 +174,7 @@ func (s *Service) makeAccount(ctx context.Context, c *Account) (*stripe.Account,
 	} else if made, err := s.findAccount(ctx, c); err != nil || made != nil {
 		return made, err
 	}
+
 	err := s.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE connect_account SET stripe_key = $3, attempt = attempt + 1, keyed_at = $4
 			WHERE org_id = $1 AND stripe_key = $2 AND stripe_id IS NULL`,
@@ -173,6 +184,7 @@ func (s *Service) makeAccount(ctx context.Context, c *Account) (*stripe.Account,
 	if err != nil {
 		return nil, err
 	}
+
 	return nil, billing.ErrMoved
 }
 
@@ -180,7 +192,8 @@ func (s *Service) makeAccount(ctx context.Context, c *Account) (*stripe.Account,
 func (s *Service) findAccount(ctx context.Context, c *Account) (*stripe.Account, error) {
 	since := c.intended.Add(-billing.ListingDelay).Unix()
 	p := &stripe.AccountListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since}}
-	p.Context, p.Limit = ctx, stripe.Int64(100)
+	p.Context = ctx
+	p.Limit = stripe.Int64(100)
 	it := s.Stripe.Accounts.List(p)
 	var own *stripe.Account
 	for it.Next() {
@@ -188,23 +201,27 @@ func (s *Service) findAccount(ctx context.Context, c *Account) (*stripe.Account,
 			own = a // the listing is newest first: keep the oldest
 		}
 	}
+
 	_, err := billing.FromStripe(struct{}{}, it.Err())
+
 	return own, err
 }
 
-// adopt stores the account that Stripe created and its state, unless a concurrent call has done so.
-func (s *Service) adopt(ctx context.Context, org id.ID, made *stripe.Account) (c *Account, err error) {
+// storeCreated stores the account that Stripe created and its state, unless a concurrent call has done so.
+func (s *Service) storeCreated(ctx context.Context, org id.ID, made *stripe.Account) (c *Account, err error) {
 	err = s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if c, err = readRow(ctx, tx, " FOR UPDATE"); err != nil || c.ID != "" {
 			return err
 		}
+
 		s.Audit(ctx, tx, billing.Act{Action: "connect.account_created", Target: "connect_account", ID: made.ID})
-		if err := s.enter(ctx, tx, c, made.ID, factsOf(made), billing.ByChange); err != nil {
+		if err := s.writeReading(ctx, tx, c, made.ID, factsOf(made), billing.ByChange); err != nil {
 			return err
 		}
 		if c, err = Read(ctx, tx); err != nil {
 			return err
 		}
+
 		return s.At(ctx, "adopting")
 	})
 	return c, err

@@ -28,11 +28,13 @@ func hintOf(payload []byte) hint {
 			Object map[string]json.RawMessage `json:"object"`
 		} `json:"data"`
 	}
+
 	_ = json.Unmarshal(payload, &e) // an unreadable payload yields an empty hint
 	text := func(key string) (s string) {
 		_ = json.Unmarshal(e.Data.Object[key], &s)
 		return s
 	}
+
 	h := hint{
 		Object: text("object"), ID: text("id"), Charge: text("charge"), Invoice: text("invoice"),
 		Subscription: text("subscription"), Account: text("account"),
@@ -43,17 +45,19 @@ func hintOf(payload []byte) hint {
 	case "invoice":
 		h.Invoice = h.ID
 	}
+
 	return h
 }
 
-// split reads a payment and its refunds from Stripe. It returns nil for a payment that belongs to none of our sales or
-// has no invoice.
-func (s *Service) split(ctx context.Context, org id.ID, account, charge string) (*Split, error) {
+// readSplit reads a payment and its refunds from Stripe. It returns nil for a payment that belongs to none of our sales
+// or has no invoice.
+func (s *Service) readSplit(ctx context.Context, org id.ID, account, charge string) (*Split, error) {
 	p := &stripe.ChargeParams{Params: billing.Params(ctx, "")}
 	p.SetStripeAccount(account)
 	for _, path := range []string{"balance_transaction", "invoice", "refunds.data.balance_transaction"} {
 		p.AddExpand(path)
 	}
+
 	ch, err := billing.FromStripe(s.Stripe.Charges.Get(charge, p))
 	if err != nil {
 		return nil, err
@@ -61,6 +65,7 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 	if !ch.Paid || ch.Invoice == nil || ch.Invoice.Subscription == nil || ch.BalanceTransaction == nil {
 		return nil, nil //nolint:nilnil // nothing of ours is no error
 	}
+
 	var sale id.ID
 	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx,
@@ -73,9 +78,10 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 	if err != nil {
 		return nil, fmt.Errorf("read sale: %w", err)
 	}
+
 	b := ch.BalanceTransaction
 	x := &Split{
-		Invoice: ch.Invoice.ID, Sale: sale, Account: account, Charge: ch.ID, Currency: upper(b.Currency),
+		Invoice: ch.Invoice.ID, Sale: sale, Account: account, Charge: ch.ID, Currency: upperText(b.Currency),
 		Gross: b.Amount, Net: b.Net, PaidAt: billing.UnixTime(ch.Created),
 	}
 	for _, d := range b.FeeDetails {
@@ -83,6 +89,7 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 			x.ApplicationFee += d.Amount
 		}
 	}
+
 	x.StripeFee = b.Fee - x.ApplicationFee // includes Stripe's taxes
 	if d := ch.Invoice.SubscriptionDetails; d != nil {
 		x.FeeBPS, _ = strconv.ParseInt(d.Metadata[feeMark], 10, 64) // absent: no fee was configured
@@ -101,22 +108,25 @@ func (s *Service) split(ctx context.Context, org id.ID, account, charge string) 
 		if err != nil {
 			return nil, err
 		}
-		x.FeeRefunded = share(x.ApplicationFee, fee.AmountRefunded, fee.Amount) // in the settlement currency
+		x.FeeRefunded = proportion(x.ApplicationFee, fee.AmountRefunded, fee.Amount) // in the settlement currency
 	}
+
 	return x, nil
 }
 
-// share returns amount * part / whole, rounded to the nearest integer. All arguments must be at least 0, and part at
-// most whole.
-func share(amount, part, whole int64) int64 {
+// proportion returns amount * part / whole, rounded to the nearest integer. All arguments must be at least 0, and part
+// at most whole.
+func proportion(amount, part, whole int64) int64 {
 	if whole <= 0 {
 		return 0
 	}
+
 	hi, lo := bits.Mul64(uint64(amount), uint64(part))
 	quotient, rest := bits.Div64(hi, lo, uint64(whole))
 	if rest >= uint64(whole)-rest {
 		quotient++
 	}
+
 	return int64(quotient)
 }
 
@@ -128,7 +138,7 @@ func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h 
 	outcome := "ignored"
 	if h.Charge != "" && (h.Object != "charge" || h.Invoice != "") {
 		var err error
-		switch x, err = s.split(ctx, org, account, h.Charge); {
+		switch x, err = s.readSplit(ctx, org, account, h.Charge); {
 		case LostAccess(err): // access was revoked: the payment can no longer be read
 			outcome = "refused"
 		case err != nil:
@@ -137,6 +147,7 @@ func (s *Service) workPayment(ctx context.Context, org id.ID, account string, h 
 			outcome = "applied"
 		}
 	}
+
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if x != nil {
 			keepSplit(tx, x, s.Timestamp())
@@ -159,12 +170,13 @@ func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hin
 ) error {
 	var sale []*Sale
 	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
-		sale, err = sales(ctx, tx, `account = $2 AND subscription_id = $3 AND state = 'active'`, account, h.ID)
+		sale, err = listSales(ctx, tx, `account = $2 AND subscription_id = $3 AND state = 'active'`, account, h.ID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+
 	ended := false
 	if len(sale) > 0 {
 		p := &stripe.SubscriptionParams{Params: billing.Params(ctx, "")}
@@ -178,6 +190,7 @@ func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hin
 				got.Status == stripe.SubscriptionStatusIncompleteExpired
 		}
 	}
+
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		if ended {
 			tx.Queue(`UPDATE connect_sale SET state = 'ended', updated_at = $3 WHERE org_id = $1 AND id = $2
@@ -188,4 +201,4 @@ func (s *Service) workSale(ctx context.Context, org id.ID, account string, h hin
 	})
 }
 
-func upper[T ~string](s T) string { return strings.ToUpper(string(s)) }
+func upperText[T ~string](s T) string { return strings.ToUpper(string(s)) }

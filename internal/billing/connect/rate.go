@@ -22,39 +22,45 @@ func (s *Service) Rates(ctx context.Context, org id.ID) error {
 		if err != nil {
 			return err
 		}
+
 		r, err := s.Catalogue.In(ctx, tx)
 		if err != nil {
 			return err
 		}
+
 		tx.Queue(`UPDATE connect_sale SET fee_wanted = CASE WHEN account = $2 AND $3 THEN $4 ELSE 0 END, updated_at = $5
 			WHERE org_id = $1 AND state = 'active' AND fee_wanted <> CASE WHEN account = $2 AND $3 THEN $4 ELSE 0 END`,
 			org, c.ID, c.State != Disconnected, int(s.Catalogue.ConnectFee(&r)), s.Timestamp())
-		differ, err = sales(ctx, tx,
+		differ, err = listSales(ctx, tx,
 			`state = 'active' AND fee_bps <> fee_wanted AND (fee_refused_at IS NULL OR account = $2 AND $3)
 				ORDER BY id`, c.ID, c.State != Disconnected)
+
 		return err
 	})
 	if err != nil {
 		return err
 	}
+
 	var failed []error
 	for _, sale := range differ {
-		failed = append(failed, s.rate(ctx, org, sale))
+		failed = append(failed, s.applyRate(ctx, org, sale))
 	}
+
 	return errors.Join(failed...)
 }
 
-// rate applies one sale's target rate at Stripe.
-func (s *Service) rate(ctx context.Context, org id.ID, sale *Sale) error {
+// applyRate applies one sale's target rate at Stripe.
+func (s *Service) applyRate(ctx context.Context, org id.ID, sale *Sale) error {
 	p := &stripe.SubscriptionParams{Params: billing.Params(ctx, "")}
 	p.SetStripeAccount(sale.Account)
-	charging(p, sale.FeeWanted)
+	setFeePercent(p, sale.FeeWanted)
 	_, err := billing.FromStripe(s.Stripe.Subscriptions.Update(sale.Subscription, p))
 	class := billing.Classify(err)
 	over := class == billing.Rejected || class == billing.NotFound // the subscription has ended
 	if err != nil && !LostAccess(err) && !over {
 		return err
 	}
+
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		act := billing.Act{
 			Action: "connect.fee_changed", Target: "connect_sale", ID: sale.ID.String(),
@@ -68,7 +74,9 @@ func (s *Service) rate(ctx context.Context, org id.ID, sale *Sale) error {
 				org, sale.ID, s.Timestamp())
 			act.Action = "connect.fee_refused"
 		}
+
 		s.Audit(ctx, tx, act)
+
 		return nil
 	})
 }

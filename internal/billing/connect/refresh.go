@@ -35,6 +35,7 @@ func (s *Service) RefreshAccount(ctx context.Context, org id.ID, why string,
 		if c.ID == "" {
 			return false, s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return billing.RunAll(ctx, tx, also) })
 		}
+
 		f, err := s.readAccount(ctx, c.ID)
 		if err != nil {
 			return false, err
@@ -43,6 +44,7 @@ func (s *Service) RefreshAccount(ctx context.Context, org id.ID, why string,
 			return changed, err
 		}
 	}
+
 	return false, billing.ErrMoved
 }
 
@@ -62,6 +64,7 @@ func (s *Service) readAccount(ctx context.Context, account string) (Facts, error
 	case err != nil:
 		return Facts{}, err
 	}
+
 	return factsOf(got), nil
 }
 
@@ -69,9 +72,10 @@ func (s *Service) readAccount(ctx context.Context, account string) (Facts, error
 func (s *Service) applyAccount(ctx context.Context, c *Account, f Facts, why string,
 	also ...func(context.Context, *postgres.Tx) error,
 ) (changed bool, err error) {
-	if len(also) == 0 && c.same(&f) {
+	if len(also) == 0 && c.sameRow(&f) {
 		return false, nil
 	}
+
 	err = s.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
 		is, err := readRow(ctx, tx, " FOR UPDATE")
 		if err != nil {
@@ -80,12 +84,14 @@ func (s *Service) applyAccount(ctx context.Context, c *Account, f Facts, why str
 		if is.Version != c.Version || is.ID != c.ID {
 			return billing.ErrMoved
 		}
-		if changed = !is.same(&f); changed {
-			if err := s.enter(ctx, tx, is, is.ID, f, why); err != nil {
+		if changed = !is.sameRow(&f); changed {
+			if err := s.writeReading(ctx, tx, is, is.ID, f, why); err != nil {
 				return err
 			}
 		}
+
 		return billing.RunAll(ctx, tx, also)
 	})
+
 	return changed, err
 }

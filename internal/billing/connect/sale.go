@@ -68,7 +68,7 @@ func (s *Sale) Err() error {
 
 // ReadSale returns a sale of tx's org.
 func ReadSale(ctx context.Context, tx *postgres.Tx, sale id.ID) (*Sale, error) {
-	all, err := sales(ctx, tx, "id = $2", sale)
+	all, err := listSales(ctx, tx, "id = $2", sale)
 	switch {
 	case err != nil:
 		return nil, err
@@ -79,23 +79,25 @@ func ReadSale(ctx context.Context, tx *postgres.Tx, sale id.ID) (*Sale, error) {
 	}
 }
 
-// sales returns the sales of tx's org that match the condition.
-func sales(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Sale, error) {
+// listSales returns the sales of tx's org that match the condition.
+func listSales(ctx context.Context, tx *postgres.Tx, where string, args ...any) ([]*Sale, error) {
 	rows, err := tx.Query(ctx, "SELECT "+saleColumns+" FROM connect_sale WHERE org_id = $1 AND "+where,
 		append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read sales: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[Sale])
 	if err != nil {
 		return nil, fmt.Errorf("read sales: %w", err)
 	}
+
 	return all, nil
 }
 
-// charging sets the platform's percentage, as a decimal rather than the library's float, and records it in the
+// setFeePercent sets the platform's percentage, as a decimal rather than the library's float, and records it in the
 // metadata, which Stripe copies to each invoice at its creation.
-func charging(p *stripe.SubscriptionParams, bps int64) {
+func setFeePercent(p *stripe.SubscriptionParams, bps int64) {
 	p.AddExtra("application_fee_percent", plans.Percent(bps))
 	p.AddMetadata(feeMark, strconv.FormatInt(bps, 10))
 }

@@ -48,6 +48,7 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
 	if o.Days == 0 {
 		o.Days = 14
 	}
+
 	now := s.Timestamp()
 	sale := &Sale{
 		ID: id.New(), Client: o.Client, State: billing.InFlight, KeyedAt: now, Email: o.Email, Name: o.Name,
@@ -60,10 +61,12 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
 				return err
 			}
 		}
+
 		rate, account, err := s.maySell(ctx, tx)
 		if err != nil {
 			return err
 		}
+
 		var known bool
 		if err := tx.QueryRow(ctx,
 			`SELECT EXISTS (SELECT FROM client_org WHERE org_id = $1 AND id = $2 AND detached_at IS NULL)`,
@@ -73,7 +76,10 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
 		if !known {
 			return fault.New(fault.NotFound, "There is no such client organization.")
 		}
-		sale.Account, sale.FeeBPS, sale.FeeWanted = account, rate, rate
+
+		sale.Account = account
+		sale.FeeBPS = rate
+		sale.FeeWanted = rate
 		tx.Queue(`INSERT INTO connect_sale (org_id, `+saleColumns+
 			`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 			org, sale.ID, sale.Client, sale.Account, sale.State, sale.KeyedAt, sale.Email, sale.Name, sale.Amount,
@@ -87,6 +93,7 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
 				"interval": sale.Interval, "application_fee_percent": plans.Percent(rate),
 			},
 		})
+
 		return nil
 	})
 	if err != nil {
@@ -95,6 +102,7 @@ func (s *Service) Sell(ctx context.Context, org id.ID, o Offer,
 	if err := s.At(ctx, "sale begun"); err != nil {
 		return nil, err
 	}
+
 	return sale, s.carrySale(ctx, org, sale)
 }
 
@@ -108,6 +116,7 @@ func (s *Service) maySell(ctx context.Context, tx *postgres.Tx) (bps int64, acco
 	if c.State != Enabled {
 		return 0, "", ErrCannotSell
 	}
+
 	r, err := s.Catalogue.In(ctx, tx)
 	if err != nil {
 		return 0, "", err
@@ -115,13 +124,14 @@ func (s *Service) maySell(ctx context.Context, tx *postgres.Tx) (bps int64, acco
 	if !r.Has(plans.WhiteLabeling) {
 		return 0, "", s.Catalogue.Lacks(&r, plans.WhiteLabeling)
 	}
+
 	return s.Catalogue.ConnectFee(&r), c.ID, nil
 }
 
 // carrySale creates a recorded sale at Stripe and writes the outcome. If the outcome is unknown, the sale stays in
 // flight.
 func (s *Service) carrySale(ctx context.Context, org id.ID, sale *Sale) error {
-	sub, err := s.bill(ctx, sale)
+	sub, err := s.createAtStripe(ctx, sale)
 	class := billing.Classify(err)
 	switch {
 	case err == nil:
@@ -143,9 +153,9 @@ func (s *Service) carrySale(ctx context.Context, org id.ID, sale *Sale) error {
 	}
 }
 
-// bill creates the client's customer, price and subscription on the reseller's account. Its parameters never vary, so a
-// retry with the same keys is idempotent.
-func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) {
+// createAtStripe creates the client's customer, price and subscription on the reseller's account. Its parameters never
+// vary, so a retry with the same keys is idempotent.
+func (s *Service) createAtStripe(ctx context.Context, sale *Sale) (sub string, err error) {
 	key := "sale:" + sale.ID.String()
 	cp := &stripe.CustomerParams{Params: billing.Params(ctx, key+":customer"), Email: &sale.Email}
 	cp.SetStripeAccount(sale.Account)
@@ -154,6 +164,7 @@ func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) 
 	if err != nil {
 		return "", err
 	}
+
 	pp := &stripe.PriceParams{
 		Params: billing.Params(ctx, key+":price"), Currency: stripe.String(strings.ToLower(sale.Currency)),
 		UnitAmount:  &sale.Amount,
@@ -165,6 +176,7 @@ func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) 
 	if err != nil {
 		return "", err
 	}
+
 	sp := &stripe.SubscriptionParams{
 		Params: billing.Params(ctx, key), Customer: &customer.ID,
 		Items:            []*stripe.SubscriptionItemsParams{{Price: &price.ID}},
@@ -173,16 +185,20 @@ func (s *Service) bill(ctx context.Context, sale *Sale) (sub string, err error) 
 	}
 	sp.SetStripeAccount(sale.Account)
 	sp.AddMetadata("sale_id", sale.ID.String())
-	charging(sp, sale.FeeBPS)
+	setFeePercent(sp, sale.FeeBPS)
 	made, err := billing.FromStripe(s.Stripe.Subscriptions.New(sp))
 	if err != nil {
 		return "", err
 	}
+
 	return made.ID, nil
 }
 
 func (s *Service) closeSale(ctx context.Context, org id.ID, sale *Sale, state, sub, failure string) error {
-	sale.State, sale.Subscription, sale.Failure = state, sub, failure
+	sale.State = state
+	sale.Subscription = sub
+	sale.Failure = failure
+
 	return s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		n, err := tx.Exec(ctx,
 			`UPDATE connect_sale SET state = $3, subscription_id = $4, failure = $5, updated_at = $6
@@ -199,6 +215,7 @@ func (s *Service) closeSale(ctx context.Context, org id.ID, sale *Sale, state, s
 					Detail: map[string]any{"subscription": sub, "failure": failure},
 				})
 		}
+
 		return nil
 	})
 }
@@ -207,24 +224,28 @@ func (s *Service) closeSale(ctx context.Context, org id.ID, sale *Sale, state, s
 func (s *Service) ResumeSales(ctx context.Context, org id.ID) (n int, err error) {
 	var left []*Sale
 	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
-		left, err = sales(ctx, tx, `state = 'in_flight' AND created_at < $2 ORDER BY id`, s.Timestamp().Add(-abandoned))
+		left, err = listSales(ctx, tx, `state = 'in_flight' AND created_at < $2 ORDER BY id`,
+			s.Timestamp().Add(-abandoned))
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
+
 	for _, sale := range left {
-		if err := s.resume(ctx, org, sale); err != nil {
+		if err := s.resumeSale(ctx, org, sale); err != nil {
 			return n, err
 		}
 		n++
 	}
+
 	return n, nil
 }
 
-// resume continues a sale that a process left in flight. If the account may no longer sell, or the keys have expired,
-// it does not create the sale: the sale becomes active if its subscription exists at Stripe, and failed otherwise.
-func (s *Service) resume(ctx context.Context, org id.ID, sale *Sale) error {
+// resumeSale continues a sale that a process left in flight. If the account may no longer sell, or the keys have
+// expired, it does not create the sale: the sale becomes active if its subscription exists at Stripe, and failed
+// otherwise.
+func (s *Service) resumeSale(ctx context.Context, org id.ID, sale *Sale) error {
 	var may bool
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		_, account, err := s.maySell(ctx, tx)
@@ -240,11 +261,14 @@ func (s *Service) resume(ctx context.Context, org id.ID, sale *Sale) error {
 	if may {
 		return s.carrySale(ctx, org, sale)
 	}
+
 	p := &stripe.SubscriptionListParams{
 		Status:       stripe.String("all"),
 		CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: sale.KeyedAt.Add(-billing.ListingDelay).Unix()},
 	}
-	p.Context, p.Limit, p.StripeAccount = ctx, stripe.Int64(100), &sale.Account
+	p.Context = ctx
+	p.Limit = stripe.Int64(100)
+	p.StripeAccount = &sale.Account
 	for it := s.Stripe.Subscriptions.List(p); ; {
 		if !it.Next() {
 			_, err := billing.FromStripe(struct{}{}, it.Err())

@@ -29,11 +29,14 @@ func (s *Service) Sellers(ctx context.Context) (all []Seller, err error) {
 		if err != nil {
 			return err
 		}
+
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Seller])
+
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read sellers: %w", err)
 	}
+
 	return all, nil
 }

@@ -123,8 +123,8 @@ func (c *Catalogue) Lines() []Feature {
 	return append(slices.Clone(c.Features), Feature{Key: Clients, Type: Limit, Unit: "orgs"})
 }
 
-// yearly returns the price of 12 months less the discount, rounded half up.
-func yearly(month, percent int64) int64 { return (12*month*(100-percent) + 50) / 100 }
+// yearlyPrice returns the price of 12 months less the discount, rounded half up.
+func yearlyPrice(month, percent int64) int64 { return (12*month*(100-percent) + 50) / 100 }
 
 //go:embed catalogue.yaml
 var shipped []byte
@@ -145,14 +145,17 @@ func Load(file string) (*Catalogue, error) {
 	if file == "" {
 		return Standard(), nil
 	}
+
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the plans: %w", err)
 	}
+
 	c, err := Parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("read the plans in %s: %w", file, err)
 	}
+
 	return c, nil
 }
 
@@ -188,6 +191,7 @@ func Parse(b []byte) (*Catalogue, error) {
 	if err := yaml.Load(b, &s, yaml.WithKnownFields()); err != nil {
 		return nil, err
 	}
+
 	c := &Catalogue{
 		Currency: s.Currency, Features: s.Features, grace: time.Duration(s.Grace) * 24 * time.Hour,
 		types: map[string]Type{Clients: Limit}, byKey: map[string]*Plan{}, Plans: make([]Plan, len(s.Plans)),
@@ -195,6 +199,7 @@ func Parse(b []byte) (*Catalogue, error) {
 	var wrong faults
 	wrong.unless(regexp.MustCompile(`^[A-Z]{3}$`).MatchString(s.Currency), "currency: want three upper-case letters")
 	wrong.unless(s.Grace >= 0 && s.Grace <= 60, "past_due_grace_days: want 0 to 60")
+
 	for _, f := range s.Features {
 		wrong.unless(key.MatchString(f.Key) && c.types[f.Key] == "",
 			"feature %q: want a key of its own in lower case", f.Key)
@@ -202,15 +207,17 @@ func Parse(b []byte) (*Catalogue, error) {
 			f.Type)
 		c.types[f.Key] = f.Type
 	}
+
 	for name, t := range asked {
 		wrong.unless(c.types[name] == t, "feature %s is missing, or no %s", name, t)
 	}
-	c.free = c.row("free", s.Free, &wrong)
+
+	c.free = c.parseRow("free", s.Free, &wrong)
 	c.free[Clients] = Value{Type: Limit}
 	for i := range s.Plans {
 		p := &c.Plans[i]
-		*p = s.Plans[i].plan(&wrong)
-		p.Values = c.row("plan "+p.Key, s.Plans[i].Values, &wrong)
+		*p = s.Plans[i].toPlan(&wrong)
+		p.Values = c.parseRow("plan "+p.Key, s.Plans[i].Values, &wrong)
 		p.Values[Clients] = Value{Type: Limit, Max: p.MaxClientOrgs}
 		wrong.unless(c.byKey[p.Key] == nil, "plan %s is there twice", p.Key)
 		c.byKey[p.Key] = p
@@ -219,11 +226,14 @@ func Parse(b []byte) (*Catalogue, error) {
 			c.trials = p
 		}
 	}
+
 	wrong.unless(c.trials != nil && c.trials.Key == "trial", "one plan has trial_days, and its key is trial")
 	if err := errors.Join(wrong...); err != nil {
 		return nil, err
 	}
-	c.Version = c.hash()
+
+	c.Version = c.contentHash()
+
 	return c, nil
 }
 
@@ -236,8 +246,8 @@ func (f *faults) unless(ok bool, format string, args ...any) {
 	}
 }
 
-// plan converts a column without its values.
-func (n *column) plan(wrong *faults) Plan {
+// toPlan converts a column without its values.
+func (n *column) toPlan(wrong *faults) Plan {
 	p := Plan{
 		Key: n.Key, Name: n.Name, Archetype: n.Archetype, AnnualDiscount: n.AnnualDiscount,
 		AllowOverage:  n.AllowOverage,
@@ -249,43 +259,50 @@ func (n *column) plan(wrong *faults) Plan {
 	wrong.unless(slices.Contains([]string{SoloSMB, Agency, WhiteLabel}, n.Archetype),
 		"plan %s: billing_archetype %q is none", n.Key, n.Archetype)
 	wrong.unless(n.AnnualDiscount >= 0 && n.AnnualDiscount <= 100, "plan %s: annual_discount_pct: want 0 to 100", n.Key)
-	fee, ok := hundredths(n.ConnectFee)
+	fee, ok := parseHundredths(n.ConnectFee)
 	wrong.unless(ok && fee <= 100_00, "plan %s: connect_fee_pct: want 0 to 100 with up to two decimals", n.Key)
 	p.ConnectFee = fee
 	wrong.unless(n.TrialDays >= 0, "plan %s: trial_days: not below 0", n.Key)
-	if wrong.unless(n.MaxClientOrgs != nil, "plan %s: max_client_orgs is missing", n.Key); n.MaxClientOrgs != nil {
+	wrong.unless(n.MaxClientOrgs != nil, "plan %s: max_client_orgs is missing", n.Key)
+	if n.MaxClientOrgs != nil {
 		p.MaxClientOrgs = int64(*n.MaxClientOrgs)
 	}
 	if n.CustomPricing {
 		wrong.unless(n.Month == nil && n.OverageMonth == nil, "plan %s: has custom_pricing, and so no amounts", n.Key)
 		return p
 	}
+
 	const most = 1 << 40 // so that sums cannot overflow
-	if wrong.unless(n.Month != nil && *n.Month >= 0 && *n.Month < most,
-		"plan %s: price_month: want an amount in minor units", n.Key); n.Month != nil {
-		p.Month, p.Year = *n.Month, yearly(*n.Month, n.AnnualDiscount)
+	wrong.unless(n.Month != nil && *n.Month >= 0 && *n.Month < most,
+		"plan %s: price_month: want an amount in minor units", n.Key)
+	if n.Month != nil {
+		p.Month, p.Year = *n.Month, yearlyPrice(*n.Month, n.AnnualDiscount)
 	}
+
 	wrong.unless(n.AllowOverage == (n.OverageMonth != nil), "plan %s: client_overage_month belongs to allow_overage",
 		n.Key)
 	if n.OverageMonth != nil {
 		wrong.unless(*n.OverageMonth >= 0 && *n.OverageMonth < most,
 			"plan %s: client_overage_month: want an amount in minor units", n.Key)
-		p.OverageMonth, p.OverageYear = *n.OverageMonth, yearly(*n.OverageMonth, n.AnnualDiscount)
+		p.OverageMonth, p.OverageYear = *n.OverageMonth, yearlyPrice(*n.OverageMonth, n.AnnualDiscount)
 	}
+
 	return p
 }
 
 var decimal = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?$`)
 
-// hundredths parses a decimal of at most two places without a float: "2.5" is 250. "" is 0.
-func hundredths(s string) (int64, bool) {
+// parseHundredths parses a decimal of at most two places without a float: "2.5" is 250. "" is 0.
+func parseHundredths(s string) (int64, bool) {
 	if s == "" {
 		return 0, true
 	}
+
 	m := decimal.FindStringSubmatch(s)
 	if m == nil {
 		return 0, false
 	}
+
 	n, err := strconv.ParseInt(m[1]+(m[2] + "00")[:2], 10, 64)
 	return n, err == nil
 }
@@ -293,28 +310,33 @@ func hundredths(s string) (int64, bool) {
 // Percent formats hundredths of a percent: 250 is "2.50".
 func Percent(hundredths int64) string { return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100) }
 
-// row parses the values of all features.
-func (c *Catalogue) row(of string, cells map[string]yaml.Node, wrong *faults) map[string]Value {
+// parseRow parses the values of all features.
+func (c *Catalogue) parseRow(of string, cells map[string]yaml.Node, wrong *faults) map[string]Value {
 	values := make(map[string]Value, len(c.types))
 	for _, f := range c.Features {
 		node, ok := cells[f.Key]
-		if wrong.unless(ok, "%s: has no value of %s", of, f.Key); !ok {
+		wrong.unless(ok, "%s: has no value of %s", of, f.Key)
+		if !ok {
 			continue
 		}
-		v, err := cell(f.Type, &node)
+
+		v, err := parseCell(f.Type, &node)
 		wrong.unless(err == nil, "%s: %s: %v", of, f.Key, err)
 		values[f.Key] = v
 	}
+
 	for name := range cells {
 		wrong.unless(c.types[name] != "" && name != Clients, "%s: %s is no feature", of, name)
 	}
+
 	rate := values[RequestRate]
 	wrong.unless(rate.Max > 0 && rate.Max <= 1_000_000, "%s: %s: want 1 to 1000000", of, RequestRate)
+
 	return values
 }
 
-// hash returns the catalogue's version. It depends on the contents, not on the file's formatting.
-func (c *Catalogue) hash() string {
+// contentHash returns the catalogue's version. It depends on the contents, not on the file's formatting.
+func (c *Catalogue) contentHash() string {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%s|%d|%v|", c.Currency, c.grace, c.Features)
 	for _, f := range append(slices.Clone(c.Features), Feature{Key: Clients}) {
@@ -323,10 +345,12 @@ func (c *Catalogue) hash() string {
 			_, _ = fmt.Fprintf(h, "%v|", c.Plans[i].Values[f.Key])
 		}
 	}
+
 	for i := range c.Plans {
 		p := c.Plans[i]
 		p.Values = nil
 		_, _ = fmt.Fprintf(h, "%v|", p)
 	}
+
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -39,28 +39,31 @@ func (c *Catalogue) Allot(ctx context.Context, tx *postgres.Tx, field string,
 	for name, raw := range features {
 		if c.types[name] == "" || name == Clients {
 			return fault.Invalid(field+"/"+name, "unknown_feature",
-				fault.Choices("There is no such feature to allot.", name, c.allottable()))
+				fault.Choices("There is no such feature to allot.", name, c.allottableFeatures()))
 		}
 		if raw == nil {
 			tx.Queue(`DELETE FROM plan_override WHERE org_id = $1 AND feature = $2 AND source = 'allocation'`,
 				tx.Org(), name)
 			continue
 		}
+
 		v, err := ParseValue(c.types[name], raw)
 		if err != nil || name == RequestRate && v.Max < 1 {
 			return fault.Invalid(field+"/"+name, "invalid_value",
 				"This feature's value is a "+string(c.types[name])+".")
 		}
+
 		// An operator's override takes precedence.
 		tx.Queue(`INSERT INTO plan_override (org_id, feature, value, source) VALUES ($1, $2, $3, 'allocation')
 			ON CONFLICT (org_id, feature) DO UPDATE SET value = excluded.value
 			WHERE plan_override.source = 'allocation'`, tx.Org(), name, string(raw))
 	}
+
 	return c.Settle(ctx, tx)
 }
 
-// allottable returns the features that an agency may allot, in alphabetical order.
-func (c *Catalogue) allottable() []string {
+// allottableFeatures returns the features that an agency may allot, in alphabetical order.
+func (c *Catalogue) allottableFeatures() []string {
 	names := slices.Sorted(maps.Keys(c.types))
 	return slices.DeleteFunc(names, func(name string) bool { return name == Clients })
 }
@@ -71,15 +74,18 @@ func (c *Catalogue) Allotted(ctx context.Context, tx *postgres.Tx) (map[string]V
 	if err != nil {
 		return nil, fmt.Errorf("read allocations: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, c.override)
+
+	all, err := pgx.CollectRows(rows, c.scanOverride)
 	if err != nil {
 		return nil, fmt.Errorf("read allocations: %w", err)
 	}
+
 	out := map[string]Value{}
 	for _, o := range slices.DeleteFunc(all, func(o Override) bool {
 		return o.Source != FromAllocation || o.Value.Type == ""
 	}) {
 		out[o.Feature] = o.Value
 	}
+
 	return out, nil
 }

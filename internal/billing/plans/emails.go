@@ -22,5 +22,5 @@ func (c *Catalogue) EmailRoom(ctx context.Context, tx *postgres.Tx) (Space, erro
 	if err := tx.QueryRow(ctx, `SELECT emails_used($1)`, []any{tx.Org()}, &used); err != nil {
 		return Space{}, fmt.Errorf("read emails of the month: %w", err)
 	}
-	return c.room(ctx, tx, EmailsMonth, used)
+	return c.readRoom(ctx, tx, EmailsMonth, used)
 }

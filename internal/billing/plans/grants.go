@@ -27,17 +27,20 @@ import (
 func (c *Catalogue) Override(ctx context.Context, tx *postgres.Tx, feature string, raw json.RawMessage,
 	until *time.Time,
 ) error {
-	if err := c.grantable(feature); err != nil {
+	if err := c.checkGrantable(feature); err != nil {
 		return err
 	}
+
 	v, err := ParseValue(c.types[feature], raw)
 	if err != nil || feature == RequestRate && v.Max < 1 {
 		return fault.Invalid("value", "invalid_value", "This feature's value is a "+string(c.types[feature])+".")
 	}
+
 	tx.Queue(`INSERT INTO plan_override (org_id, feature, value, source, expires_at) VALUES ($1, $2, $3, 'override', $4)
 		ON CONFLICT (org_id, feature) DO UPDATE SET value = excluded.value, source = excluded.source, expires_at =
 		excluded.expires_at, created_at = now()`,
 		tx.Org(), feature, string(raw), until)
+
 	return c.Settle(ctx, tx)
 }
 
@@ -52,6 +55,7 @@ func (c *Catalogue) Revoke(ctx context.Context, tx *postgres.Tx, feature string)
 	if n == 0 {
 		return fault.New(fault.NotFound, "There is no override of this feature.")
 	}
+
 	return c.Settle(ctx, tx)
 }
 
@@ -59,10 +63,12 @@ func (c *Catalogue) Revoke(ctx context.Context, tx *postgres.Tx, feature string)
 // add-on's id. amount applies to limits; Unlimited removes the limit. For a boolean feature, the add-on enables it.
 func (c *Catalogue) Extend(ctx context.Context, tx *postgres.Tx, feature string, amount int64) (id.ID, error) {
 	addon := id.New()
-	if err := c.grantable(feature); err != nil {
+	if err := c.checkGrantable(feature); err != nil {
 		return addon, err
 	}
+
 	var stored *int64
+
 	switch t := c.types[feature]; {
 	case t == Text, t == Limit && amount < 1:
 		return addon,
@@ -71,8 +77,10 @@ func (c *Catalogue) Extend(ctx context.Context, tx *postgres.Tx, feature string,
 	case t == Limit && amount != Unlimited:
 		stored = &amount
 	}
+
 	tx.Queue(`INSERT INTO plan_addon (org_id, id, feature, amount) VALUES ($1, $2, $3, $4)`, tx.Org(), addon, feature,
 		stored)
+
 	return addon, c.Settle(ctx, tx)
 }
 
@@ -85,10 +93,11 @@ func (c *Catalogue) Reduce(ctx context.Context, tx *postgres.Tx, addon id.ID) er
 	if n == 0 {
 		return fault.New(fault.NotFound, "There is no such add-on.")
 	}
+
 	return c.Settle(ctx, tx)
 }
 
-func (c *Catalogue) grantable(feature string) error {
+func (c *Catalogue) checkGrantable(feature string) error {
 	if c.types[feature] == "" {
 		return fault.Invalid("feature", "unknown_feature",
 			fault.Choices("There is no such feature.", feature, slices.Sorted(maps.Keys(c.types))))
@@ -116,6 +125,7 @@ func Grants(ctx context.Context, tx *postgres.Tx) ([]Grant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read grants: %w", err)
 	}
+
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (g Grant, err error) {
 		var value []byte
 		err = row.Scan(&g.ID, &g.Feature, &value, &g.Source, &g.Expires)
@@ -129,14 +139,16 @@ func Grants(ctx context.Context, tx *postgres.Tx) ([]Grant, error) {
 // Print writes the entitlements of tx's org for an operator: each feature with its value, its source and its use, then
 // the add-ons and overrides.
 func (c *Catalogue) Print(ctx context.Context, tx *postgres.Tx, out io.Writer) error {
-	r, f, err := c.rights(ctx, tx)
+	r, f, err := c.readRights(ctx, tx)
 	if err != nil {
 		return err
 	}
+
 	rows, err := tx.Query(ctx, `SELECT feature, used FROM quota WHERE org_id = $1`, tx.Org())
 	if err != nil {
 		return fmt.Errorf("read quota: %w", err)
 	}
+
 	used := map[string]string{}
 	var feature string
 	var n int64
@@ -146,10 +158,12 @@ func (c *Catalogue) Print(ctx context.Context, tx *postgres.Tx, out io.Writer) e
 	}); err != nil {
 		return fmt.Errorf("read quota: %w", err)
 	}
+
 	grants, err := Grants(ctx, tx)
 	if err != nil {
 		return err
 	}
+
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(w, "plan %s, %s, version %d\n\nFEATURE\tVALUE\tSOURCE\tUSED\n", r.Plan, r.Status, f.version)
 	for _, line := range c.Lines() {
@@ -159,18 +173,23 @@ func (c *Catalogue) Print(ctx context.Context, tx *postgres.Tx, out io.Writer) e
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line.Key, value, r.Features[line.Key].Source, used[line.Key])
 	}
+
 	if len(grants) > 0 {
 		_, _ = fmt.Fprint(w, "\nGRANT\tFEATURE\tVALUE\tUNTIL\n")
 	}
+
 	for _, g := range grants {
-		what, until := string(g.Source), ""
+		what := string(g.Source)
+		until := ""
 		if !g.ID.IsZero() {
 			what = g.ID.String()
 		}
 		if g.Expires != nil {
 			until = g.Expires.String()
 		}
+
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", what, g.Feature, g.Value, until)
 	}
+
 	return w.Flush()
 }

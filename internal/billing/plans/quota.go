@@ -19,6 +19,7 @@ func (c *Catalogue) Refused(err error) *fault.Fault {
 	if !ok || pg.Code != "FW001" || pg.Message != string(fault.PlanLimitReached) {
 		return nil
 	}
+
 	var at struct {
 		Feature string `json:"feature"`
 		Limit   int64  `json:"limit"`
@@ -26,18 +27,22 @@ func (c *Catalogue) Refused(err error) *fault.Fault {
 		Plan    string `json:"plan"`
 		Status  Status `json:"status"`
 	}
+
 	if bad := json.Unmarshal([]byte(pg.Detail), &at); bad != nil {
 		return fault.New(fault.PlanLimitReached, "The plan's limit is reached.").Because(err)
 	}
+
 	open := at.Status == Active || at.Status == Trialing || at.Status == PastDue
+
 	return c.Full(at.Feature, at.Limit, at.Used, at.Plan, open).Because(err)
 }
 
 // Full returns the fault for a request that would exceed the limit of a feature.
 func (c *Catalogue) Full(feature string, limit, used int64, plan string, open bool) *fault.Fault {
 	return &fault.Fault{
-		Code:   fault.PlanLimitReached,
-		Detail: fmt.Sprintf("The plan's limit of %s is reached: %d of %d are in use.", words(feature), used, limit),
+		Code: fault.PlanLimitReached,
+		Detail: fmt.Sprintf("The plan's limit of %s is reached: %d of %d are in use.",
+			spaceWords(feature), used, limit),
 		More: map[string]any{
 			"feature": feature, "limit": limit, "used": used,
 			"upgrade_to": orNull(c.Upgrade(plan, open, feature, limit)),
@@ -45,8 +50,8 @@ func (c *Catalogue) Full(feature string, limit, used int64, plan string, open bo
 	}
 }
 
-// words returns a feature's key as text: "social_accounts" becomes "social accounts".
-func words(feature string) string {
+// spaceWords returns a feature's key as text: "social_accounts" becomes "social accounts".
+func spaceWords(feature string) string {
 	b := []byte(feature)
 	for i := range b {
 		if b[i] == '_' {
@@ -65,17 +70,18 @@ type Space struct {
 // Room returns how many more rows of a feature fit at this moment, for bulk work. Concurrent transactions may take the
 // room; the commit enforces the limit.
 func (c *Catalogue) Room(ctx context.Context, tx *postgres.Tx, feature string) (Space, error) {
-	return c.room(ctx, tx, feature, 0)
+	return c.readRoom(ctx, tx, feature, 0)
 }
 
-// room is Room for a feature of which more are in use than quota counts.
-func (c *Catalogue) room(ctx context.Context, tx *postgres.Tx, feature string, more int64) (Space, error) {
+// readRoom is Room for a feature of which more are in use than quota counts.
+func (c *Catalogue) readRoom(ctx context.Context, tx *postgres.Tx, feature string, more int64) (Space, error) {
 	var (
 		limit, used int64
 		overage     bool
 		plan        string
 		status      Status
 	)
+
 	err := tx.QueryRow(ctx,
 		`SELECT q.cap, q.used, q.overage, s.plan, s.status FROM quota q JOIN subscription s ON s.org_id = q.org_id
 		WHERE q.org_id = $1 AND q.feature = $2`, []any{tx.Org(), feature}, &limit, &used, &overage, &plan, &status)
@@ -85,8 +91,10 @@ func (c *Catalogue) room(ctx context.Context, tx *postgres.Tx, feature string, m
 	case err != nil:
 		return Space{}, fmt.Errorf("read quota: %w", err)
 	}
+
 	used += more
 	open := status == Active || status == Trialing || status == PastDue
+
 	return Space{Left: max(0, limit-used), Full: c.Full(feature, limit, max(used, limit), plan, open)}, nil
 }
 
@@ -99,5 +107,6 @@ func Overage(ctx context.Context, tx *postgres.Tx) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read overage: %w", err)
 	}
+
 	return n, nil
 }

@@ -89,8 +89,9 @@ type Right struct {
 // It is total: the result contains every feature of the catalogue. It is monotone: an add-on never takes a right away.
 func (c *Catalogue) Effective(f Facts, at time.Time) Rights {
 	r := Rights{Plan: f.Plan, Status: f.Status, Features: make(map[string]Right, len(c.types))}
-	r.Open = c.counts(&f, &r, at)
-	values, source := c.free, FromFree
+	r.Open = c.isInEffect(&f, &r, at)
+	values := c.free
+	source := FromFree
 	switch plan := c.byKey[f.Plan]; {
 	case f.Agency != nil:
 		source = FromAgency
@@ -98,39 +99,46 @@ func (c *Catalogue) Effective(f Facts, at time.Time) Rights {
 		for name, right := range f.Agency.Features {
 			values[name] = right.Value
 		}
-		r.until(f.Agency.Until, at)
+		r.changeAt(f.Agency.Until, at)
 	case plan == nil:
 		r.Open = false
 	case r.Open:
-		values, source, r.Overage = plan.Values, FromPlan, plan.AllowOverage
+		values = plan.Values
+		source = FromPlan
+		r.Overage = plan.AllowOverage
 	}
+
 	for name := range c.types {
 		r.Features[name] = Right{values[name], source}
 	}
+
 	if r.Open {
 		for _, a := range f.AddOns {
-			r.add(a)
+			r.addAddOn(a)
 		}
 	}
+
 	for _, o := range f.Overrides {
 		if o.Expires != nil {
 			if !at.Before(*o.Expires) {
 				continue
 			}
-			r.until(*o.Expires, at)
+			r.changeAt(*o.Expires, at)
 		}
 		if c.types[o.Feature] == o.Value.Type {
 			r.Features[o.Feature] = Right{o.Value, o.Source}
 		}
 	}
+
 	if f.Agency != nil {
-		r.cap(f.Agency)
+		r.capTo(f.Agency)
 	}
+
 	return r
 }
 
-// counts reports whether the plan is in effect at a time, and sets r's Status and Until accordingly.
-func (c *Catalogue) counts(f *Facts, r *Rights, at time.Time) bool {
+// isInEffect reports whether the plan is in effect at a time, and sets r's Status and Until accordingly.
+func (c *Catalogue) isInEffect(f *Facts, r *Rights, at time.Time) bool {
 	switch f.Status {
 	case Active:
 		return true
@@ -139,7 +147,7 @@ func (c *Catalogue) counts(f *Facts, r *Rights, at time.Time) bool {
 			return true
 		}
 		if at.Before(*f.TrialEnds) {
-			r.until(*f.TrialEnds, at)
+			r.changeAt(*f.TrialEnds, at)
 			return true
 		}
 		r.Status = TrialEnded
@@ -150,7 +158,7 @@ func (c *Catalogue) counts(f *Facts, r *Rights, at time.Time) bool {
 		}
 		ends := f.PastDueSince.Add(c.grace)
 		if at.Before(ends) {
-			r.until(ends, at)
+			r.changeAt(ends, at)
 			return true
 		}
 		r.Status = Unpaid
@@ -168,28 +176,30 @@ func (c *Catalogue) InEffectSQL(s string) string {
 		int64(c.grace.Seconds()))
 }
 
-// until records that the rights change at moment, unless moment has passed or an earlier change is recorded.
-func (r *Rights) until(moment, at time.Time) {
+// changeAt records that the rights change at moment, unless moment has passed or an earlier change is recorded.
+func (r *Rights) changeAt(moment, at time.Time) {
 	if moment.After(at) && (r.Until.IsZero() || moment.Before(r.Until)) {
 		r.Until = moment
 	}
 }
 
-func (r *Rights) add(a AddOn) {
+func (r *Rights) addAddOn(a AddOn) {
 	right, ok := r.Features[a.Feature]
 	if !ok || right.Value.Type == Text {
 		return
 	}
+
 	right.Source = FromAddOn
 	right.Value.On = right.Value.Type == Boolean
 	if right.Value.Type == Limit {
-		right.Value.Max = sum(right.Value.Max, a.Amount)
+		right.Value.Max = addLimits(right.Value.Max, a.Amount)
 	}
+
 	r.Features[a.Feature] = right
 }
 
-// sum adds limits; an overflow is Unlimited.
-func sum(a, b int64) int64 {
+// addLimits adds limits; an overflow is Unlimited.
+func addLimits(a, b int64) int64 {
 	if b < 0 {
 		return a
 	}
@@ -199,8 +209,8 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// cap limits r to the agency's rights. A client org cannot have client orgs itself.
-func (r *Rights) cap(agency *Rights) {
+// capTo limits r to the agency's rights. A client org cannot have client orgs itself.
+func (r *Rights) capTo(agency *Rights) {
 	for name, right := range r.Features {
 		most := agency.Features[name].Value
 		capped := right.Value
@@ -212,10 +222,12 @@ func (r *Rights) cap(agency *Rights) {
 		case Text:
 			capped = most
 		}
+
 		if capped != right.Value {
 			r.Features[name] = Right{capped, FromAgency}
 		}
 	}
+
 	r.Overage = false
 	r.Features[Clients] = Right{Value{Type: Limit}, FromAgency}
 }
@@ -236,10 +248,12 @@ func (c *Catalogue) Upgrade(from string, open bool, feature string, limit int64)
 	if from == Client {
 		return ""
 	}
+
 	above := 0
 	if open {
 		above = 1 + slices.IndexFunc(c.Plans, func(p Plan) bool { return p.Key == from })
 	}
+
 	for i := above; i < len(c.Plans); i++ {
 		p := &c.Plans[i]
 		v := p.Values[feature]
@@ -247,5 +261,6 @@ func (c *Catalogue) Upgrade(from string, open bool, feature string, limit int64)
 			return p.Key
 		}
 	}
+
 	return ""
 }

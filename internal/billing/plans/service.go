@@ -58,6 +58,7 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Entitlements, error) {
 		tokens   int64
 		emails   int64
 	)
+
 	err := s.db.BatchedGet(ctx, org, standingSQL, []any{org}, func(row pgx.CollectableRow) error {
 		return row.Scan(&out.Version, &parent, &at, &features, &used, &tokens, &emails)
 	})
@@ -70,21 +71,25 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Entitlements, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read entitlements: %w", err)
 	}
+
 	out.Used = make(map[string]int64, len(features)+1)
 	out.Used[AITokens] = tokens
 	for i, name := range features {
 		out.Used[name] = used[i]
 	}
+
 	out.Used[EmailsMonth] = emails
 	if e, ok := s.cache.get(org); ok && e.version == out.Version && e.agency == agency &&
 		(e.rights.Until.IsZero() || at.Before(e.rights.Until)) {
 		out.Rights = e.rights
 		return &out, nil
 	}
+
 	err = s.db.ReadTx(ctx, org, func(tx *postgres.Tx) error {
-		r, f, err := s.rights(ctx, tx)
+		r, f, err := s.readRights(ctx, tx)
 		if err == nil {
-			out.Rights, out.Version = r, f.version
+			out.Rights = r
+			out.Version = f.version
 			s.cache.put(org, entry{version: f.version, agency: f.agency, rights: r})
 		}
 		return err
@@ -92,6 +97,7 @@ func (s *Service) Of(ctx context.Context, org id.ID) (*Entitlements, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &out, nil
 }
 
@@ -129,12 +135,14 @@ const half = 1 << 13
 func (c *cache) get(org id.ID) (entry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	e, ok := c.young[org]
 	if !ok {
 		if e, ok = c.old[org]; ok {
 			c.store(org, e)
 		}
 	}
+
 	return e, ok
 }
 

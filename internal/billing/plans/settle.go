@@ -54,37 +54,40 @@ type found struct {
 	at      time.Time
 }
 
-// rights reads the facts of tx's org at the database's current time and computes its rights.
-func (c *Catalogue) rights(ctx context.Context, tx *postgres.Tx) (Rights, *found, error) {
-	f, err := c.facts(ctx, tx)
+// readRights reads the facts of tx's org at the database's current time and computes its rights.
+func (c *Catalogue) readRights(ctx context.Context, tx *postgres.Tx) (Rights, *found, error) {
+	f, err := c.readFacts(ctx, tx)
 	if err != nil {
 		return Rights{}, nil, err
 	}
 	if !f.parent.IsZero() {
 		err = tx.In(ctx, f.parent, func() error {
-			agency, err := c.facts(ctx, tx)
+			agency, err := c.readFacts(ctx, tx)
 			if err != nil {
 				return err
 			}
+
 			r := c.Effective(agency.Facts, agency.at)
-			f.Agency, f.agency = &r, agency.version
+			f.Agency = &r
+			f.agency = agency.version
 			return nil
 		})
 	}
 	if err != nil {
 		return Rights{}, nil, err
 	}
+
 	return c.Effective(f.Facts, f.at), f, nil
 }
 
-func (c *Catalogue) facts(ctx context.Context, tx *postgres.Tx) (*found, error) {
+func (c *Catalogue) readFacts(ctx context.Context, tx *postgres.Tx) (*found, error) {
 	f := &found{}
 	tx.Queue(addOnsSQL, tx.Org()).Query(func(rows pgx.Rows) (err error) {
 		f.AddOns, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AddOn])
 		return err
 	})
 	tx.Queue(overridesSQL, tx.Org()).Query(func(rows pgx.Rows) (err error) {
-		f.Overrides, err = pgx.CollectRows(rows, c.override)
+		f.Overrides, err = pgx.CollectRows(rows, c.scanOverride)
 		return err
 	})
 	var trial, since *wire.Time
@@ -92,25 +95,30 @@ func (c *Catalogue) facts(ctx context.Context, tx *postgres.Tx) (*found, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read subscription facts: %w", err)
 	}
-	f.TrialEnds, f.PastDueSince = moment(trial), moment(since)
+
+	f.TrialEnds, f.PastDueSince = timeOrNil(trial), timeOrNil(since)
 	f.Overrides = slices.DeleteFunc(f.Overrides, func(o Override) bool { return o.Value.Type == "" })
+
 	return f, nil
 }
 
-// override reads a row. A row of an unknown feature, or with a value of another type than the feature now has, returns
-// an Override without a value, which facts drops.
-func (c *Catalogue) override(row pgx.CollectableRow) (o Override, err error) {
+// scanOverride reads a row. A row of an unknown feature, or with a value of another type than the feature now has,
+// returns an Override without a value, which readFacts drops.
+func (c *Catalogue) scanOverride(row pgx.CollectableRow) (o Override, err error) {
 	var (
 		raw []byte
 		end *wire.Time
 	)
+
 	if err := row.Scan(&o.Feature, &raw, &o.Source, &end); err != nil {
 		return o, err
 	}
-	o.Expires = moment(end)
+
+	o.Expires = timeOrNil(end)
 	if v, err := ParseValue(c.types[o.Feature], raw); err == nil {
 		o.Value = v
 	}
+
 	return o, nil
 }
 
@@ -119,21 +127,24 @@ func (c *Catalogue) override(row pgx.CollectableRow) (o Override, err error) {
 // their rights are computed when read and therefore change at once.
 func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 	tx.Queue(lockSQL, tx.Org())
-	r, f, err := c.rights(ctx, tx)
+	r, f, err := c.readRights(ctx, tx)
 	if err != nil {
 		return err
 	}
 	if _, ok := c.byKey[f.Plan]; !ok && f.Plan != Client {
 		return fmt.Errorf("settle plan %s: %w", f.Plan, errNoPlan)
 	}
+
 	var ends *time.Time
 	if f.Plan == c.trials.Key && f.Status == Trialing {
 		ends = f.TrialEnds
 	}
+
 	var rate *int64
 	if n := r.Features[RequestRate].Value.Max; n != defaultRate {
 		rate = &n
 	}
+
 	tx.Queue(`UPDATE org SET plan = $2, rate_per_minute = $3, writes_until = $4, computed = computed + 1
 		WHERE id = $1 AND (plan, rate_per_minute, writes_until) IS DISTINCT FROM ($2, $3, $4)`, tx.Org(), f.Plan,
 		rate, ends)
@@ -142,34 +153,39 @@ func (c *Catalogue) Settle(ctx context.Context, tx *postgres.Tx) error {
 		caps     []int64
 		overages []bool
 	)
-	for _, name := range c.limited() {
+
+	for _, name := range c.limitedFeatures() {
 		if most := r.Features[name].Value.Max; most != Unlimited {
-			features, caps, overages = append(features, name), append(caps, most),
-				append(overages, (name == Clients || name == EmailsMonth) && r.Overage)
+			features = append(features, name)
+			caps = append(caps, most)
+			overages = append(overages, (name == Clients || name == EmailsMonth) && r.Overage)
 		}
 	}
+
 	tx.Queue(`SELECT quota_settle($1, $2, $3, $4)`, tx.Org(), features, caps, overages)
 	tx.Queue(
 		`UPDATE subscription SET plan_version = $2, entitlement_version = entitlement_version + 1 WHERE org_id = $1`,
 		tx.Org(), c.Version)
 	if !r.Until.IsZero() {
-		if err := c.later(ctx, tx, SettleArgs{Until: wire.At(r.Until)}, queue.At(r.Until),
+		if err := c.enqueueSettle(ctx, tx, SettleArgs{Until: wire.At(r.Until)}, queue.At(r.Until),
 			queue.Dedupe("plan.settle@"+wire.At(r.Until).String())); err != nil {
 			return err
 		}
 	}
+
 	var agency bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM client_org WHERE org_id = $1 AND detached_at IS NULL)`,
 		[]any{tx.Org()}, &agency); err != nil || !agency {
 		return err
 	}
-	return c.later(ctx, tx, SettleArgs{After: first})
+
+	return c.enqueueSettle(ctx, tx, SettleArgs{After: first})
 }
 
 // errNoQueue reports a change of plans by a catalogue that Enqueuing has not returned.
 var errNoQueue = errors.New("the catalogue cannot enqueue jobs")
 
-func (c *Catalogue) later(ctx context.Context, tx *postgres.Tx, args SettleArgs, how ...queue.Adding) error {
+func (c *Catalogue) enqueueSettle(ctx context.Context, tx *postgres.Tx, args SettleArgs, how ...queue.Adding) error {
 	if c.enqueue == nil {
 		return errNoQueue
 	}
@@ -192,17 +208,20 @@ func (c *Catalogue) Elapse(ctx context.Context, tx *postgres.Tx, moment time.Tim
 	if err != nil {
 		return nil, err
 	}
-	now, f, err := c.rights(ctx, tx)
+
+	now, f, err := c.readRights(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.Settle(ctx, tx); err != nil || now.Open || f.Plan == Client {
 		return nil, err
 	}
+
 	before := c.Effective(f.Facts, moment.Add(-time.Microsecond))
 	if !before.Open {
 		return nil, nil //nolint:nilnil // nothing has lapsed
 	}
+
 	return &Lapse{Plan: was.Plan, Interval: was.Interval, Before: before.Status, After: now.Status, At: moment}, nil
 }
 
@@ -217,19 +236,23 @@ func (c *Catalogue) SettleClients(ctx context.Context, tx *postgres.Tx, after id
 	if err != nil {
 		return fmt.Errorf("read clients: %w", err)
 	}
+
 	clients, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
 	if err != nil {
 		return fmt.Errorf("read clients: %w", err)
 	}
+
 	for _, client := range clients {
 		if err := tx.In(ctx, client, func() error { return c.Settle(ctx, tx) }); err != nil {
 			return err
 		}
 	}
+
 	if len(clients) < clientsAtOnce {
 		return nil
 	}
-	return c.later(ctx, tx, SettleArgs{After: clients[len(clients)-1]})
+
+	return c.enqueueSettle(ctx, tx, SettleArgs{After: clients[len(clients)-1]})
 }
 
 // defaultRate is the requests per minute of an org without its own rate.
@@ -238,8 +261,8 @@ const defaultRate = 100
 // first sorts before every org's id except the zero one.
 var first = id.ID{15: 1}
 
-// limited returns the features that are limits, in a fixed order.
-func (c *Catalogue) limited() []string {
+// limitedFeatures returns the features that are limits, in a fixed order.
+func (c *Catalogue) limitedFeatures() []string {
 	all := []string{Clients}
 	for _, f := range c.Features {
 		if f.Type == Limit {

@@ -56,6 +56,7 @@ func readState(ctx context.Context, tx *postgres.Tx, sql string) (*Stored, error
 	if err != nil {
 		return nil, fmt.Errorf("read subscription: %w", err)
 	}
+
 	return &s, nil
 }
 
@@ -84,6 +85,7 @@ func (c *Catalogue) Set(ctx context.Context, tx *postgres.Tx, s State) (before *
 	if _, ok := c.byKey[s.Plan]; !ok {
 		return nil, fmt.Errorf("set plan %s: %w", s.Plan, errNoPlan)
 	}
+
 	before, err = readState(ctx, tx, stateSQL+` FOR UPDATE OF s`)
 	if err != nil {
 		return nil, err
@@ -92,27 +94,35 @@ func (c *Catalogue) Set(ctx context.Context, tx *postgres.Tx, s State) (before *
 		return nil,
 			fault.New(fault.Conflict, "This organization has its rights from its agency, which manages the plan.")
 	}
-	if before.State.same(&s) {
+	if before.State.sameRow(&s) {
 		return before, nil
 	}
+
 	tx.Queue(setSQL, tx.Org(), s.Plan, s.Interval, string(s.Status), s.CancelAtPeriodEnd, s.PeriodStart, s.PeriodEnd,
 		s.TrialEnds,
 		s.Customer, s.Subscription, s.Item, s.OverageItem, s.Quantity)
+
 	return before, c.Settle(ctx, tx)
 }
 
-func (s *State) same(o *State) bool {
-	a, b := *s, *o
-	if !equal(a.PeriodStart, b.PeriodStart) || !equal(a.PeriodEnd, b.PeriodEnd) || !equal(a.TrialEnds, b.TrialEnds) {
+func (s *State) sameRow(o *State) bool {
+	a := *s
+	b := *o
+	if !equalTimes(a.PeriodStart, b.PeriodStart) || !equalTimes(a.PeriodEnd, b.PeriodEnd) ||
+		!equalTimes(a.TrialEnds, b.TrialEnds) {
 		return false
 	}
+
 	for _, x := range []*State{&a, &b} {
-		x.PeriodStart, x.PeriodEnd, x.TrialEnds = nil, nil, nil
+		x.PeriodStart = nil
+		x.PeriodEnd = nil
+		x.TrialEnds = nil
 	}
+
 	return a == b
 }
 
-func equal(a, b *wire.Time) bool {
+func equalTimes(a, b *wire.Time) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -129,8 +139,8 @@ func Begin(tx *postgres.Tx, days int) {
 	}
 }
 
-// moment converts a stored time; nil stays nil.
-func moment(t *wire.Time) *time.Time {
+// timeOrNil converts a stored time; nil stays nil.
+func timeOrNil(t *wire.Time) *time.Time {
 	if t == nil {
 		return nil
 	}

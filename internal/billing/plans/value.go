@@ -47,8 +47,8 @@ func (v Value) Has() bool {
 // JSONTypes implements wire.Typed.
 func (Value) JSONTypes() []string { return []string{"boolean", "integer", "string", "null"} }
 
-// plain returns the value for JSON: true, 5, null for no limit, "word".
-func (v Value) plain() any {
+// jsonValue returns the value for JSON: true, 5, null for no limit, "word".
+func (v Value) jsonValue() any {
 	switch {
 	case v.Type == Boolean:
 		return v.On
@@ -62,12 +62,13 @@ func (v Value) plain() any {
 }
 
 // MarshalJSON encodes the bare value; null means no limit.
-func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.plain()) }
+func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.jsonValue()) }
 
 // ParseValue parses the output of MarshalJSON as a value of type t.
 func ParseValue(t Type, b []byte) (Value, error) {
 	v := Value{Type: t}
 	var err error
+
 	switch {
 	case t == Boolean:
 		err = json.Unmarshal(b, &v.On)
@@ -80,9 +81,11 @@ func ParseValue(t Type, b []byte) (Value, error) {
 			err = errors.New("a limit must not be below 0")
 		}
 	}
+
 	if err != nil {
 		return v, fmt.Errorf("want a %s: %w", t, err)
 	}
+
 	return v, nil
 }
 
@@ -95,18 +98,22 @@ func (n *number) UnmarshalYAML(node *yaml.Node) error {
 		*n = Unlimited
 		return nil
 	}
+
 	var i int64
 	if err := node.Decode(&i); err != nil || i < 0 || i == Unlimited {
 		return fmt.Errorf("line %d: want a whole number of at least 0, or unlimited", node.Line)
 	}
+
 	*n = number(i)
+
 	return nil
 }
 
-// cell parses one cell of the file's table.
-func cell(t Type, node *yaml.Node) (Value, error) {
+// parseCell parses one cell of the file's table.
+func parseCell(t Type, node *yaml.Node) (Value, error) {
 	v := Value{Type: t}
 	var err error
+
 	switch t {
 	case Boolean:
 		err = node.Decode(&v.On)
@@ -119,5 +126,6 @@ func cell(t Type, node *yaml.Node) (Value, error) {
 			err = errors.New("want a word")
 		}
 	}
+
 	return v, err
 }

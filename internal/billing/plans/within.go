@@ -10,7 +10,7 @@ import (
 // In returns the rights of tx's org at the database's current time, read within tx, for operations that require the
 // right at commit.
 func (c *Catalogue) In(ctx context.Context, tx *postgres.Tx) (Rights, error) {
-	r, _, err := c.rights(ctx, tx)
+	r, _, err := c.readRights(ctx, tx)
 	return r, err
 }
 

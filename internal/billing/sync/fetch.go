@@ -31,31 +31,38 @@ func (s *Service) fetchMissedEvents(ctx context.Context, account string) (found 
 	if account != "" {
 		name += " of " + account
 	}
-	since, err := s.position(ctx, name)
+
+	since, err := s.readPosition(ctx, name)
 	if err != nil {
 		return 0, err
 	}
+
 	now := s.Now()
 	from := now.Add(-horizon)
 	if n, err := strconv.ParseInt(since, 10, 64); err == nil {
 		from = time.Unix(n, 0).Add(-billing.ListingDelay)
 	}
-	known, err := s.known(ctx, from)
+
+	known, err := s.listKnownEvents(ctx, from)
 	if err != nil {
 		return 0, err
 	}
+
 	pace := billing.NewPacer(s.Now, s.Sleep)
 	var last string
 	newest := from.Unix() + int64(billing.ListingDelay/time.Second)
 	for more := true; more; {
 		p := &stripe.EventListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: from.Unix()}}
-		p.Context, p.Limit, p.Single = ctx, stripe.Int64(100), true
+		p.Context = ctx
+		p.Limit = stripe.Int64(100)
+		p.Single = true
 		if last != "" {
 			p.StartingAfter = &last
 		}
 		if account != "" {
 			p.StripeAccount = &account
 		}
+
 		var page []*stripe.Event
 		err := pace.Do(ctx, func() error {
 			it := s.Stripe.Events.List(p)
@@ -63,20 +70,25 @@ func (s *Service) fetchMissedEvents(ctx context.Context, account string) (found 
 			for it.Next() {
 				page = append(page, it.Event())
 			}
+
 			_, err := billing.FromStripe(struct{}{}, it.Err())
 			if err == nil {
 				more = it.Meta().HasMore
 			}
+
 			return err
 		})
 		if err != nil {
 			return found, err
 		}
+
 		for _, e := range page {
-			last, newest = e.ID, max(newest, e.Created)
+			last = e.ID
+			newest = max(newest, e.Created)
 			if known[e.ID] {
 				continue
 			}
+
 			body, err := json.Marshal(map[string]any{
 				"id": e.ID, "type": e.Type, "created": e.Created,
 				"data": map[string]json.RawMessage{"object": e.Data.Raw},
@@ -87,32 +99,38 @@ func (s *Service) fetchMissedEvents(ctx context.Context, account string) (found 
 			if e.Account = account; account != "" && !connect.MustFetch(e) {
 				continue // not relevant to us
 			}
-			if err := s.store(ctx, e, body, account != "", "sync"); err != nil {
+			if err := s.storeEvent(ctx, e, body, account != "", "sync"); err != nil {
 				return found, err
 			}
+
 			found++
 		}
+
 		more = more && len(page) > 0
 	}
-	return found, s.reached(ctx, name, strconv.FormatInt(newest, 10))
+
+	return found, s.writePosition(ctx, name, strconv.FormatInt(newest, 10))
 }
 
-// known returns the ids of the events since a time, by Stripe's clock.
-func (s *Service) known(ctx context.Context, since time.Time) (map[string]bool, error) {
+// listKnownEvents returns the ids of the events since a time, by Stripe's clock.
+func (s *Service) listKnownEvents(ctx context.Context, since time.Time) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT id FROM stripe_event WHERE created_at >= $1`, since.Add(-time.Second))
 		if err != nil {
 			return err
 		}
+
 		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		for _, one := range ids {
 			out[one] = true
 		}
+
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
+
 	return out, nil
 }

@@ -32,18 +32,20 @@ func (s *Service) Intake(ctx context.Context, body []byte, signature string, con
 	if connect {
 		key = s.ConnectSecret
 	}
-	e, err := s.verify(body, signature, key)
+
+	e, err := s.verifySignature(body, signature, key)
 	if err != nil {
 		s.Metrics.Events.WithLabelValues("refused").Inc()
 		return err
 	}
-	return s.store(ctx, e, body, connect, "webhook")
+
+	return s.storeEvent(ctx, e, body, connect, "webhook")
 }
 
-// verify is the library's check, with an additional limit on signatures in the future. It uses the real clock.
-func (s *Service) verify(body []byte, signature, key string) (*stripe.Event, error) {
+// verifySignature is the library's check, with an additional limit on signatures in the future. It uses the real clock.
+func (s *Service) verifySignature(body []byte, signature, key string) (*stripe.Event, error) {
 	forged := fault.New(fault.InvalidSignature, "The signature does not match the body.")
-	at, ok := stamped(signature)
+	at, ok := signatureTime(signature)
 	if key == "" || !ok {
 		return nil, forged
 	}
@@ -53,6 +55,7 @@ func (s *Service) verify(body []byte, signature, key string) (*stripe.Event, err
 	if err := webhook.ValidatePayloadIgnoringTolerance(body, signature, key); err != nil {
 		return nil, forged.Because(err)
 	}
+
 	e := &stripe.Event{}
 	if err := json.Unmarshal(body, e); err != nil || !strings.HasPrefix(e.ID, "evt_") || e.Type == "" || e.Data == nil {
 		return nil, fault.New(fault.BadRequest, "The body is not an event.")
@@ -62,11 +65,12 @@ func (s *Service) verify(body []byte, signature, key string) (*stripe.Event, err
 			fault.Newf(fault.BadRequest, "Events are taken in API version %s; set that on the endpoint.",
 				stripe.APIVersion)
 	}
+
 	return e, nil
 }
 
-// stamped returns the timestamp t of a Stripe-Signature.
-func stamped(signature string) (time.Time, bool) {
+// signatureTime returns the timestamp t of a Stripe-Signature.
+func signatureTime(signature string) (time.Time, bool) {
 	for part := range strings.SplitSeq(signature, ",") {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(part), "t="); ok {
 			n, err := strconv.ParseInt(v, 10, 64)

@@ -39,6 +39,7 @@ func (s *Service) Overdrawn(ctx context.Context) (orgs []id.ID, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read overage: %w", err)
 	}
+
 	return orgs, nil
 }
 
@@ -47,7 +48,7 @@ func (s *Service) Overdrawn(ctx context.Context) (orgs []id.ID, err error) {
 // prorates the difference and invoices it with the period.
 func (s *Service) Overage(ctx context.Context, org id.ID, key string) error {
 	for range billing.Tries {
-		err := s.overage(ctx, org, key)
+		err := s.updateOverage(ctx, org, key)
 		if !errors.Is(err, billing.ErrMoved) {
 			return err
 		}
@@ -55,15 +56,17 @@ func (s *Service) Overage(ctx context.Context, org id.ID, key string) error {
 	return billing.ErrMoved
 }
 
-func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
+func (s *Service) updateOverage(ctx context.Context, org id.ID, key string) error {
 	d, err := s.ReadFresh(ctx, org)
 	if err != nil {
 		return err
 	}
+
 	live := d.Live()
 	if live == nil || d.Waiting() != nil { // a change in flight updates the items itself; retried by the next run
 		return nil
 	}
+
 	var want int64
 	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {
 		want, err = plans.Overage(ctx, tx)
@@ -72,6 +75,7 @@ func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
 	if err != nil || want == live.OverageQuantity {
 		return err
 	}
+
 	p, sells := d.Tariff.Current[billing.Sold{Kind: billing.OveragePrice, Plan: live.Plan, Interval: live.Interval}]
 	change := &stripe.SubscriptionItemsParams{Quantity: stripe.Int64(want)}
 	switch {
@@ -85,6 +89,7 @@ func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
 	default:
 		return nil // the plan sells no overage: existing client orgs stay, free of charge
 	}
+
 	_, err = billing.FromStripe(s.Stripe.Subscriptions.Update(live.ID, &stripe.SubscriptionParams{
 		Params: billing.Params(ctx, fmt.Sprintf("%s:%s:%d", key, live.ID, want)),
 		Items:  []*stripe.SubscriptionItemsParams{change}, ProrationBehavior: stripe.String("create_prorations"),
@@ -92,6 +97,7 @@ func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
 	if err != nil {
 		return err
 	}
+
 	_, err = s.Refresh(ctx, org, billing.ByChange, func(ctx context.Context, tx *postgres.Tx) error {
 		s.Audit(ctx, tx,
 			billing.Act{
@@ -100,5 +106,6 @@ func (s *Service) overage(ctx context.Context, org id.ID, key string) error {
 			})
 		return nil
 	})
+
 	return err
 }

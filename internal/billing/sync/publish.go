@@ -32,8 +32,8 @@ type wanted struct {
 	amount        int64
 }
 
-// lookup returns Stripe's lookup key, which stays the same when a price is replaced.
-func (w wanted) lookup() string { return "funnelwork_" + w.Plan + "_" + w.Kind + "_" + w.Interval }
+// lookupKey returns Stripe's lookup key, which stays the same when a price is replaced.
+func (w wanted) lookupKey() string { return "funnelwork_" + w.Plan + "_" + w.Kind + "_" + w.Interval }
 
 // Publish creates Stripe's products and prices from the catalogue and stores their ids. It is idempotent and safe for
 // concurrent use: a price found by its lookup key with the right amount is kept; a price with another amount is
@@ -41,13 +41,14 @@ func (w wanted) lookup() string { return "funnelwork_" + w.Plan + "_" + w.Kind +
 // idempotency key still in use by a killed process or too many requests, is retried for a few seconds and then
 // returned.
 func (s *Service) Publish(ctx context.Context, dry bool) (all []Published, err error) {
-	for _, w := range s.catalogue() {
-		one, err := s.insist(ctx, w, dry)
+	for _, w := range s.pricesForSale() {
+		one, err := s.publishWithRetries(ctx, w, dry)
 		if err != nil {
-			return all, fmt.Errorf("publish %s: %w", w.lookup(), billing.Redacted(err))
+			return all, fmt.Errorf("publish %s: %w", w.lookupKey(), billing.Redacted(err))
 		}
 		all = append(all, one)
 	}
+
 	return all, nil
 }
 
@@ -68,73 +69,82 @@ func (s *Service) KeepPublishing(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
+
 		s.Log.WarnContext(ctx, "publishing prices failed; plans without a price cannot be bought yet", "error", err,
 			"again_in", wait)
-		if err := s.wait(ctx, wait); err != nil {
+		if err := s.sleepFor(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *Service) wait(ctx context.Context, d time.Duration) error {
+func (s *Service) sleepFor(ctx context.Context, d time.Duration) error {
 	if s.Sleep != nil {
 		return s.Sleep(ctx, d)
 	}
 	return billing.Pause(ctx, d)
 }
 
-// insist is publish with retries of temporary errors. Each attempt reads Stripe's state first, so it detects a price
-// that a lost response created.
-func (s *Service) insist(ctx context.Context, w wanted, dry bool) (out Published, err error) {
+// publishWithRetries is publishPrice with retries of temporary errors. Each attempt reads Stripe's state first, so it
+// detects a price that a lost response created.
+func (s *Service) publishWithRetries(ctx context.Context, w wanted, dry bool) (out Published, err error) {
 	renewal := 0
 	for n := range publishTries {
-		if out, err = s.publish(ctx, w, dry, renewal); err == nil || !billing.IsTemporary(err) || n == publishTries-1 {
+		out, err = s.publishPrice(ctx, w, dry, renewal)
+		if err == nil || !billing.IsTemporary(err) || n == publishTries-1 {
 			break
 		}
 		if billing.IsStored(err) {
 			renewal++ // Stripe repeats this response to the key for a day
 		}
-		if waited := s.wait(ctx, min(max(billing.RetryAfter(err), publishFirst<<n), publishMost)); waited != nil {
+		if waited := s.sleepFor(ctx, min(max(billing.RetryAfter(err), publishFirst<<n), publishMost)); waited != nil {
 			break
 		}
 	}
+
 	return out, err
 }
 
-// catalogue returns every price for sale. The year's price is the catalogue's, with its discount.
-func (s *Service) catalogue() (all []wanted) {
+// pricesForSale returns every price for sale. The year's price is the catalogue's, with its discount.
+func (s *Service) pricesForSale() (all []wanted) {
 	for i := range s.Catalogue.Plans {
 		p := &s.Catalogue.Plans[i]
 		if !p.Selectable() {
 			continue
 		}
+
 		price := func(kind, interval, product, name string, amount int64) {
 			of := billing.Sold{Kind: kind, Plan: p.Key, Interval: interval}
 			all = append(all, wanted{of, product, name, amount})
 		}
+
 		price(billing.BasePrice, "month", p.Key, p.Name, p.Month)
 		price(billing.BasePrice, "year", p.Key, p.Name, p.Year)
 		if p.AllowOverage {
-			product, name := p.Key+"_client_org", p.Name+", further client org"
+			product := p.Key + "_client_org"
+			name := p.Name + ", further client org"
 			price(billing.OveragePrice, "month", product, name, p.OverageMonth)
 			price(billing.OveragePrice, "year", product, name, p.OverageYear)
 		}
 	}
+
 	return all
 }
 
-func (s *Service) publish(ctx context.Context, w wanted, dry bool, renewal int) (Published, error) {
-	out := Published{Name: w.lookup(), Done: "made", Amount: w.amount, Currency: s.Catalogue.Currency}
+func (s *Service) publishPrice(ctx context.Context, w wanted, dry bool, renewal int) (Published, error) {
+	out := Published{Name: w.lookupKey(), Done: "made", Amount: w.amount, Currency: s.Catalogue.Currency}
 	before := ""
-	now, err := s.priced(ctx, w)
+	now, err := s.findPrice(ctx, w)
 	if err != nil {
 		return out, err
 	}
 	if now != nil && now.UnitAmount == w.amount && strings.EqualFold(string(now.Currency), s.Catalogue.Currency) {
-		out.Done, out.ID = "kept", now.ID
+		out.Done = "kept"
+		out.ID = now.ID
 	} else {
 		if now != nil {
-			out.Done, before = "renewed", now.ID
+			out.Done = "renewed"
+			before = now.ID
 		}
 		if dry {
 			return out, nil
@@ -142,24 +152,30 @@ func (s *Service) publish(ctx context.Context, w wanted, dry bool, renewal int) 
 		if now, err = s.makePrice(ctx, w, before, renewal); err != nil {
 			return out, err
 		}
+
 		out.ID = now.ID
 	}
+
 	if dry {
 		return out, nil
 	}
-	return out, s.note(ctx, w, now)
+
+	return out, s.storePrice(ctx, w, now)
 }
 
-// priced returns the price that Stripe has for the lookup key, or nil.
-func (s *Service) priced(ctx context.Context, w wanted) (*stripe.Price, error) {
-	p := &stripe.PriceListParams{LookupKeys: []*string{stripe.String(w.lookup())}, Active: stripe.Bool(true)}
-	p.Context, p.Single = ctx, true
+// findPrice returns the price that Stripe has for the lookup key, or nil.
+func (s *Service) findPrice(ctx context.Context, w wanted) (*stripe.Price, error) {
+	p := &stripe.PriceListParams{LookupKeys: []*string{stripe.String(w.lookupKey())}, Active: stripe.Bool(true)}
+	p.Context = ctx
+	p.Single = true
 	it := s.Stripe.Prices.List(p)
 	var found *stripe.Price
 	for it.Next() {
 		found = it.Price()
 	}
+
 	_, err := billing.FromStripe(struct{}{}, it.Err())
+
 	return found, err
 }
 
@@ -170,7 +186,7 @@ func (s *Service) makePrice(ctx context.Context, w wanted, before string, renewa
 	_, err := billing.FromStripe(s.Stripe.Products.Get(product, &stripe.ProductParams{Params: billing.Params(ctx, "")}))
 	if err != nil && billing.Classify(err) == billing.NotFound {
 		_, err = billing.FromStripe(s.Stripe.Products.New(&stripe.ProductParams{
-			Params: billing.Params(ctx, idempotencyKey("product", renewed(renewal, product, w.name)...)),
+			Params: billing.Params(ctx, idempotencyKey("product", renewedParts(renewal, product, w.name)...)),
 			ID:     &product, Name: &w.name, Metadata: map[string]string{"plan": w.Plan},
 		}))
 		if err != nil && billing.Classify(err) == billing.Rejected { // created concurrently
@@ -181,21 +197,23 @@ func (s *Service) makePrice(ctx context.Context, w wanted, before string, renewa
 	if err != nil {
 		return nil, err
 	}
+
 	return billing.FromStripe(s.Stripe.Prices.New(&stripe.PriceParams{
 		Params: billing.Params(ctx,
 			idempotencyKey("price",
-				renewed(renewal, w.lookup(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency, before)...)),
+				renewedParts(renewal, w.lookupKey(), strconv.FormatInt(w.amount, 10), s.Catalogue.Currency,
+					before)...)),
 		Product:   &product,
 		Currency:  stripe.String(strings.ToLower(s.Catalogue.Currency)), // Stripe uses lower case
-		LookupKey: stripe.String(w.lookup()), TransferLookupKey: stripe.Bool(true),
+		LookupKey: stripe.String(w.lookupKey()), TransferLookupKey: stripe.Bool(true),
 		UnitAmount: &w.amount,
 		Recurring:  &stripe.PriceRecurringParams{Interval: stripe.String(w.Interval)},
 		Metadata:   map[string]string{"plan": w.Plan, "kind": w.Kind},
 	}))
 }
 
-// renewed returns the parts of a key that replaces one with an error as its stored response.
-func renewed(renewal int, parts ...string) []string {
+// renewedParts returns the parts of a key that replaces one with an error as its stored response.
+func renewedParts(renewal int, parts ...string) []string {
 	if renewal > 0 {
 		parts = append(parts, strconv.Itoa(renewal))
 	}
@@ -211,8 +229,8 @@ func idempotencyKey(of string, parts ...string) string {
 	return of + ":" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// note stores a price as the one for sale.
-func (s *Service) note(ctx context.Context, w wanted, p *stripe.Price) error {
+// storePrice stores a price as the one for sale.
+func (s *Service) storePrice(ctx context.Context, w wanted, p *stripe.Price) error {
 	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`UPDATE billing_price SET replaced = true WHERE plan = $1 AND "interval" = $2 AND kind = $3
 			AND stripe_id <> $4 AND NOT replaced`, w.Plan, w.Interval, w.Kind, p.ID)

@@ -21,22 +21,25 @@ const pageOf = 500
 func (s *Service) ReconcileAll(ctx context.Context) (billing.Report, error) {
 	const name = "whole"
 	var r billing.Report
-	at, err := s.position(ctx, name)
+	at, err := s.readPosition(ctx, name)
 	if err != nil {
 		return r, err
 	}
+
 	after, err := id.Parse(at)
 	if err != nil {
 		after = id.ID{}
 	}
+
 	pace := billing.NewPacer(s.Now, s.Sleep)
 	for {
-		orgs, err := s.customers(ctx, after)
+		orgs, err := s.listCustomers(ctx, after)
 		if err != nil {
 			return r, err
 		}
+
 		for _, org := range orgs {
-			err := s.visit(ctx, pace, org, &r)
+			err := s.refreshOrg(ctx, pace, org, &r)
 			if ctx.Err() != nil {
 				return r, ctx.Err()
 			}
@@ -46,24 +49,28 @@ func (s *Service) ReconcileAll(ctx context.Context) (billing.Report, error) {
 				s.Log.ErrorContext(ctx, "sync of a subscription failed", "org_id", org.String(), "error",
 					billing.Redacted(err))
 			}
+
 			after = org
 		}
+
 		if len(orgs) < pageOf {
 			break
 		}
-		if err := s.reached(ctx, name, after.String()); err != nil {
+		if err := s.writePosition(ctx, name, after.String()); err != nil {
 			return r, err
 		}
 	}
+
 	for result, n := range map[string]int{"same": r.Same, "repaired": r.Repaired, "failed": r.Failed} {
 		s.Metrics.Synced.WithLabelValues(result).
 			Set(float64(n)) //nolint:forbidigo // a gauge of subscriptions, no money
 	}
-	return r, s.reached(ctx, name, "")
+
+	return r, s.writePosition(ctx, name, "")
 }
 
-// visit refreshes one org.
-func (s *Service) visit(ctx context.Context, pace *billing.Pacer, org id.ID, r *billing.Report) error {
+// refreshOrg refreshes one org.
+func (s *Service) refreshOrg(ctx context.Context, pace *billing.Pacer, org id.ID, r *billing.Report) error {
 	var changed bool
 	err := pace.Do(ctx, func() (err error) {
 		r.Requests++
@@ -78,10 +85,11 @@ func (s *Service) visit(ctx context.Context, pace *billing.Pacer, org id.ID, r *
 	default:
 		r.Same++
 	}
+
 	return nil
 }
 
-func (s *Service) customers(ctx context.Context, after id.ID) (orgs []id.ID, err error) {
+func (s *Service) listCustomers(ctx context.Context, after id.ID) (orgs []id.ID, err error) {
 	err = s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx,
 			`SELECT org_id FROM billing_customer WHERE org_id > $1 AND stripe_id IS NOT NULL ORDER BY org_id
@@ -89,12 +97,14 @@ func (s *Service) customers(ctx context.Context, after id.ID) (orgs []id.ID, err
 		if err != nil {
 			return err
 		}
+
 		orgs, err = pgx.CollectRows(rows, pgx.RowTo[id.ID])
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read customers: %w", err)
 	}
+
 	return orgs, nil
 }
 
@@ -110,15 +120,17 @@ func (s *Service) ReconcileDue(ctx context.Context) (billing.Report, error) {
 		if err != nil {
 			return err
 		}
+
 		orgs, err = pgx.CollectRows(rows, pgx.RowTo[id.ID])
 		return err
 	})
 	if err != nil {
 		return r, fmt.Errorf("read due subscriptions: %w", err)
 	}
+
 	pace := billing.NewPacer(s.Now, s.Sleep)
 	for _, org := range orgs {
-		if err := s.visit(ctx, pace, org, &r); err != nil {
+		if err := s.refreshOrg(ctx, pace, org, &r); err != nil {
 			if ctx.Err() != nil {
 				return r, ctx.Err()
 			}
@@ -127,5 +139,6 @@ func (s *Service) ReconcileDue(ctx context.Context) (billing.Report, error) {
 				billing.Redacted(err))
 		}
 	}
+
 	return r, nil
 }

@@ -15,11 +15,12 @@ func (s *Service) ReconcileSales(ctx context.Context) (billing.Report, error) {
 	if err != nil {
 		return r, err
 	}
+
 	pace := billing.NewPacer(s.Now, s.Sleep)
 	for _, one := range all {
 		err := pace.Do(ctx, func() error {
 			r.Requests++
-			return s.tend(ctx, one, &r)
+			return s.reconcileSeller(ctx, one, &r)
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -32,10 +33,11 @@ func (s *Service) ReconcileSales(ctx context.Context) (billing.Report, error) {
 			r.Same++
 		}
 	}
+
 	return r, nil
 }
 
-func (s *Service) tend(ctx context.Context, one connect.Seller, r *billing.Report) error {
+func (s *Service) reconcileSeller(ctx context.Context, one connect.Seller, r *billing.Report) error {
 	if one.Begun {
 		n, err := s.connect.ResumeSales(ctx, one.Org)
 		r.Repaired += n
@@ -50,5 +52,6 @@ func (s *Service) tend(ctx context.Context, one connect.Seller, r *billing.Repor
 			return err
 		}
 	}
+
 	return s.connect.Rates(ctx, one.Org)
 }

@@ -41,18 +41,20 @@ func (s *Service) Work(ctx context.Context, org id.ID, event string) error {
 	if err != nil || e == nil || e.Worked {
 		return err
 	}
+
 	mark := func(outcome string) func(context.Context, *postgres.Tx) error {
 		return func(ctx context.Context, tx *postgres.Tx) error { return billing.Done(ctx, tx, event, outcome) }
 	}
 	if org.IsZero() {
-		return worked(s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return mark("ignored")(ctx, tx) }))
+		return ignoreWorked(s.App.Tx(ctx, org, func(tx *postgres.Tx) error { return mark("ignored")(ctx, tx) }))
 	}
 	if e.Connect {
-		return worked(s.connect.WorkEvent(ctx, org, e, mark))
+		return ignoreWorked(s.connect.WorkEvent(ctx, org, e, mark))
 	}
 	if strings.HasPrefix(e.Type, "application_fee.") {
-		return worked(s.connect.WorkFee(ctx, org, e, mark))
+		return ignoreWorked(s.connect.WorkFee(ctx, org, e, mark))
 	}
+
 	waits, err := s.Waiting(ctx, org)
 	if err != nil {
 		return err
@@ -60,11 +62,13 @@ func (s *Service) Work(ctx context.Context, org id.ID, event string) error {
 	if waits {
 		return ErrLater
 	}
+
 	_, err = s.Refresh(ctx, org, billing.ByEvent, mark("applied"))
-	return worked(err)
+
+	return ignoreWorked(err)
 }
 
-func worked(err error) error {
+func ignoreWorked(err error) error {
 	if errors.Is(err, billing.ErrWorked) {
 		return nil
 	}

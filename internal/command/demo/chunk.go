@@ -27,12 +27,13 @@ type numbered struct {
 	number int
 }
 
-// chunk writes the actions of the current step. Objects of different kinds are written in the order in which they refer
-// to each other.
-func (f *filler) chunk(ctx context.Context, tx *postgres.Tx) error {
+// writeChunk writes the actions of the current step. Objects of different kinds are written in the order in which they
+// refer to each other.
+func (f *filler) writeChunk(ctx context.Context, tx *postgres.Tx) error {
 	if err := f.readPipelines(ctx, tx); err != nil {
 		return err
 	}
+
 	first := (f.Step - 1) * perStep
 	f.recallTags(first)
 	c := &chunk{filler: f, tx: tx, by: map[plan.Kind][]numbered{}}
@@ -43,6 +44,7 @@ func (f *filler) chunk(ctx context.Context, tx *postgres.Tx) error {
 		}
 		c.by[kind] = append(c.by[kind], numbered{a, first + i})
 	}
+
 	for _, write := range []func(context.Context) error{
 		c.createCompanies, c.createContacts, c.changeDeals, c.moveContacts, c.writeNotes, c.createTasks,
 		c.completeTasks,
@@ -51,15 +53,17 @@ func (f *filler) chunk(ctx context.Context, tx *postgres.Tx) error {
 			return err
 		}
 	}
+
 	slices.SortStableFunc(c.past, func(a, b events.Past) int { return a.At.Compare(b.At.Time) })
 	if err := events.RecordPast(tx, c.past); err != nil {
 		return err
 	}
-	return c.deliver()
+
+	return c.writeDeliveries()
 }
 
-// happened adds the events of an action of the user who owns the object, in order.
-func (c *chunk) happened(a numbered, by events.Origin, all []events.Event) {
+// addEvents adds the events of an action of the user who owns the object, in order.
+func (c *chunk) addEvents(a numbered, by events.Origin, all []events.Event) {
 	for i, e := range all {
 		at := wire.At(a.At.Add(time.Duration(i) * time.Millisecond))
 		c.past = append(c.past, events.Past{
@@ -68,9 +72,9 @@ func (c *chunk) happened(a numbered, by events.Origin, all []events.Event) {
 	}
 }
 
-// user is the origin of what the n'th member does.
-func (c *chunk) user(n int) events.Origin {
-	return events.Origin{ActorType: "user", ActorID: c.owner(n).String()}
+// userOrigin is the origin of what the n'th member does.
+func (c *chunk) userOrigin(n int) events.Origin {
+	return events.Origin{ActorType: "user", ActorID: c.ownerID(n).String()}
 }
 
 // recallTags restores the tags of contacts before the action with that index.
@@ -92,7 +96,9 @@ func (f *filler) addTag(a *plan.Action) []string {
 	if a.Tag != "" && !slices.Contains(now, a.Tag) {
 		now = append(slices.Clone(now), a.Tag)
 	}
+
 	f.tags[a.Of] = now
+
 	return now
 }
 
@@ -101,10 +107,12 @@ func (f *filler) readPipelines(ctx context.Context, tx *postgres.Tx) error {
 	if f.sales != nil {
 		return nil
 	}
+
 	rows, err := deals.ListPipelines(ctx, tx, false, nil, 100)
 	if err != nil {
 		return err
 	}
+
 	sales := make([]*deals.Pipeline, 2)
 	for i := range rows {
 		p := &rows[i].Value
@@ -114,6 +122,8 @@ func (f *filler) readPipelines(ctx context.Context, tx *postgres.Tx) error {
 			sales[1] = p
 		}
 	}
+
 	f.sales = sales
+
 	return nil
 }

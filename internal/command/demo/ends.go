@@ -21,8 +21,8 @@ import (
 // renewals is the name of the second pipeline.
 const renewals = "Renewals"
 
-// prepare is the first step. It creates the pipeline for renewals, and the webhooks, which get no events yet.
-func (f *filler) prepare(ctx context.Context, tx *postgres.Tx) error {
+// prepareOrg is the first step. It creates the pipeline for renewals, and the webhooks, which get no events yet.
+func (f *filler) prepareOrg(ctx context.Context, tx *postgres.Tx) error {
 	p := deals.PipelinePatch{Name: wire.Some(renewals)}
 	for _, s := range []struct {
 		name, kind  string
@@ -38,9 +38,11 @@ func (f *filler) prepare(ctx context.Context, tx *postgres.Tx) error {
 			Name: wire.Some(s.name), Kind: wire.Some(s.kind), Probability: wire.Some(s.probability),
 		})
 	}
+
 	if _, err := deals.CreatePipeline(ctx, tx, &p); err != nil {
 		return err
 	}
+
 	for _, n := range []struct {
 		webhooks.New
 		at *id.ID
@@ -53,6 +55,7 @@ func (f *filler) prepare(ctx context.Context, tx *postgres.Tx) error {
 		webhooks.SetCreated(tx, v.ID, wire.At(f.Until.AddDate(0, 0, -plan.Days)))
 		*n.at = v.ID
 	}
+
 	return nil
 }
 
@@ -68,32 +71,36 @@ var dynamic = []segments.New{
 // fresh is the number of contacts whose change is sent to the webhooks after the fill.
 const fresh = 5
 
-// finish is the last step. It creates the failing webhook, the dynamic segments and the outreach, changes some contacts
-// like a user would, so that real deliveries go out, and asks for a training of the scoring model.
-func (f *filler) finish(ctx context.Context, tx *postgres.Tx) error {
+// finishOrg is the last step. It creates the failing webhook, the dynamic segments and the outreach, changes some
+// contacts like a user would, so that real deliveries go out, and asks for a training of the scoring model.
+func (f *filler) finishOrg(ctx context.Context, tx *postgres.Tx) error {
 	n := failing
 	n.URL = f.Inbox + n.URL
 	if _, _, err := f.Hooks.Create(ctx, tx, n); err != nil {
 		return err
 	}
+
 	for _, s := range dynamic {
 		if _, err := segments.Create(ctx, tx, s); err != nil {
 			return err
 		}
 	}
-	ctx = events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: f.owner(0).String()})
+
+	ctx = events.WithOrigin(ctx, events.Origin{ActorType: "user", ActorID: f.ownerID(0).String()})
 	if err := f.followUp(ctx, tx); err != nil {
 		return err
 	}
-	if err := f.outreach(ctx, tx); err != nil {
+	if err := f.createOutreach(ctx, tx); err != nil {
 		return err
 	}
+
 	overview.Recount(tx, time.Now())
 	org.Audit(ctx, tx, org.Entry{
 		Action: "organization.demo_filled", Target: "organization", ID: tx.Org().String(),
 		Detail: map[string]any{"seed": f.Progress.Seed, "contacts": f.Progress.Contacts},
 	})
 	ask := scoretrain.Args{Anyway: true}
+
 	return scoretrain.Kind.Add(ctx, tx, ask, ask.Ask()...)
 }
 
@@ -101,21 +108,25 @@ func (f *filler) finish(ctx context.Context, tx *postgres.Tx) error {
 func (f *filler) followUp(ctx context.Context, tx *postgres.Tx) error {
 	f.recallTags(len(f.plan.Actions))
 	var rows []contacts.Upsert
+
 	for i := len(f.plan.Actions) - 1; i >= 0 && len(rows) < fresh; i-- {
 		if a := f.plan.Actions[i]; a.Kind == plan.CreateContact {
 			a.Tag = "follow-up"
-			u := contacts.Upsert{ID: some(f.contact(a.Of).String())}
+			u := contacts.Upsert{ID: textField(f.contactID(a.Of).String())}
 			u.Tag = wire.Some(f.addTag(&a))
 			rows = append(rows, u)
 		}
 	}
+
 	model, err := f.Model(ctx, tx)
 	if err != nil {
 		return err
 	}
+
 	_, _, changed, err := contacts.Batch{Rate: model.Rate}.Upsert(ctx, tx, rows)
 	if err != nil {
 		return err
 	}
+
 	return contacts.AnnounceAll(ctx, tx, changed)
 }

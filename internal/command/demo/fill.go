@@ -66,8 +66,8 @@ type Progress struct {
 	Archive  id.ID     `json:"archive"` // the webhook that was down for some days
 }
 
-// ended reports whether all steps are completed.
-func (p *Progress) ended() bool { return p.Steps > 0 && p.Step >= p.Steps }
+// isEnded reports whether all steps are completed.
+func (p *Progress) isEnded() bool { return p.Steps > 0 && p.Step >= p.Steps }
 
 // setting is the key of Progress in the settings of the org.
 const setting = "demo"
@@ -79,17 +79,20 @@ const perStep = 500
 // of its own, unless o.Force is set, and for other arguments than those of an earlier call.
 func Fill(ctx context.Context, o Options) (Result, error) {
 	f := &filler{Options: o}
-	begun, err := f.begin(ctx)
+	begun, err := f.readProgress(ctx)
 	if err != nil || begun.Already {
 		return begun, err
 	}
+
 	for f.Step < f.Steps {
-		if err := f.App.Tx(ctx, o.Org, func(tx *postgres.Tx) error { return f.step(ctx, tx) }); err != nil {
-			return begun, fmt.Errorf("step %d of %d: %w", f.Step+1, f.Steps, f.explained(err))
+		if err := f.App.Tx(ctx, o.Org, func(tx *postgres.Tx) error { return f.writeStep(ctx, tx) }); err != nil {
+			return begun, fmt.Errorf("step %d of %d: %w", f.Step+1, f.Steps, f.explainLimit(err))
 		}
 		f.Step++
 	}
-	begun.Progress, begun.Counts = f.Progress, f.counts()
+
+	begun.Progress, begun.Counts = f.Progress, f.planCounts()
+
 	return begun, nil
 }
 
@@ -102,38 +105,43 @@ type filler struct {
 	sales   []*deals.Pipeline // the default one, then the one for renewals
 }
 
-// begin reads the progress, or decides on it. It writes nothing.
-func (f *filler) begin(ctx context.Context) (r Result, err error) {
+// readProgress reads the progress, or decides on it. It writes nothing.
+func (f *filler) readProgress(ctx context.Context) (r Result, err error) {
 	err = f.App.ReadTx(ctx, f.Org, func(tx *postgres.Tx) error {
 		o, err := org.Read(ctx, tx)
 		if err != nil {
 			return err
 		}
+
 		r.Org = o.Name
 		there, err := org.Setting(ctx, tx, setting, &f.Progress)
 		if err != nil {
 			return err
 		}
-		if f.members, err = members(ctx, tx); err != nil {
+		if f.members, err = listMembers(ctx, tx); err != nil {
 			return err
 		}
 		if there {
-			return f.check()
+			return f.checkArguments()
 		}
-		return f.admit(ctx, tx)
+
+		return f.admitOrg(ctx, tx)
 	})
-	r.Progress, r.Already, r.Resumed = f.Progress, f.ended(), f.Step > 0
+
+	r.Progress, r.Already, r.Resumed = f.Progress, f.isEnded(), f.Step > 0
 	if err != nil || r.Already {
 		return r, err
 	}
+
 	f.plan = plan.Make(f.Progress.Seed, f.Progress.Contacts, f.Until.Time)
 	f.Steps = 2 + (len(f.plan.Actions)+perStep-1)/perStep
+
 	return r, nil
 }
 
-// check compares the arguments with those of an earlier call.
-func (f *filler) check() error {
-	if f.ended() || f.Progress.Seed == f.Options.Seed && f.Progress.Contacts == f.Options.Contacts {
+// checkArguments compares the arguments with those of an earlier call.
+func (f *filler) checkArguments() error {
+	if f.isEnded() || f.Progress.Seed == f.Options.Seed && f.Progress.Contacts == f.Options.Contacts {
 		return nil
 	}
 	return fmt.Errorf("an earlier call is not completed: continue it with --seed %d --contacts %d", f.Progress.Seed,
@@ -144,8 +152,8 @@ func (f *filler) check() error {
 var ErrNotEmpty = errors.New("the org has contacts, companies or deals already; with --force it gets the demo data " +
 	"beside them")
 
-// admit decides on a new plan for the org.
-func (f *filler) admit(ctx context.Context, tx *postgres.Tx) error {
+// admitOrg decides on a new plan for the org.
+func (f *filler) admitOrg(ctx context.Context, tx *postgres.Tx) error {
 	var taken bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM contact WHERE org_id = $1) OR EXISTS
 		(SELECT FROM company WHERE org_id = $1) OR EXISTS (SELECT FROM deal WHERE org_id = $1)`, []any{tx.Org()},
@@ -155,6 +163,7 @@ func (f *filler) admit(ctx context.Context, tx *postgres.Tx) error {
 	if taken && !f.Force {
 		return ErrNotEmpty
 	}
+
 	for feature, n := range map[string]int64{plans.Contacts: int64(f.Options.Contacts), plans.Webhooks: endpoints} {
 		room, err := f.Plans.Room(ctx, tx, feature)
 		if err != nil {
@@ -165,15 +174,17 @@ func (f *filler) admit(ctx context.Context, tx *postgres.Tx) error {
 				feature, n)
 		}
 	}
+
 	f.Progress = Progress{
 		Seed: f.Options.Seed, Contacts: f.Options.Contacts,
 		Until: wire.At(time.Now().Add(-time.Minute).Truncate(time.Second)),
 	}
+
 	return nil
 }
 
-// step writes the next step and the progress. Of two calls at the same time, one gets an error.
-func (f *filler) step(ctx context.Context, tx *postgres.Tx) error {
+// writeStep writes the next step and the progress. Of two calls at the same time, one gets an error.
+func (f *filler) writeStep(ctx context.Context, tx *postgres.Tx) error {
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('demo', hashtextextended($1::uuid::text, 0)))`, tx.Org())
 	var now Progress
 	if _, err := org.Setting(ctx, tx, setting, &now); err != nil {
@@ -182,34 +193,38 @@ func (f *filler) step(ctx context.Context, tx *postgres.Tx) error {
 	if now.Step != f.Step {
 		return errors.New("another process fills the org")
 	}
-	do := f.chunk
+
+	do := f.writeChunk
 	switch f.Step {
 	case 0:
-		do = f.prepare
+		do = f.prepareOrg
 	case f.Steps - 1:
-		do = f.finish
+		do = f.finishOrg
 	}
+
 	if err := do(ctx, tx); err != nil {
 		return err
 	}
+
 	after := f.Progress
 	after.Step++
+
 	return org.PutSetting(tx, setting, after)
 }
 
-// explained returns the fault of a plan's limit instead of the database's error.
-func (f *filler) explained(err error) error {
+// explainLimit returns the fault of a plan's limit instead of the database's error.
+func (f *filler) explainLimit(err error) error {
 	if full := f.Plans.Refused(err); full != nil {
 		return full
 	}
 	return err
 }
 
-// counts returns the numbers of what the plan has created.
-func (f *filler) counts() []Count {
+// planCounts returns the numbers of what the plan has created.
+func (f *filler) planCounts() []Count {
 	p := f.plan
 	return []Count{
-		{"companies", f.companies()},
+		{"companies", f.countCompanies()},
 		{"contacts", len(p.Contacts)},
 		{"deals", len(p.Deals)},
 		{"notes", len(p.Notes)},
@@ -218,8 +233,8 @@ func (f *filler) counts() []Count {
 	}
 }
 
-// companies returns the number of companies that have a contact; the others do not come into being.
-func (f *filler) companies() (n int) {
+// countCompanies returns the number of companies that have a contact; the others do not come into being.
+func (f *filler) countCompanies() (n int) {
 	for i := range f.plan.Actions {
 		if f.plan.Actions[i].Kind == plan.CreateCompany {
 			n++
@@ -250,25 +265,28 @@ func (f *filler) rowID(kind, i, j int, at time.Time) id.ID {
 	return id.At(at, [10]byte(sum[:10]))
 }
 
-func (f *filler) company(i int) id.ID { return f.rowID(companyRow, i, 0, f.plan.Companies[i].At) }
-func (f *filler) contact(i int) id.ID { return f.rowID(contactRow, i, 0, f.plan.Contacts[i].At) }
-func (f *filler) deal(i int) id.ID    { return f.rowID(dealRow, i, 0, f.plan.Deals[i].At) }
-func (f *filler) task(i int) id.ID    { return f.rowID(taskRow, i, 0, f.plan.Tasks[i].At) }
+func (f *filler) companyID(i int) id.ID { return f.rowID(companyRow, i, 0, f.plan.Companies[i].At) }
+func (f *filler) contactID(i int) id.ID { return f.rowID(contactRow, i, 0, f.plan.Contacts[i].At) }
+func (f *filler) dealID(i int) id.ID    { return f.rowID(dealRow, i, 0, f.plan.Deals[i].At) }
+func (f *filler) taskID(i int) id.ID    { return f.rowID(taskRow, i, 0, f.plan.Tasks[i].At) }
 
-// owner returns one of the members; the same for the same number.
-func (f *filler) owner(i int) id.ID { return f.members[i%len(f.members)] }
+// ownerID returns one of the members; the same for the same number.
+func (f *filler) ownerID(i int) id.ID { return f.members[i%len(f.members)] }
 
-// members returns the org's members, owners first.
-func members(ctx context.Context, tx *postgres.Tx) (all []id.ID, err error) {
+// listMembers returns the org's members, owners first.
+func listMembers(ctx context.Context, tx *postgres.Tx) (all []id.ID, err error) {
 	found, err := org.Members(ctx, tx, id.ID{}, 10)
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range found {
 		all = append(all, found[i].ID)
 	}
+
 	if len(all) == 0 {
 		return nil, errors.New("the org has no members: add one with `funnelwork user create --org-id`")
 	}
+
 	return all, nil
 }

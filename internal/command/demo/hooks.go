@@ -54,30 +54,32 @@ func downFrom(until time.Time) time.Time {
 // second one succeeds, or the endpoint was down.
 const settled = time.Hour
 
-// deliver writes the deliveries of the chunk's events to the webhooks that have a history.
-func (c *chunk) deliver() error {
+// writeDeliveries writes the deliveries of the chunk's events to the webhooks that have a history.
+func (c *chunk) writeDeliveries() error {
 	var all []webhooks.PastDelivery
-	now, down := time.Now(), downFrom(c.Until.Time)
+	now := time.Now()
+	down := downFrom(c.Until.Time)
 	for n := range c.past {
 		e := &c.past[n]
 		if age := now.Sub(e.At.Time); age > events.FeedAge || age < settled {
 			continue
 		}
 		if slices.Contains(mirror.Events, e.Type()) {
-			all = append(all, c.delivery(e, n*endpoints, c.Mirror, nil))
+			all = append(all, c.pastDelivery(e, n*endpoints, c.Mirror, nil))
 		}
 		if slices.Contains(archive.Events, e.Type()) {
-			all = append(all, c.delivery(e, n*endpoints+1, c.Archive, func(at time.Time) bool {
+			all = append(all, c.pastDelivery(e, n*endpoints+1, c.Archive, func(at time.Time) bool {
 				return at.After(down) && at.Before(down.Add(downFor))
 			}))
 		}
 	}
+
 	return webhooks.RecordPast(c.tx, all)
 }
 
-// delivery returns the delivery of an event of the chunk with number n, which no other delivery of the chunk has. Its
-// attempts fail while the endpoint is down, and the first one of a few other deliveries fails, too.
-func (c *chunk) delivery(e *events.Past, n int, endpoint id.ID, down func(time.Time) bool) webhooks.PastDelivery {
+// pastDelivery returns the delivery of an event of the chunk with number n, which no other delivery of the chunk has.
+// Its attempts fail while the endpoint is down, and the first one of a few other deliveries fails, too.
+func (c *chunk) pastDelivery(e *events.Past, n int, endpoint id.ID, down func(time.Time) bool) webhooks.PastDelivery {
 	seed := c.rowID(deliveryRow, c.Step, n, e.At.Time)
 	r := rand.New(rand.NewPCG(c.Progress.Seed, uint64(seed[14])<<8|uint64(seed[15]))) //nolint:gosec // no secret
 	at := e.At.Add(time.Duration(4+r.IntN(30)) * time.Millisecond)
@@ -90,18 +92,25 @@ func (c *chunk) delivery(e *events.Past, n int, endpoint id.ID, down func(time.T
 		}
 		switch {
 		case down != nil && down(at):
-			a.Class, a.Error, a.Took = outbound.Connect, "The connection could not be established.", 3*time.Millisecond
+			a.Class = outbound.Connect
+			a.Error = "The connection could not be established."
+			a.Took = 3 * time.Millisecond
 		case flaky && failed == 0:
-			a.Status, a.Answer = 502, "bad gateway"
+			a.Status = 502
+			a.Answer = "bad gateway"
 		default:
-			a.Status, a.Answer = 200, "ok"
+			a.Status = 200
+			a.Answer = "ok"
 		}
+
 		if d.Attempts = append(d.Attempts, a); a.Status == 200 {
 			break
 		}
+
 		failed++
 		delay := webhookdeliver.Delay(failed)
 		at = at.Add(delay + time.Duration(r.Int64N(int64(delay)/5+1)))
 	}
+
 	return d
 }

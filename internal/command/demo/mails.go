@@ -46,29 +46,31 @@ var allDay = wire.Some(sequences.SchedulePatch{
 	Days: wire.Some([]string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}),
 })
 
-func days(n int) schedule.Delay { return schedule.Delay{Value: n, Unit: schedule.Days} }
+func delayOfDays(n int) schedule.Delay { return schedule.Delay{Value: n, Unit: schedule.Days} }
 
-func mail(key string, after schedule.Delay, thread, subject, text string) steps.Step {
+func mailStep(key string, after schedule.Delay, thread, subject, text string) steps.Step {
 	return steps.Step{Key: key, Kind: steps.KindEmail, Delay: after, Email: &steps.Email{
 		Thread: thread, Subject: subject, Text: text + "\n\nUnsubscribe: {{ unsubscribe_url }}\n",
 		Variants: []steps.Variant{},
 	}}
 }
 
-// welcome is a sequence of two mails, the first in two versions, and a call.
-func welcome(box id.ID) sequences.Patch {
-	first := mail("hello", days(0), steps.NewThread, "Welcome, {{ contact.first_name }}",
+// welcomeSequence is a sequence of two mails, the first in two versions, and a call.
+func welcomeSequence(box id.ID) sequences.Patch {
+	first := mailStep("hello", delayOfDays(0), steps.NewThread, "Welcome, {{ contact.first_name }}",
 		"Hello {{ contact.first_name }},\n\nthank you for your interest. What would you like to know first?")
 	first.Email.Variants = []steps.Variant{
 		{Key: "a", Weight: 50},
 		{Key: "b", Weight: 50, Subject: "{{ contact.first_name }}, may I ask one question?"},
 	}
+
 	return sequences.Patch{
 		Name: wire.Some(welcomeName), MailboxIDs: wire.Some([]string{box.String()}), Schedule: allDay,
 		Steps: wire.Some([]steps.Step{
 			first,
-			mail("ask", days(3), steps.Reply, "", "Hello {{ contact.first_name }},\n\ndid you find the time to look?"),
-			{Key: "call", Kind: steps.KindTask, Delay: days(2), Task: &steps.Task{
+			mailStep("ask", delayOfDays(3), steps.Reply, "",
+				"Hello {{ contact.first_name }},\n\ndid you find the time to look?"),
+			{Key: "call", Kind: steps.KindTask, Delay: delayOfDays(2), Task: &steps.Task{
 				Title: "Call {{ contact.first_name }}", Type: "call",
 			}},
 		}),
@@ -80,13 +82,13 @@ func followWebinar(box id.ID) sequences.Patch {
 	return sequences.Patch{
 		Name: wire.Some("After the webinar"), MailboxIDs: wire.Some([]string{box.String()}),
 		Steps: wire.Some([]steps.Step{
-			mail("thanks", days(1), steps.NewThread, "The slides of the webinar",
+			mailStep("thanks", delayOfDays(1), steps.NewThread, "The slides of the webinar",
 				"Hello {{ contact.first_name }},\n\nthank you for coming. Here are the slides."),
 		}),
 	}
 }
 
-// lint returns the check of a mail that activations make.
-func lint(ctx context.Context, tx *postgres.Tx) func(compose.Source) ([]compose.Finding, error) {
+// lintMail returns the check of a mail that activations make.
+func lintMail(ctx context.Context, tx *postgres.Tx) func(compose.Source) ([]compose.Finding, error) {
 	return func(source compose.Source) ([]compose.Finding, error) { return templates.Lint(ctx, tx, source) }
 }

@@ -17,36 +17,45 @@ func (c *chunk) changeDeals(ctx context.Context) error {
 	if len(actions) == 0 {
 		return nil
 	}
+
 	rows := make([]deals.Upsert, len(actions))
 	for i, a := range actions {
 		rows[i] = c.dealRow(a)
 	}
+
 	outcomes, changed, err := deals.UpsertAll(ctx, c.tx, rows)
 	if err != nil {
 		return deals.Resolve(err)
 	}
+
 	last := map[id.ID]time.Time{}
 	for i := range outcomes {
 		switch o := &outcomes[i]; o.Result {
 		case record.Failed:
-			return unwritten("deal "+rows[i].Name.Value+rows[i].ID.Value, o.Result, o.Fault)
+			return rowError("deal "+rows[i].Name.Value+rows[i].ID.Value, o.Result, o.Fault)
 		case record.Unchanged: // the pipeline has fewer stages than the plan
 		default: // changed has one element for each of these
-			ch, a := &changed[0], actions[i]
+			ch := &changed[0]
+			a := actions[i]
 			changed = changed[1:]
 			ch.Value.UpdatedAt = wire.At(a.At)
 			last[ch.Value.ID] = a.At
-			c.happened(a, c.user(a.Of), deals.Events(ch))
+			c.addEvents(a, c.userOrigin(a.Of), deals.Events(ch))
 		}
 	}
+
 	var (
 		ids []id.ID
 		at  []time.Time
 	)
+
 	for deal, t := range last {
-		ids, at = append(ids, deal), append(at, t)
+		ids = append(ids, deal)
+		at = append(at, t)
 	}
+
 	deals.SetUpdated(c.tx, ids, at)
+
 	return nil
 }
 
@@ -58,27 +67,33 @@ func (c *chunk) dealRow(a numbered) (u deals.Upsert) {
 		pipeline = c.sales[1]
 	}
 	if a.Kind != plan.CreateDeal {
-		u.ID = some(c.deal(a.Of).String())
+		u.ID = textField(c.dealID(a.Of).String())
 	}
+
 	switch a.Kind {
 	case plan.CreateDeal:
 		contact := &c.plan.Contacts[of.Contact]
-		u.NewID = c.deal(a.Of)
-		u.Name, u.ContactID = some(of.Name), some(c.contact(of.Contact).String())
-		u.OwnerID = some(c.owner(a.Of).String())
+		u.NewID = c.dealID(a.Of)
+		u.Name, u.ContactID = textField(of.Name), textField(c.contactID(of.Contact).String())
+		u.OwnerID = textField(c.ownerID(a.Of).String())
 		if contact.Company != plan.None {
-			u.CompanyID = some(c.company(contact.Company).String())
+			u.CompanyID = textField(c.companyID(contact.Company).String())
 		}
-		u.PipelineID, u.Amount, u.Currency = some(pipeline.ID.String()), wire.Some(of.Amount), some(of.Currency)
-		u.ExpectedCloseOn, u.CreatedAt = some(of.Expected.Format(time.DateOnly)), some(wire.At(a.At).String())
+		u.PipelineID = textField(pipeline.ID.String())
+		u.Amount = wire.Some(of.Amount)
+		u.Currency = textField(of.Currency)
+		u.ExpectedCloseOn, u.CreatedAt = textField(of.Expected.Format(time.DateOnly)), textField(wire.At(a.At).String())
 	case plan.MoveDeal:
-		u.StageID = some(openStage(pipeline, a.Step).String())
+		u.StageID = textField(openStage(pipeline, a.Step).String())
 	default:
-		u.Status, u.ClosedAt, u.LostReason = some(deals.Lost), some(wire.At(a.At).String()), some(a.Reason)
+		u.Status = textField(deals.Lost)
+		u.ClosedAt = textField(wire.At(a.At).String())
+		u.LostReason = textField(a.Reason)
 		if a.Won {
-			u.Status = some(deals.Won)
+			u.Status = textField(deals.Won)
 		}
 	}
+
 	return u
 }
 

@@ -53,8 +53,8 @@ func (a *Action) Scope() contacts.Scope {
 	return contacts.Live
 }
 
-// patch returns a function that builds the patch for one contact. It must not be called for Archive and Restore.
-func (a *Action) patch() (func(c *contacts.Contact) contacts.Patch, error) {
+// patchBuilder returns a function that builds the patch for one contact. It must not be called for Archive and Restore.
+func (a *Action) patchBuilder() (func(c *contacts.Contact) contacts.Patch, error) {
 	switch a.Type {
 	case Update:
 		p, err := PatchOf(a.Patch)
@@ -64,25 +64,28 @@ func (a *Action) patch() (func(c *contacts.Contact) contacts.Patch, error) {
 		return func(*contacts.Contact) contacts.Patch { return p }, nil
 	case Tag:
 		return func(c *contacts.Contact) contacts.Patch {
-			return contacts.Patch{Tag: wire.Some(changed(c.Tag, a.Add, a.Remove))}
+			return contacts.Patch{Tag: wire.Some(changedKeys(c.Tag, a.Add, a.Remove))}
 		}, nil
 	case Segment:
 		return func(c *contacts.Contact) contacts.Patch {
-			return contacts.Patch{Segment: wire.Some(changed(c.Segment, a.Add, a.Remove))}
+			return contacts.Patch{Segment: wire.Some(changedKeys(c.Segment, a.Add, a.Remove))}
 		}, nil
 	case DeleteTag:
 		return func(c *contacts.Contact) contacts.Patch {
-			return contacts.Patch{Tag: wire.Some(changed(c.Tag, nil, []string{a.Tag}))}
+			return contacts.Patch{Tag: wire.Some(changedKeys(c.Tag, nil, []string{a.Tag}))}
 		}, nil
 	case RenameTag:
-		return func(c *contacts.Contact) contacts.Patch { return contacts.Patch{Tag: wire.Some(a.renamed(c.Tag))} }, nil
+		return func(c *contacts.Contact) contacts.Patch {
+			return contacts.Patch{Tag: wire.Some(a.renamedTags(c.Tag))}
+		}, nil
 	case Archive, Restore:
 	}
+
 	return nil, fmt.Errorf("no patch for the action %q", a.Type)
 }
 
-// changed returns keys without the elements of remove, followed by the elements of add that are missing from it.
-func changed(keys, add, remove []string) []string {
+// changedKeys returns keys without the elements of remove, followed by the elements of add that are missing from it.
+func changedKeys(keys, add, remove []string) []string {
 	out := make([]string, 0, len(keys)+len(add))
 	for _, k := range keys {
 		if !slices.Contains(remove, k) {
@@ -97,7 +100,7 @@ func changed(keys, add, remove []string) []string {
 	return out
 }
 
-func (a *Action) renamed(tags []string) []string {
+func (a *Action) renamedTags(tags []string) []string {
 	at := slices.Index(tags, a.Tag)
 	if at < 0 {
 		return tags
@@ -111,10 +114,10 @@ func (a *Action) renamed(tags []string) []string {
 }
 
 // OfPatch returns the action that applies p to each contact. p must have been validated.
-func OfPatch(p *contacts.Patch) Action { return Action{Type: Update, Patch: encode(p)} }
+func OfPatch(p *contacts.Patch) Action { return Action{Type: Update, Patch: encodePatch(p)} }
 
-// fields returns the text fields of a patch by their JSON names.
-func fields(p *contacts.Patch) map[string]*wire.Field[string] {
+// textFields returns the text fields of a patch by their JSON names.
+func textFields(p *contacts.Patch) map[string]*wire.Field[string] {
 	all := map[string]*wire.Field[string]{
 		"first_name": &p.FirstName, "last_name": &p.LastName, "company_id": &p.CompanyID, "owner_id": &p.OwnerID,
 		"stage": &p.Stage,
@@ -125,9 +128,9 @@ func fields(p *contacts.Patch) map[string]*wire.Field[string] {
 	return all
 }
 
-func encode(p *contacts.Patch) map[string]any {
+func encodePatch(p *contacts.Patch) map[string]any {
 	out := map[string]any{}
-	for name, f := range fields(p) {
+	for name, f := range textFields(p) {
 		if f.Set {
 			out[name] = f.Value
 			if f.Null {
@@ -135,17 +138,20 @@ func encode(p *contacts.Patch) map[string]any {
 			}
 		}
 	}
+
 	for name, f := range map[string]wire.Field[[]string]{"tag": p.Tag, "segment": p.Segment} {
 		if f.Set {
 			out[name] = append([]string{}, f.Value...)
 		}
 	}
+
 	if p.Attributes.Set {
 		out["attributes"] = p.Attributes.Value
 		if p.Attributes.Null {
 			out["attributes"] = nil
 		}
 	}
+
 	return out
 }
 
@@ -155,14 +161,17 @@ func PatchOf(from map[string]any) (p contacts.Patch, err error) {
 	if err != nil {
 		return p, fmt.Errorf("read patch: %w", err)
 	}
+
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {
 		return p, fmt.Errorf("read patch: %w", err)
 	}
+
 	into := map[string]any{"tag": &p.Tag, "segment": &p.Segment, "attributes": &p.Attributes}
-	for name, f := range fields(&p) {
+	for name, f := range textFields(&p) {
 		into[name] = f
 	}
+
 	for name, value := range raw {
 		at, ok := into[name]
 		if !ok {
@@ -172,14 +181,15 @@ func PatchOf(from map[string]any) (p contacts.Patch, err error) {
 			return p, fmt.Errorf("read patch: %w", err)
 		}
 	}
+
 	return p, nil
 }
 
 // mostKeys is the maximum number of keys that an action may add, and that it may remove.
 const mostKeys = 50
 
-// keys trims and checks the keys of an action by the rules for a contact's keys.
-func keys(in []string, path string) ([]string, error) {
+// checkKeys trims and checks the keys of an action by the rules for a contact's keys.
+func checkKeys(in []string, path string) ([]string, error) {
 	if len(in) == 0 {
 		return nil, nil
 	}
@@ -206,10 +216,10 @@ func (a *Action) Check(path string) (err error) {
 		if len(a.Add)+len(a.Remove) == 0 {
 			return fault.Invalid(path+"add", "required", "Say what is added or removed.")
 		}
-		if a.Add, err = keys(a.Add, path+"add"); err != nil {
+		if a.Add, err = checkKeys(a.Add, path+"add"); err != nil {
 			return err
 		}
-		if a.Remove, err = keys(a.Remove, path+"remove"); err != nil {
+		if a.Remove, err = checkKeys(a.Remove, path+"remove"); err != nil {
 			return err
 		}
 	case Update:
@@ -218,6 +228,7 @@ func (a *Action) Check(path string) (err error) {
 		}
 	case Archive, Restore, RenameTag, DeleteTag:
 	}
+
 	for name, is := range map[string]struct{ set, fits bool }{
 		"patch":  {a.Patch != nil, a.Type == Update},
 		"add":    {a.Add != nil, a.Type == Tag || a.Type == Segment},
@@ -227,5 +238,6 @@ func (a *Action) Check(path string) (err error) {
 			return fault.Invalid(path+name, "unknown_field", a.noMember())
 		}
 	}
+
 	return nil
 }

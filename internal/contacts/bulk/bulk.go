@@ -71,7 +71,7 @@ const columns = `id, status, action, filter, dry_run, rows_total, rows_changed, 
 	sample_ids, errors, error,
 	created_at, updated_at, completed_at, actor_type, actor_id, request_id`
 
-func scan(row pgx.CollectableRow) (b Change, err error) {
+func scanChange(row pgx.CollectableRow) (b Change, err error) {
 	var action, errs []byte
 	if err := row.Scan(&b.ID, &b.Status, &action, &b.where, &b.DryRun, &b.RowsTotal, &b.RowsChanged, &b.RowsUnchanged,
 		&b.RowsFailed, &b.SampleIDs, &errs, &b.Error,
@@ -89,6 +89,7 @@ func scan(row pgx.CollectableRow) (b Change, err error) {
 	if err := json.Unmarshal(errs, &b.Errors); err != nil {
 		return b, fmt.Errorf("decode errors: %w", err)
 	}
+
 	return b, nil
 }
 
@@ -124,14 +125,16 @@ func orNull(b json.RawMessage) any {
 }
 
 // Get returns one bulk change. An unknown id is a not_found fault.
-func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) { return one(ctx, tx, i, "") }
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
+	return readChange(ctx, tx, i, "")
+}
 
-func one(ctx context.Context, tx *postgres.Tx, i id.ID, how string) (Change, error) {
+func readChange(ctx context.Context, tx *postgres.Tx, i id.ID, how string) (Change, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM contact_bulk WHERE org_id = $1 AND id = $2`+how, tx.Org(), i)
 	if err != nil {
 		return Change{}, fmt.Errorf("read bulk change: %w", err)
 	}
-	b, err := pgx.CollectExactlyOneRow(rows, scan)
+	b, err := pgx.CollectExactlyOneRow(rows, scanChange)
 	if postgres.None(err) {
 		return b, fault.New(fault.NotFound, "There is no such bulk change.")
 	}
@@ -159,46 +162,51 @@ func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Cha
 	if err != nil {
 		return nil, fmt.Errorf("list bulk changes: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scan)
+
+	all, err := pgx.CollectRows(rows, scanChange)
 	if err != nil {
 		return nil, fmt.Errorf("list bulk changes: %w", err)
 	}
+
 	return all, nil
 }
 
 // Cancel stops a bulk change; completed steps are not undone. A bulk change that has ended is a conflict, unless it was
 // cancelled.
 func Cancel(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
-	b, err := one(ctx, tx, i, ` FOR UPDATE`)
+	b, err := readChange(ctx, tx, i, ` FOR UPDATE`)
 	switch {
 	case err != nil, b.Status == Cancelled:
 		return b, err
 	case b.CompletedAt != nil:
 		return b, fault.New(fault.Conflict, "The bulk change has already ended.")
 	}
-	b.end(tx, Cancelled, nil)
+	b.markEnded(tx, Cancelled, nil)
 	return b, nil
 }
 
 // Fail ends a bulk change with a job that has exhausted its retries. It does nothing if the bulk change has ended or no
 // longer exists.
 func Fail(ctx context.Context, tx *postgres.Tx, i id.ID, why string) error {
-	b, err := one(ctx, tx, i, ` FOR UPDATE`)
+	b, err := readChange(ctx, tx, i, ` FOR UPDATE`)
 	if fault.Is(err, fault.NotFound) || err == nil && b.CompletedAt != nil {
 		return nil
 	}
 	if err == nil {
-		b.end(tx, Failed, &why)
+		b.markEnded(tx, Failed, &why)
 	}
 	return err
 }
 
-func (b *Change) end(tx *postgres.Tx, status string, why *string) {
+func (c *Change) markEnded(tx *postgres.Tx, status string, why *string) {
 	now := wire.Now()
-	b.Status, b.Error, b.UpdatedAt, b.CompletedAt = status, why, now, &now
+	c.Status = status
+	c.Error = why
+	c.UpdatedAt = now
+	c.CompletedAt = &now
 	tx.Queue(`UPDATE contact_bulk SET status = $3, error = $4, updated_at = $5, completed_at = $5
-		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, status, why, now)
-	tx.Queue(`DELETE FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2`, tx.Org(), b.ID)
+		WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID, status, why, now)
+	tx.Queue(`DELETE FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2`, tx.Org(), c.ID)
 }
 
 // Erase queues the removal of a contact from all bulk changes: they skip it and no longer name it.

@@ -1,4 +1,4 @@
 package bulk
 
 // Retagged returns the tags with some added and some removed.
-func Retagged(tags, add, remove []string) []string { return changed(tags, add, remove) }
+func Retagged(tags, add, remove []string) []string { return changedKeys(tags, add, remove) }

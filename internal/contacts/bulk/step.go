@@ -39,7 +39,7 @@ const (
 
 // Step executes the next step of a change in tx.
 func (w Worker) Step(ctx context.Context, tx *postgres.Tx, i id.ID) (Stage, error) {
-	b, err := one(ctx, tx, i, ` FOR UPDATE`)
+	b, err := readChange(ctx, tx, i, ` FOR UPDATE`)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return Over, nil
@@ -48,22 +48,25 @@ func (w Worker) Step(ctx context.Context, tx *postgres.Tx, i id.ID) (Stage, erro
 	case b.CompletedAt != nil:
 		return Over, nil
 	}
+
 	if b.Status == Queued {
-		return w.begin(ctx, tx, &b)
+		return w.beginChange(ctx, tx, &b)
 	}
-	ids, size, err := b.take(ctx, tx)
+
+	ids, size, err := b.takePart(ctx, tx)
 	if err != nil {
 		return Over, err
 	}
 	if size == 0 {
-		b.end(tx, Completed, nil)
+		b.markEnded(tx, Completed, nil)
 		return Over, nil
 	}
-	return More, w.work(events.WithOrigin(ctx, b.by), tx, &b, ids, size)
+
+	return More, w.applyPart(events.WithOrigin(ctx, b.by), tx, &b, ids, size)
 }
 
-// begin fixes the set of contacts, after the org's earlier changes have ended. Nothing waits for a dry run.
-func (w Worker) begin(ctx context.Context, tx *postgres.Tx, b *Change) (Stage, error) {
+// beginChange fixes the set of contacts, after the org's earlier changes have ended. Nothing waits for a dry run.
+func (w Worker) beginChange(ctx context.Context, tx *postgres.Tx, b *Change) (Stage, error) {
 	var before bool
 	if err := tx.QueryRow(ctx,
 		`SELECT EXISTS (SELECT FROM contact_bulk WHERE org_id = $1 AND id < $2 AND completed_at IS NULL
@@ -71,34 +74,37 @@ func (w Worker) begin(ctx context.Context, tx *postgres.Tx, b *Change) (Stage, e
 		[]any{tx.Org(), b.ID}, &before); err != nil || before {
 		return Wait, err
 	}
-	err := b.match(ctx, tx, w.part())
+
+	err := b.storeMatches(ctx, tx, w.partSize())
 	if wrong, ok := errors.AsType[*filter.Error](err); ok { // a field of the filter was removed after the request
-		b.end(tx, Failed, &wrong.Detail)
+		b.markEnded(tx, Failed, &wrong.Detail)
 		return Over, nil
 	}
 	if err != nil {
 		return Over, fmt.Errorf("select matching contacts: %w", err)
 	}
+
 	tx.Queue(`UPDATE contact_bulk SET status = 'running', rows_total = $3, sample_ids = $4, updated_at = $5
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), b.ID, b.RowsTotal, b.SampleIDs, wire.Now())
 	if b.RowsTotal == 0 {
-		b.end(tx, Completed, nil)
+		b.markEnded(tx, Completed, nil)
 		return Over, nil
 	}
+
 	return More, nil
 }
 
-func (w Worker) part() int {
+func (w Worker) partSize() int {
 	if w.Part > 0 {
 		return w.Part
 	}
 	return 250
 }
 
-// match counts the matching contacts and stores their ids.
-func (b *Change) match(ctx context.Context, tx *postgres.Tx, part int) error {
-	sql, args, err := b.selecting(ctx, tx, samples, b.ID, part)
+// storeMatches counts the matching contacts and stores their ids.
+func (c *Change) storeMatches(ctx context.Context, tx *postgres.Tx, part int) error {
+	sql, args, err := c.selectMatching(ctx, tx, samples, c.ID, part)
 	if err != nil {
 		return err
 	}
@@ -110,48 +116,49 @@ func (b *Change) match(ctx context.Context, tx *postgres.Tx, part int) error {
 		`) AS matching) AS numbered GROUP BY n
 			RETURNING n, ids, size
 		) SELECT coalesce(sum(size), 0), coalesce((SELECT ids[1:$2::int] FROM part WHERE n = 0), '{}') FROM part`,
-		args, &b.RowsTotal, &b.SampleIDs)
+		args, &c.RowsTotal, &c.SampleIDs)
 }
 
-// selecting returns the statement that selects the contact ids, and all its arguments: $1 is the org, more are $2 and
-// on.
-func (b *Change) selecting(ctx context.Context, tx *postgres.Tx, more ...any) (string, []any, error) {
-	if b.where == nil {
-		args := append(append([]any{tx.Org()}, more...), b.Action.Tag)
+// selectMatching returns the statement that selects the contact ids, and all its arguments: $1 is the org, more are $2
+// and on.
+func (c *Change) selectMatching(ctx context.Context, tx *postgres.Tx, more ...any) (string, []any, error) {
+	if c.where == nil {
+		args := append(append([]any{tx.Org()}, more...), c.Action.Tag)
 		return `SELECT contact_id AS id FROM contact_tag WHERE org_id = $1 AND tag = $` + strconv.Itoa(len(args)) +
 			` AND archived IN (false, true)`, args, nil
 	}
-	where, err := contacts.ParseFilter(ctx, tx, b.where)
+	where, err := contacts.ParseFilter(ctx, tx, c.where)
 	if err != nil {
 		return "", nil, err
 	}
 	sql, args := contacts.Selecting(tx.Org(),
-		&contacts.Filter{Where: where, Archived: b.Action.Scope() == contacts.Archived}, more...)
+		&contacts.Filter{Where: where, Archived: c.Action.Scope() == contacts.Archived}, more...)
 	return sql, args, nil
 }
 
-// take removes and returns the next part. size is 0 if none is left.
-func (b *Change) take(ctx context.Context, tx *postgres.Tx) (ids []id.ID, size int64, err error) {
+// takePart removes and returns the next part. size is 0 if none is left.
+func (c *Change) takePart(ctx context.Context, tx *postgres.Tx) (ids []id.ID, size int64, err error) {
 	err = tx.QueryRow(ctx, `DELETE FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2
 		AND n = (SELECT n FROM contact_bulk_part WHERE org_id = $1 AND bulk_id = $2 ORDER BY n LIMIT 1)
-		RETURNING ids, size`, []any{tx.Org(), b.ID}, &ids, &size)
+		RETURNING ids, size`, []any{tx.Org(), c.ID}, &ids, &size)
 	if postgres.None(err) {
 		return nil, 0, nil
 	}
 	return ids, size, err
 }
 
-// work applies the action to the contacts of a part, announces the changes and counts them. A dry run only counts.
-func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Change, ids []id.ID, size int64) error {
+// applyPart applies the action to the contacts of a part, announces the changes and counts them. A dry run only counts.
+func (w Worker) applyPart(ctx context.Context, tx *postgres.Tx, b *Change, ids []id.ID, size int64) error {
 	contacts.ByKeys(tx)
 	if b.DryRun {
-		changed, refused, err := w.plan(ctx, tx, &b.Action, ids)
+		changed, refused, err := w.planAction(ctx, tx, &b.Action, ids)
 		if err != nil {
 			return err
 		}
-		return b.record(tx, changed, refused, size)
+		return b.recordCounts(tx, changed, refused, size)
 	}
-	done, refused, err := w.act(ctx, tx, &b.Action, ids)
+
+	done, refused, err := w.applyAction(ctx, tx, &b.Action, ids)
 	if err != nil {
 		return err
 	}
@@ -161,33 +168,38 @@ func (w Worker) work(ctx context.Context, tx *postgres.Tx, b *Change, ids []id.I
 	if err := w.Score(ctx, tx, done); err != nil {
 		return err
 	}
-	return b.record(tx, len(done), refused, size)
+
+	return b.recordCounts(tx, len(done), refused, size)
 }
 
-// record queues the counts of a part of size contacts.
-func (b *Change) record(tx *postgres.Tx, done int, refused []contacts.Refused, size int64) error {
+// recordCounts queues the counts of a part of size contacts.
+func (c *Change) recordCounts(tx *postgres.Tx, done int, refused []contacts.Refused, size int64) error {
 	wrong := []Failure{}
 	for _, r := range refused {
 		e := Failure{ContactID: r.ID, Code: string(r.Fault.Code), Detail: r.Fault.Detail}
 		if len(r.Fault.Fields) > 0 {
-			e.Code, e.Detail = r.Fault.Fields[0].Code, r.Fault.Fields[0].Detail
+			e.Code = r.Fault.Fields[0].Code
+			e.Detail = r.Fault.Fields[0].Detail
 		}
-		if len(b.Errors)+len(wrong) < errorsKept {
+		if len(c.Errors)+len(wrong) < errorsKept {
 			wrong = append(wrong, e)
 		}
 	}
+
 	more, err := json.Marshal(wrong)
 	if err != nil {
 		return fmt.Errorf("encode errors: %w", err)
 	}
-	changed, failed := int64(done), int64(len(refused))
+
+	changed := int64(done)
+	failed := int64(len(refused))
 	tx.Queue(`UPDATE contact_bulk SET rows_changed = rows_changed + $3, rows_unchanged = rows_unchanged + $4,
 		rows_failed = rows_failed + $5, errors = errors || $6::jsonb, updated_at = $7
-		WHERE org_id = $1 AND id = $2`, tx.Org(), b.ID, changed, size-changed-failed, failed, string(more), wire.Now())
+		WHERE org_id = $1 AND id = $2`, tx.Org(), c.ID, changed, size-changed-failed, failed, string(more), wire.Now())
 	return nil
 }
 
-func (w Worker) act(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID) ([]contacts.Change,
+func (w Worker) applyAction(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID) ([]contacts.Change,
 	[]contacts.Refused, error,
 ) {
 	switch a.Type {
@@ -205,21 +217,25 @@ func (w Worker) act(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID
 		return contacts.RestoreAll(ctx, tx, ids, room)
 	case Update, Tag, Segment, RenameTag, DeleteTag:
 	}
-	patch, err := a.patch()
+
+	patch, err := a.patchBuilder()
 	if err != nil {
 		return nil, nil, err
 	}
+
 	return contacts.BulkUpdate(ctx, tx, ids, a.Scope(), patch, w.Rate)
 }
 
-// plan returns how many of the contacts the action would change, and those to which it could not be applied. For
+// planAction returns how many of the contacts the action would change, and those to which it could not be applied. For
 // Restore it does not find those: whether an address is taken, or the org's plan has room, is seen when it is done.
-func (w Worker) plan(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID) (int, []contacts.Refused, error) {
+func (w Worker) planAction(ctx context.Context, tx *postgres.Tx, a *Action, ids []id.ID) (int, []contacts.Refused,
+	error,
+) {
 	if a.Type == Archive || a.Type == Restore {
 		rows, err := contacts.LockAll(ctx, tx, ids, a.Scope())
 		return len(rows), nil, err
 	}
-	patch, err := a.patch()
+	patch, err := a.patchBuilder()
 	if err != nil {
 		return 0, nil, err
 	}

@@ -16,9 +16,7 @@ import (
 // TestAListOfDuplicatesOfAGrownOrgReadsItsContactsByTheirIDs lists the groups of an org of which the statistics do not
 // know that it has grown.
 func TestAListOfDuplicatesOfAGrownOrgReadsItsContactsByTheirIDs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	for _, class := range []aged.Class{aged.Grown, aged.Huge} {
@@ -80,9 +78,7 @@ func TestAListOfDuplicatesOfAGrownOrgReadsItsContactsByTheirIDs(t *testing.T) {
 // TestASearchForDuplicatesReadsTheContactsOfItsOrgAlone searches in an org that has grown, and in the huge one, whose
 // contacts are so many that a scan of the table looks cheap.
 func TestASearchForDuplicatesReadsTheContactsOfItsOrgAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	for _, class := range []aged.Class{aged.Grown, aged.Huge, aged.Small} {

@@ -9,7 +9,7 @@ import (
 )
 
 // JoinKeys formats tags or segments as one cell: separated by semicolons, or as a JSON array if the separated form
-// would not parse back. SplitKeys reads both forms, and also keys separated by vertical bars.
+// would not parse back. SplitKeys reads both forms, and also keys separated by commas or vertical bars.
 func JoinKeys(keys []string) string {
 	joined := strings.Join(keys, ";")
 	back := SplitKeys(joined)
@@ -24,25 +24,50 @@ func JoinKeys(keys []string) string {
 	return string(b)
 }
 
-// SplitKeys parses a cell of tags or segments. It skips blank elements.
+// SplitKeys parses a cell of tags or segments. It skips blank elements. An element may be in quotes, which then
+// separate nothing inside.
 func SplitKeys(cell string) []string {
 	var list []string
 	if strings.HasPrefix(cell, "[") && json.Unmarshal([]byte(cell), &list) == nil && list != nil {
 		return list
 	}
+
 	list = []string{}
-	for _, k := range strings.FieldsFunc(cell, func(r rune) bool { return r == ';' || r == '|' }) {
-		if k = strings.TrimSpace(k); k != "" {
-			list = append(list, k)
+	for cell != "" {
+		var key string
+		key, cell = takeKey(cell)
+		if key != "" {
+			list = append(list, key)
 		}
 	}
+
 	return list
+}
+
+// keySeparators separate tags and segments, which have no commas.
+const keySeparators = ",;|"
+
+// takeKey returns the first element of a cell, and what follows its separator.
+func takeKey(cell string) (key, rest string) {
+	if inner, is := strings.CutPrefix(strings.TrimSpace(cell), `"`); is {
+		if end := strings.IndexByte(inner, '"'); end > 0 {
+			rest = strings.TrimSpace(inner[end+1:])
+			if rest == "" || strings.ContainsAny(rest[:1], keySeparators) {
+				return strings.TrimSpace(inner[:end]), rest[min(1, len(rest)):]
+			}
+		}
+	}
+	at := strings.IndexAny(cell, keySeparators)
+	if at < 0 {
+		return strings.TrimSpace(cell), ""
+	}
+	return strings.TrimSpace(cell[:at]), cell[at+1:]
 }
 
 const attribute = "attributes."
 
-// cell formats a field of c for CSV.
-func cell(c *contacts.Contact, field string) string {
+// formatCell formats a field of c for CSV.
+func formatCell(c *contacts.Contact, field string) string {
 	switch field {
 	case "id":
 		return c.ID.String()
@@ -98,11 +123,12 @@ func cell(c *contacts.Contact, field string) string {
 			return strconv.FormatBool(v)
 		}
 	}
+
 	return ""
 }
 
-// value returns a field of c for NDJSON.
-func value(c *contacts.Contact, field string) any {
+// fieldValue returns a field of c for NDJSON.
+func fieldValue(c *contacts.Contact, field string) any {
 	switch field {
 	case "id":
 		return c.ID
@@ -121,6 +147,7 @@ func value(c *contacts.Contact, field string) any {
 	case "attributes":
 		return c.Attributes
 	}
+
 	if key, is := strings.CutPrefix(field, attribute); is {
 		return c.Attributes[key]
 	}
@@ -130,5 +157,6 @@ func value(c *contacts.Contact, field string) any {
 	if part := contacts.ConsentNamed(field); part != nil && (c.Consent == nil || part.Of(c.Consent) == "") {
 		return nil
 	}
-	return cell(c, field)
+
+	return formatCell(c, field)
 }

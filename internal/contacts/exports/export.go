@@ -67,7 +67,7 @@ const exportColumns = `id, status, format, filter, archived, fields, rows, bytes
 	completed_at, expires_at, computed, link_key,
 	actor_type, actor_id, request_id, parts, after_at, after_id`
 
-func scan(row pgx.CollectableRow) (e Export, err error) {
+func scanExport(row pgx.CollectableRow) (e Export, err error) {
 	var filter []byte
 	err = row.Scan(&e.ID, &e.Status, &e.Format, &filter, &e.Archived, &e.Fields, &e.Rows, &e.Bytes, &e.Error,
 		&e.CreatedAt, &e.StartedAt, &e.CompletedAt,
@@ -104,10 +104,13 @@ type Wanted struct {
 // Start stores an export; the caller must enqueue its job. An unknown field is a validation fault, an invalid filter a
 // *filter.Error.
 func Start(ctx context.Context, tx *postgres.Tx, w Wanted) (Export, error) {
-	if err := w.check(ctx, tx); err != nil {
+	if err := w.checkFields(ctx, tx); err != nil {
 		return Export{}, err
 	}
-	by, key, now := events.OriginOf(ctx), make([]byte, 32), wire.Now()
+
+	by := events.OriginOf(ctx)
+	key := make([]byte, 32)
+	now := wire.Now()
 	_, _ = rand.Read(key) // never fails
 	e := Export{
 		ID: id.New(), Status: "queued", Format: w.Format, Filter: w.Filter, Archived: w.Archived,
@@ -136,7 +139,7 @@ func (w *Wanted) noField(f string) string {
 	return fault.Choices("A contact has no such field.", f, append(names, attribute+"KEY for a custom field"))
 }
 
-func (w *Wanted) check(ctx context.Context, tx *postgres.Tx) error {
+func (w *Wanted) checkFields(ctx context.Context, tx *postgres.Tx) error {
 	var wrong []fault.FieldError
 	seen := map[string]bool{}
 	for i, f := range w.Fields {
@@ -152,33 +155,37 @@ func (w *Wanted) check(ctx context.Context, tx *postgres.Tx) error {
 		}
 		seen[f] = true
 	}
+
 	if len(wrong) > 0 {
 		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The request has invalid fields.", Fields: wrong}
 	}
 	if w.Filter == nil {
 		return nil
 	}
+
 	_, err := contacts.ParseFilter(ctx, tx, w.Filter)
 	return err
 }
 
-func missing() *fault.Fault { return fault.New(fault.NotFound, "There is no such export.") }
+func noExport() *fault.Fault { return fault.New(fault.NotFound, "There is no such export.") }
 
-func one(ctx context.Context, tx *postgres.Tx, i id.ID, lock string) (Export, error) {
+func readExport(ctx context.Context, tx *postgres.Tx, i id.ID, lock string) (Export, error) {
 	rows, err := tx.Query(ctx, `SELECT `+exportColumns+` FROM contact_export WHERE org_id = $1 AND id = $2`+lock,
 		tx.Org(), i)
 	if err != nil {
 		return Export{}, fmt.Errorf("read export: %w", err)
 	}
-	found, err := pgx.CollectExactlyOneRow(rows, scan)
+	found, err := pgx.CollectExactlyOneRow(rows, scanExport)
 	if postgres.None(err) {
-		return Export{}, missing()
+		return Export{}, noExport()
 	}
 	return found, err
 }
 
 // Get returns one export, or a not_found fault.
-func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Export, error) { return one(ctx, tx, i, "") }
+func Get(ctx context.Context, tx *postgres.Tx, i id.ID) (Export, error) {
+	return readExport(ctx, tx, i, "")
+}
 
 // Count returns the number of exports.
 func Count(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
@@ -198,7 +205,7 @@ func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Exp
 	if err != nil {
 		return nil, fmt.Errorf("list exports: %w", err)
 	}
-	return pgx.CollectRows(rows, scan)
+	return pgx.CollectRows(rows, scanExport)
 }
 
 // Reader reads rows of an org: a postgres.DB or a standby.Source.

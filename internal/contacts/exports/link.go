@@ -36,10 +36,10 @@ func Sign(l Link, key []byte, now time.Time) string {
 	ends := now.Truncate(linkTime).Add(2 * linkTime)
 	b := append([]byte{l.Kind}, l.Org[:]...)
 	b = binary.BigEndian.AppendUint64(append(b, l.ID[:]...), uint64(ends.Unix()))
-	return base64.RawURLEncoding.EncodeToString(append(b, mac(b, key)...))
+	return base64.RawURLEncoding.EncodeToString(append(b, hmacSum(b, key)...))
 }
 
-func mac(b, key []byte) []byte {
+func hmacSum(b, key []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write(b)
 	return h.Sum(nil)
@@ -66,4 +66,4 @@ func ParseLink(token string) (*Signed, bool) {
 }
 
 // Good reports whether the token is signed with key, the key of the file.
-func (s *Signed) Good(key []byte) bool { return hmac.Equal(s.mac, mac(s.body, key)) }
+func (s *Signed) Good(key []byte) bool { return hmac.Equal(s.mac, hmacSum(s.body, key)) }

@@ -8,9 +8,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// selection returns the filter of the contacts in the file. The filter is parsed again at each step, because its
+// parseSelection returns the filter of the contacts in the file. The filter is parsed again at each step, because its
 // meaning depends on the current definitions of custom fields.
-func (e *Export) selection(ctx context.Context, tx *postgres.Tx) (*contacts.Filter, error) {
+func (e *Export) parseSelection(ctx context.Context, tx *postgres.Tx) (*contacts.Filter, error) {
 	f := &contacts.Filter{Archived: e.Archived}
 	if string(e.Filter) == "null" {
 		return f, nil

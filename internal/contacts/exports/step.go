@@ -33,29 +33,31 @@ type Work struct {
 // Step appends the next part to an export's file, or completes it. more reports whether another step is needed. An
 // export that has ended or does not exist needs none.
 func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool, err error) {
-	e, err := one(ctx, tx, which, " FOR UPDATE")
+	e, err := readExport(ctx, tx, which, " FOR UPDATE")
 	switch {
 	case fault.Is(err, fault.NotFound), err == nil && e.Status != "queued" && e.Status != "running":
 		return false, nil
 	case err != nil:
 		return false, err
 	}
+
 	ctx = events.WithOrigin(ctx, e.actor)
 	var out bytes.Buffer
 	if e.Status == "queued" {
-		if err := e.begin(ctx, tx, &out); err != nil {
+		if err := e.writeHeader(ctx, tx, &out); err != nil {
 			return false, err
 		}
 	}
-	f, err := e.selection(ctx, tx)
+	f, err := e.parseSelection(ctx, tx)
 	if err != nil {
 		return false, err
 	}
+
 	var after *contacts.Position
 	if e.afterID != nil {
 		after = &contacts.Position{Key: strconv.FormatInt(e.afterAt.UnixMicro(), 10), ID: *e.afterID}
 	}
-	rows, err := w.rows(ctx, tx, f, after)
+	rows, err := w.readRows(ctx, tx, f, after)
 	if err != nil {
 		return false, err
 	}
@@ -63,7 +65,8 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 	for len(rows) > 0 && rows[len(rows)-1].CreatedAt.After(e.CreatedAt.Time) {
 		rows = rows[:len(rows)-1]
 	}
-	if err := e.write(&out, rows); err != nil {
+
+	if err := e.writeRows(&out, rows); err != nil {
 		return false, err
 	}
 	if out.Len() > 0 {
@@ -74,19 +77,20 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 	}
 	if e.Rows += len(rows); len(rows) > 0 {
 		last := &rows[len(rows)-1]
-		e.afterAt, e.afterID = &last.CreatedAt, &last.ID
+		e.afterAt = &last.CreatedAt
+		e.afterID = &last.ID
 	}
 	if more = len(rows) == partRows; !more {
-		if err := w.end(ctx, tx, &e, "completed", nil); err != nil {
+		if err := w.announceEnd(ctx, tx, &e, "completed", nil); err != nil {
 			return false, err
 		}
 	}
-	e.save(tx)
+	e.saveProgress(tx)
 	return more, tx.Flush(ctx)
 }
 
-// rows reads the contacts of the next part.
-func (w Work) rows(ctx context.Context, tx *postgres.Tx, f *contacts.Filter, after *contacts.Position) (
+// readRows reads the contacts of the next part.
+func (w Work) readRows(ctx context.Context, tx *postgres.Tx, f *contacts.Filter, after *contacts.Position) (
 	rows []contacts.Row, err error,
 ) {
 	read := func(tx *postgres.Tx) (err error) {
@@ -103,23 +107,24 @@ func (w Work) rows(ctx context.Context, tx *postgres.Tx, f *contacts.Filter, aft
 
 // Fail ends an export after its steps have failed repeatedly.
 func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
-	e, err := one(ctx, tx, which, " FOR UPDATE")
+	e, err := readExport(ctx, tx, which, " FOR UPDATE")
 	if err != nil || e.Status != "queued" && e.Status != "running" {
 		return err
 	}
 	why := "The export could not go on. Ask for it again."
-	if err := w.end(events.WithOrigin(ctx, e.actor), tx, &e, "failed", &why); err != nil {
+	if err := w.announceEnd(events.WithOrigin(ctx, e.actor), tx, &e, "failed", &why); err != nil {
 		return err
 	}
 	tx.Queue(`DELETE FROM contact_export_part WHERE org_id = $1 AND export_id = $2`, tx.Org(), which)
-	e.save(tx)
+	e.saveProgress(tx)
 	return nil
 }
 
-// begin determines the columns and writes the header.
-func (e *Export) begin(ctx context.Context, tx *postgres.Tx, out io.Writer) error {
+// writeHeader determines the columns and writes the header.
+func (e *Export) writeHeader(ctx context.Context, tx *postgres.Tx, out io.Writer) error {
 	now := wire.Now()
-	e.Status, e.StartedAt = "running", &now
+	e.Status = "running"
+	e.StartedAt = &now
 	if len(e.Fields) == 0 {
 		e.Fields = append([]string{}, usual...)
 		if e.Format == NDJSON {
@@ -141,20 +146,23 @@ func (e *Export) begin(ctx context.Context, tx *postgres.Tx, out io.Writer) erro
 	if e.Format != CSV {
 		return nil
 	}
+
 	w := sheet.NewWriter(out)
 	if err := w.Write(e.Fields); err != nil {
 		return err
 	}
+
 	return w.Flush()
 }
 
-// write adds rows to the file.
-func (e *Export) write(out *bytes.Buffer, rows []contacts.Row) error {
+// writeRows adds rows to the file.
+func (e *Export) writeRows(out *bytes.Buffer, rows []contacts.Row) error {
 	if e.Format == CSV {
-		w, line := sheet.NewWriter(out), make([]string, len(e.Fields))
+		w := sheet.NewWriter(out)
+		line := make([]string, len(e.Fields))
 		for i := range rows {
 			for n, f := range e.Fields {
-				line[n] = cell(&rows[i].Contact, f)
+				line[n] = formatCell(&rows[i].Contact, f)
 			}
 			if err := w.Write(line); err != nil {
 				return err
@@ -162,6 +170,7 @@ func (e *Export) write(out *bytes.Buffer, rows []contacts.Row) error {
 		}
 		return w.Flush()
 	}
+
 	for i := range rows {
 		out.WriteByte('{')
 		for n, f := range e.Fields {
@@ -172,7 +181,7 @@ func (e *Export) write(out *bytes.Buffer, rows []contacts.Row) error {
 			if err != nil {
 				return err
 			}
-			v, err := json.Marshal(value(&rows[i].Contact, f))
+			v, err := json.Marshal(fieldValue(&rows[i].Contact, f))
 			if err != nil {
 				return fmt.Errorf("encode %s: %w", f, err)
 			}
@@ -182,13 +191,16 @@ func (e *Export) write(out *bytes.Buffer, rows []contacts.Row) error {
 		}
 		out.WriteString("}\n")
 	}
+
 	return nil
 }
 
-// end announces that the export has ended.
-func (w Work) end(ctx context.Context, tx *postgres.Tx, e *Export, status string, why *string) error {
+// announceEnd announces that the export has ended.
+func (w Work) announceEnd(ctx context.Context, tx *postgres.Tx, e *Export, status string, why *string) error {
 	now := wire.Now()
-	e.Status, e.Error, e.CompletedAt = status, why, &now
+	e.Status = status
+	e.Error = why
+	e.CompletedAt = &now
 	if w.Base != "" {
 		e.Show(w.Base, tx.Org(), now.Time)
 	}
@@ -199,8 +211,8 @@ func (w Work) end(ctx context.Context, tx *postgres.Tx, e *Export, status string
 		}})
 }
 
-// save queues the update of the fields that a step changes.
-func (e *Export) save(tx *postgres.Tx) {
+// saveProgress queues the update of the fields that a step changes.
+func (e *Export) saveProgress(tx *postgres.Tx) {
 	tx.Queue(`UPDATE contact_export SET status = $3, fields = $4, rows = $5, bytes = $6, parts = $7, after_at =
 		$8, after_id = $9, error = $10, started_at = $11,
 		completed_at = $12, computed = computed + 1 WHERE org_id = $1 AND id = $2`,

@@ -27,13 +27,13 @@ ON CONFLICT (org_id, import_id, contact_id) DO UPDATE SET
 	edit = CASE WHEN excluded.act = 'unchanged' THEN e.edit WHEN e.act <> 'unchanged'
 	AND excluded.was_edit <> e.edit THEN -1 ELSE excluded.edit END,
 	after = coalesce(excluded.after, e.after), email_folded = coalesce(excluded.email_folded, e.email_folded)
-RETURNING xmax = 0`
+RETURNING contact_id, xmax = 0`
 
-// remember stores the effects of the rows on each contact, and counts the rows that match a contact which an earlier
-// row of the import matched.
+// remember stores the effects of the rows on each contact, and reports which rows match a contact that an earlier row
+// of the import matched.
 func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []contacts.Outcome,
 	made, changed []contacts.Change,
-) error {
+) (repeated []bool, err error) {
 	var (
 		ids                  []id.ID
 		acts                 []string
@@ -66,7 +66,7 @@ func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []conta
 	for n := range made {
 		add(made[n].ID, contacts.Created, 0, made[n].Edit)
 		if err := note(&made[n]); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for n := range changed {
@@ -74,38 +74,44 @@ func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []conta
 		was := *changed[n].Before() // an undo does not restore dynamic segments
 		was.Segment = changed[n].StaticOf(was.Segment)
 		if err := image(&was, &before[len(ids)-1]); err != nil {
-			return err
+			return nil, err
 		}
 		if err := note(&changed[n]); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	worked := 0
 	for n := range outcomes {
-		if outcomes[n].Result == contacts.Failed {
-			continue
-		}
-		if worked++; !met[outcomes[n].ID] {
+		if outcomes[n].Result != contacts.Failed && !met[outcomes[n].ID] {
 			add(outcomes[n].ID, contacts.Unchanged, 0, 0)
 		}
 	}
+
+	repeated = make([]bool, len(outcomes))
 	if len(ids) == 0 {
-		return nil
+		return repeated, nil
 	}
 	rows, err := tx.Query(ctx, rememberSQL, tx.Org(), i.ID, ids, acts, from, edits, before, after, email)
 	if err != nil {
-		return fmt.Errorf("store effects: %w", err)
+		return nil, fmt.Errorf("store effects: %w", err)
 	}
-	first := 0
+	seen := map[id.ID]bool{} // contacts of earlier rows
+	var contact id.ID
 	var isNew bool
-	if _, err := pgx.ForEachRow(rows, []any{&isNew}, func() error {
-		if isNew {
-			first++
+	if _, err := pgx.ForEachRow(rows, []any{&contact, &isNew}, func() error {
+		if !isNew {
+			seen[contact] = true
 		}
 		return nil
 	}); err != nil {
-		return fmt.Errorf("store effects: %w", err)
+		return nil, fmt.Errorf("store effects: %w", err)
 	}
-	i.RowsRepeated += worked - first
-	return nil
+
+	for n := range outcomes {
+		if outcomes[n].Result != contacts.Failed {
+			repeated[n] = seen[outcomes[n].ID]
+			seen[outcomes[n].ID] = true
+		}
+	}
+
+	return repeated, nil
 }

@@ -9,9 +9,10 @@ import (
 
 // Failed returns a function that reads an import's failed rows as CSV, in chunks.
 func Failed(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte, error) {
-	names := make([]string, len(i.columns))
-	for c := range names {
-		names[c] = i.columns[c].Name
-	}
-	return tables.Refused(db, org, i.ID, names)
+	return tables.Refused(db, org, i.ID, i.source, columnNames(i.columns))
+}
+
+// Warnings returns a function that reads an import's warnings as CSV, in chunks.
+func Warnings(i *Import, db *postgres.DB, org id.ID) func(context.Context) ([]byte, error) {
+	return tables.Warnings(db, org, i.ID)
 }

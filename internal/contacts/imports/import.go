@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sheet"
+	"github.com/funnelwork/funnelwork/internal/uploads"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -22,29 +25,41 @@ const Kept = 30 * 24 * time.Hour
 
 // Import is an import of one file and its progress.
 type Import struct {
-	ID             id.ID              `json:"id" format:"uuid" doc:"ID of the import"`
-	Status         string             `json:"status" enum:"queued,running,completed,failed"`
-	DryRun         bool               `json:"dry_run" doc:"Nothing was written; the counts are those of a real run"`
-	SuppressEvents bool               `json:"suppress_events" doc:"Contacts were changed without individual events"`
-	FileName       *string            `json:"file_name" doc:"Name of the uploaded file; null: it was sent without one"`
-	Mapping        map[string]*string `json:"mapping" doc:"The field of each column; null if the column is ignored"`
-	RowsTotal      int                `json:"rows_total" doc:"Rows below the header"`
-	RowsCreated    int                `json:"rows_created" doc:"Rows that created a contact, so far"`
-	RowsUpdated    int                `json:"rows_updated" doc:"Rows that changed a contact, so far"`
-	RowsUnchanged  int                `json:"rows_unchanged" doc:"Rows whose contact already had these values, so far"`
-	RowsFailed     int                `json:"rows_failed" doc:"Rows that were refused, so far; see errors_url"`
-	RowsRepeated   int                `json:"rows_repeated" doc:"Successful rows about an earlier row's contact"`
-	ErrorsURL      *string            `json:"errors_url"`
-	Error          *string            `json:"error" doc:"Why the import failed"`
-	CreatedAt      wire.Time          `json:"created_at" format:"date-time" doc:"When the file was accepted"`
-	StartedAt      *wire.Time         `json:"started_at" format:"date-time"`
-	CompletedAt    *wire.Time         `json:"completed_at" format:"date-time" doc:"When it was completed or failed"`
-	UndoableUntil  *wire.Time         `json:"undoable_until" format:"date-time" doc:"null if there is nothing to undo"`
+	ID             id.ID                 `json:"id" format:"uuid" doc:"ID of the import"`
+	Status         string                `json:"status" enum:"queued,running,completed,failed"`
+	DryRun         bool                  `json:"dry_run" doc:"Nothing was written; the counts are those of a real run"`
+	SuppressEvents bool                  `json:"suppress_events" doc:"Contacts were changed without individual events"`
+	FileName       *string               `json:"file_name" doc:"Name of the uploaded file; null: it had none"`
+	Mapping        map[string]*string    `json:"mapping" doc:"The field of each column; null if the column is left out"`
+	Types          map[string]string     `json:"types" doc:"The type of each column that is a custom field"`
+	LeftOut        []sheet.OmittedColumn `json:"left_out" doc:"Columns with values that are not imported, and why"`
+	Encoding       *string               `json:"encoding" doc:"Encoding in which the file was read"`
+	Delimiter      *string               `json:"delimiter" doc:"What separates the cells of the file"`
+	HeaderLine     *int                  `json:"header_line" doc:"Number of the row that was read as the header"`
+	Strict         bool                  `json:"strict" doc:"A cell that is not understood costs its row"`
+	Locale         *string               `json:"locale" doc:"How the file writes dates and numbers; null: not given"`
+	RowsTotal      int                   `json:"rows_total" doc:"Rows below the header: the sum of the next six"`
+	RowsCreated    int                   `json:"rows_created" doc:"Rows that created a contact, so far"`
+	RowsUpdated    int                   `json:"rows_updated" doc:"Rows that changed a contact, so far"`
+	RowsUnchanged  int                   `json:"rows_unchanged" doc:"Rows whose contact had these values, so far"`
+	RowsFailed     int                   `json:"rows_failed" doc:"Rows that were refused, so far; see errors_url"`
+	RowsBlank      int                   `json:"rows_blank" doc:"Rows without a value, so far"`
+	RowsRepeated   int                   `json:"rows_repeated" doc:"Successful rows about an earlier row's contact"`
+	WarningsCount  int                   `json:"warnings_count" doc:"Cells left out, and other warnings, so far"`
+	WarningsURL    *string               `json:"warnings_url"`
+	ErrorsURL      *string               `json:"errors_url"`
+	Error          *string               `json:"error" doc:"Why the import failed"`
+	CreatedAt      wire.Time             `json:"created_at" format:"date-time" doc:"When the file was accepted"`
+	StartedAt      *wire.Time            `json:"started_at" format:"date-time"`
+	CompletedAt    *wire.Time            `json:"completed_at" format:"date-time" doc:"When it was completed or failed"`
+	UndoableUntil  *wire.Time            `json:"undoable_until" format:"date-time" doc:"null: nothing to undo"`
 
 	Undo     *Undo  `json:"-"` // nil unless an undo was requested
 	Computed int    `json:"-"` // the second part of the ETag
 	Key      []byte `json:"-"` // signs links
 
+	source  uploads.Source
+	locale  string
 	columns []Column
 	actor   events.Origin
 	next    int // index of the next block
@@ -57,9 +72,10 @@ type Import struct {
 // Descriptions implements wire.Describer.
 func (Import) Descriptions() map[string]string {
 	return map[string]string{
-		"errors_url": "Signed link to a CSV of the failed rows, valid for at least an hour; null if none failed",
-		"status":     "State of the import; undo has its own",
-		"started_at": "When the first row was read; null: not yet",
+		"warnings_url": "Signed link to a CSV of the warnings: row, column, code and detail; null if there are none",
+		"errors_url":   "Signed link to a CSV of the failed rows, valid for at least an hour; null if none failed",
+		"status":       "State of the import; undo has its own",
+		"started_at":   "When the first row was read; null: not yet",
 	}
 }
 
@@ -81,7 +97,8 @@ func (Undo) Descriptions() map[string]string {
 
 const importColumns = `id, status, dry_run, suppress_events, file_name, columns, rows_total, rows_created,
 	rows_updated, rows_unchanged, rows_failed,
-	rows_repeated, error, created_at, started_at, completed_at, undo_status, undo_archived, undo_restored, undo_left,
+	rows_blank, rows_repeated, warnings_count, strict, locale, source, error, created_at, started_at, completed_at,
+	undo_status, undo_archived, undo_restored, undo_left,
 	undo_at, computed, link_key,
 	actor_type, actor_id, request_id, next_block, blocks, fields_new, undo_act, undo_from`
 
@@ -90,24 +107,23 @@ func scan(row pgx.CollectableRow) (Import, error) {
 		i       Import
 		u       Undo
 		columns []byte
+		source  []byte
 		undo    *string
 	)
 	err := row.Scan(&i.ID, &i.Status, &i.DryRun, &i.SuppressEvents, &i.FileName, &columns, &i.RowsTotal,
 		&i.RowsCreated, &i.RowsUpdated, &i.RowsUnchanged,
-		&i.RowsFailed, &i.RowsRepeated, &i.Error, &i.CreatedAt, &i.StartedAt, &i.CompletedAt, &undo, &u.Archived,
+		&i.RowsFailed, &i.RowsBlank, &i.RowsRepeated, &i.WarningsCount, &i.Strict, &i.locale, &source, &i.Error,
+		&i.CreatedAt, &i.StartedAt, &i.CompletedAt, &undo, &u.Archived,
 		&u.Restored, &u.Left, &u.CompletedAt,
 		&i.Computed, &i.Key, &i.actor.ActorType, &i.actor.ActorID, &i.actor.RequestID, &i.next, &i.blocks, &i.fresh,
 		&i.act, &i.from)
 	if err == nil {
-		err = json.Unmarshal(columns, &i.columns)
+		err = errors.Join(json.Unmarshal(columns, &i.columns), json.Unmarshal(source, &i.source))
 	}
 	if err != nil {
 		return i, err
 	}
-	i.Mapping = map[string]*string{}
-	for _, c := range i.columns {
-		i.Mapping[c.Name] = c.Field
-	}
+	i.describe()
 	if undo != nil {
 		u.Status = *undo
 		i.Undo = &u
@@ -119,16 +135,45 @@ func scan(row pgx.CollectableRow) (Import, error) {
 	return i, nil
 }
 
+// describe sets the members that follow from how the file was read.
+func (i *Import) describe() {
+	i.Mapping, i.Types = map[string]*string{}, map[string]string{}
+	i.LeftOut = append([]sheet.OmittedColumn{}, i.source.LeftOut...)
+	for _, c := range i.columns {
+		i.Mapping[c.Name] = c.Field
+		if _, is := c.key(); is {
+			i.Types[c.Name] = string(c.Type)
+		}
+		if c.Field == nil && c.Filled && c.Reason != "" {
+			i.LeftOut = append(i.LeftOut, sheet.OmittedColumn{Column: c.Name, Reason: c.Reason})
+		}
+	}
+	if i.locale != "" {
+		i.Locale = &i.locale
+	}
+	if i.source.Delimiter != "" {
+		i.Encoding, i.Delimiter, i.HeaderLine = &i.source.Encoding, &i.source.Delimiter, &i.source.HeaderRow
+	}
+}
+
 // Show sets the links to i's files. base is the URL prefix of the links.
 func (i *Import) Show(base string, org id.ID, now time.Time) {
-	if i.ErrorsURL = nil; i.RowsFailed > 0 && now.Before(i.CreatedAt.Add(Kept)) {
-		link := base + exports.Sign(exports.Link{Kind: ErrorsLink, Org: org, ID: i.ID}, i.Key, now)
-		i.ErrorsURL = &link
+	link := func(kind byte, n int) *string {
+		if n == 0 || !now.Before(i.CreatedAt.Add(Kept)) {
+			return nil
+		}
+		s := base + exports.Sign(exports.Link{Kind: kind, Org: org, ID: i.ID}, i.Key, now)
+		return &s
 	}
+	i.ErrorsURL = link(ErrorsLink, i.RowsFailed)
+	i.WarningsURL = link(WarningsLink, i.WarningsCount)
 }
 
 // ErrorsLink is the kind of links to an import's error file.
 const ErrorsLink = 'e'
+
+// WarningsLink is the kind of links to an import's warnings.
+const WarningsLink = 'w'
 
 func missing() *fault.Fault { return fault.New(fault.NotFound, "There is no such import.") }
 
@@ -173,25 +218,47 @@ func List(ctx context.Context, tx *postgres.Tx, before *id.ID, limit int) ([]Imp
 // Choices holds the parameters of a requested import besides its file.
 type Choices struct {
 	Mapping        []byte // a JSON object; nil: map columns by name
+	Types          []byte // a JSON object; nil: as the values are
 	DryRun         bool
 	SuppressEvents bool
+	Strict         bool
+	Locale         string
 }
 
 // Queue creates an import from a staged file. The caller must enqueue its job, and must call Drop if Queue returns an
 // error.
 func Queue(ctx context.Context, tx *postgres.Tx, s *Staged, c Choices) (Import, error) {
+	if _, err := localeOf(c.Locale); err != nil {
+		return Import{}, err
+	}
 	if err := mapTo(s.columns, c.Mapping); err != nil {
 		return Import{}, err
+	}
+	defined, err := typesOf(ctx, tx, s.columns)
+	if err != nil {
+		return Import{}, err
+	}
+	if err := chooseTypes(s.columns, c.Types, defined); err != nil {
+		return Import{}, err
+	}
+	for i := range s.columns {
+		if key, is := s.columns[i].key(); is && defined[key] != "" {
+			s.columns[i].Type = defined[key]
+		}
 	}
 	columns, err := json.Marshal(s.columns)
 	if err != nil {
 		return Import{}, fmt.Errorf("encode columns: %w", err)
 	}
+	source, err := json.Marshal(s.source)
+	if err != nil {
+		return Import{}, fmt.Errorf("encode source: %w", err)
+	}
 	n, err := tx.Exec(ctx,
 		`UPDATE contact_import SET status = 'queued', dry_run = $3, suppress_events = $4, file_name = nullif($5,
-			''), columns = $6, blocks = $7, rows_total = $8
+			''), columns = $6, blocks = $7, rows_total = $8, strict = $9, locale = $10, source = $11
 		WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, tx.Org(), s.ID, c.DryRun, c.SuppressEvents,
-		s.FileName, columns, s.blocks, s.rows)
+		s.FileName, columns, s.blocks, s.rows, c.Strict, c.Locale, source)
 	if err != nil {
 		return Import{}, fmt.Errorf("queue import: %w", err)
 	}

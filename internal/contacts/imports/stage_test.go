@@ -8,6 +8,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -60,7 +61,7 @@ func TestAFileOfAnySizeNeedsTheSameMemory(t *testing.T) {
 	for _, size := range []int{8 << 20, 40 << 20} {
 		e := &endless{left: size / len(line) * len(line), line: line}
 		file := io.MultiReader(bytes.NewReader([]byte("email,first_name,last_name,note\n")), e)
-		s, err := imports.Stage(t.Context(), db.App, id.New(), file)
+		s, err := imports.Stage(t.Context(), db.App, id.New(), file, sheet.Options{})
 		if err != nil || s == nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sheet"
+	"github.com/funnelwork/funnelwork/internal/uploads"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -85,10 +86,14 @@ func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 
 // types returns the types of the defined custom fields that columns are mapped to.
 func (i *Import) types(ctx context.Context, tx *postgres.Tx) (map[string]contacts.Type, error) {
+	return typesOf(ctx, tx, i.columns)
+}
+
+func typesOf(ctx context.Context, tx *postgres.Tx, columns []Column) (map[string]contacts.Type, error) {
 	keys := []string{}
-	for _, c := range i.columns {
-		if c.Field != nil && strings.HasPrefix(*c.Field, attribute) {
-			keys = append(keys, strings.TrimPrefix(*c.Field, attribute))
+	for c := range columns {
+		if key, is := columns[c].key(); is {
+			keys = append(keys, key)
 		}
 	}
 	types := map[string]contacts.Type{}
@@ -113,11 +118,8 @@ func (i *Import) types(ctx context.Context, tx *postgres.Tx) (map[string]contact
 func (i *Import) begin(types map[string]contacts.Type) {
 	now := wire.Now()
 	i.Status, i.StartedAt, i.fresh = "running", &now, []string{}
-	for _, c := range i.columns {
-		if c.Field == nil || !strings.HasPrefix(*c.Field, attribute) {
-			continue
-		}
-		if key := strings.TrimPrefix(*c.Field, attribute); types[key] == "" {
+	for c := range i.columns {
+		if key, is := i.columns[c].key(); is && types[key] == "" {
 			i.fresh = append(i.fresh, key)
 		}
 	}
@@ -127,10 +129,10 @@ func (i *Import) begin(types map[string]contacts.Type) {
 func (i *Import) save(tx *postgres.Tx) {
 	tx.Queue(`UPDATE contact_import SET status = $3, next_block = $4, rows_created = $5, rows_updated = $6,
 		rows_unchanged = $7, rows_failed = $8,
-		rows_repeated = $9, error = $10, started_at = $11, completed_at = $12, fields_new = $13, computed =
-		computed + 1 WHERE org_id = $1 AND id = $2`,
+		rows_repeated = $9, error = $10, started_at = $11, completed_at = $12, fields_new = $13, rows_blank = $14,
+		warnings_count = $15, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), i.ID, i.Status, i.next, i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated,
-		i.Error, i.StartedAt, i.CompletedAt, i.fresh)
+		i.Error, i.StartedAt, i.CompletedAt, i.fresh, i.RowsBlank, i.WarningsCount)
 }
 
 // end announces that the import has ended.
@@ -143,34 +145,41 @@ func (w Work) end(ctx context.Context, tx *postgres.Tx, i *Import, status string
 	return events.Announce(ctx, tx, events.ImportCompleted{Import: events.Import{
 		ID: i.ID, Status: status, DryRun: i.DryRun, RowsTotal: i.RowsTotal, RowsCreated: i.RowsCreated,
 		RowsUpdated:   i.RowsUpdated,
-		RowsUnchanged: i.RowsUnchanged, RowsFailed: i.RowsFailed, RowsRepeated: i.RowsRepeated, ErrorsURL: i.ErrorsURL,
+		RowsUnchanged: i.RowsUnchanged, RowsFailed: i.RowsFailed, RowsBlank: i.RowsBlank, RowsRepeated: i.RowsRepeated,
+		WarningsCount: i.WarningsCount, ErrorsURL: i.ErrorsURL,
 	}})
 }
 
 // block processes the import's next block.
 func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[string]contacts.Type) (Done, error) {
-	var data []byte
-	if err := tx.QueryRow(ctx,
-		`SELECT data FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`,
-		[]any{tx.Org(), i.ID, i.next}, &data); err != nil {
-		return Done{}, fmt.Errorf("read: %w", err)
-	}
-	all, err := sheet.Records(data)
+	all, err := i.records(ctx, tx)
 	if err != nil {
 		return Done{}, err
 	}
-	first := i.RowsCreated + i.RowsUpdated + i.RowsUnchanged + i.RowsFailed + 2 // row 1 is the header
-	how, cells := i.reading(types)
-	var failed failures
-	var rows []contacts.Upsert
-	var places []int // indexes into all rows
-	for n := range all {
-		if r := &all[n]; r.Defect != "" {
-			failed.add(first+n, r.Defect, sheet.DefectDetail(r.Defect), r.Cells)
-			continue
-		}
-		rows, places = append(rows, cells.upsert(all[n].Cells)), append(places, n)
+
+	how := i.reading(types)
+	cells, err := i.newReader(ctx, tx, types)
+	if err != nil {
+		return Done{}, err
 	}
+
+	var (
+		failed uploads.Refusals
+		rows   []contacts.Upsert
+		places []int // indexes into all rows
+		lines  []int // rows of the file
+	)
+	for n := range all {
+		switch r := &all[n]; {
+		case r.Blank:
+			i.RowsBlank++
+		case r.Defect != "":
+			failed.Add(r, r.Defect, sheet.DefectDetail(r.Defect), i.source.Delimiter)
+		default:
+			rows, places, lines = append(rows, cells.upsert(r)), append(places, n), append(lines, r.Row)
+		}
+	}
+
 	how.Rate = w.Rate
 	if w.Room != nil {
 		if how.Room, err = w.Room(ctx, tx); err != nil {
@@ -182,49 +191,105 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 			return Done{}, err
 		}
 	}
+	repairs := newRepairer(i.columns, lines)
+	if !i.Strict {
+		how.Repair = repairs.repair
+	}
+
 	outcomes, made, changed, err := how.Upsert(ctx, tx, rows)
 	if err != nil {
 		return Done{}, err
 	}
-	for n := range outcomes {
-		switch o := &outcomes[n]; o.Result {
-		case contacts.Created:
-			i.RowsCreated++
-		case contacts.Updated:
-			i.RowsUpdated++
-		case contacts.Unchanged:
-			i.RowsUnchanged++
-		default:
-			code, detail := reason(o.Fault)
-			failed.add(first+places[n], code, detail, all[places[n]].Cells)
-		}
-	}
-	i.RowsFailed += len(failed.rows)
-	failed.keep(tx, i.ID)
-	if err := i.remember(ctx, tx, outcomes, made, changed); err != nil {
+	repeated, err := i.remember(ctx, tx, outcomes, made, changed)
+	if err != nil {
 		return Done{}, err
 	}
+
+	for n := range outcomes {
+		if o := &outcomes[n]; !i.count(o, repeated[n]) {
+			code, detail := reason(o.Fault)
+			failed.Add(&all[places[n]], code, detail, i.source.Delimiter)
+		}
+	}
+	i.RowsFailed += failed.Len()
+	tables.QueueRefusals(tx, i.ID, &failed)
+	i.warn(tx, all, places, outcomes, repeated, repairs)
 	tx.Queue(`DELETE FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`, tx.Org(), i.ID,
 		i.next)
 	if i.DryRun {
 		return Done{}, nil
 	}
+
 	return Done{Changed: changed}, i.tell(ctx, tx, made, changed)
 }
 
-// reading returns the batch options and the cell reader for the import.
-func (i *Import) reading(types map[string]contacts.Type) (contacts.Batch, *reader) {
-	how := contacts.Batch{Types: map[string]contacts.Type{}, Plain: true, Dry: i.DryRun}
-	r := &reader{columns: i.columns, types: types}
-	for _, c := range i.columns {
-		if c.Field == nil || !strings.HasPrefix(*c.Field, attribute) {
+// records returns the records of the next block.
+func (i *Import) records(ctx context.Context, tx *postgres.Tx) ([]sheet.Record, error) {
+	var data []byte
+	if err := tx.QueryRow(ctx,
+		`SELECT data FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`,
+		[]any{tx.Org(), i.ID, i.next}, &data); err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	first := i.RowsCreated + i.RowsUpdated + i.RowsUnchanged + i.RowsFailed + i.RowsBlank + i.RowsRepeated + 2
+	return i.source.Records(data, first)
+}
+
+// count counts the outcome of a row, and returns false if it failed.
+func (i *Import) count(o *contacts.Outcome, repeated bool) bool {
+	switch {
+	case o.Result == contacts.Failed:
+		return false
+	case repeated:
+		i.RowsRepeated++
+	case o.Result == contacts.Created:
+		i.RowsCreated++
+	case o.Result == contacts.Updated:
+		i.RowsUpdated++
+	default:
+		i.RowsUnchanged++
+	}
+	return true
+}
+
+// warn stores the warnings about the rows of a block that were not refused, in the order of the file.
+func (i *Import) warn(tx *postgres.Tx, all []sheet.Record, places []int, outcomes []contacts.Outcome, repeated []bool,
+	repairs *repairer,
+) {
+	var warnings []uploads.Warning
+	if i.next == 0 && i.source.Converted {
+		warnings = append(warnings, uploads.Converted(i.source.HeaderRow))
+	}
+	for n := range outcomes {
+		if outcomes[n].Result == contacts.Failed {
 			continue
 		}
-		if key := strings.TrimPrefix(*c.Field, attribute); types[key] == "" {
-			how.Types[key], types[key] = c.Type, c.Type
+		r := &all[places[n]]
+		if r.Converted {
+			warnings = append(warnings, uploads.Converted(r.Row))
+		}
+		if repeated[n] {
+			warnings = append(warnings, uploads.Warning{
+				Row: r.Row, Code: uploads.WarnRepeated,
+				Detail: "An earlier row of the file has the same contact. The values of this row replaced those of " +
+					"that one.",
+			})
+		}
+		warnings = append(warnings, repairs.warnings[n]...)
+	}
+	tables.QueueWarnings(tx, i.ID, i.WarningsCount, warnings)
+	i.WarningsCount += len(warnings)
+}
+
+// reading returns the batch options for the import, and adds the types of the columns to types.
+func (i *Import) reading(types map[string]contacts.Type) contacts.Batch {
+	how := contacts.Batch{Types: map[string]contacts.Type{}, Plain: true, Dry: i.DryRun}
+	for c := range i.columns {
+		if key, is := i.columns[c].key(); is && types[key] == "" {
+			how.Types[key], types[key] = i.columns[c].Type, i.columns[c].Type
 		}
 	}
-	return how, r
+	return how
 }
 
 // tell announces each contact once, as a single request would, with one statement for all events.
@@ -255,27 +320,6 @@ func reason(f *fault.Fault) (code, detail string) {
 		parts = append(parts, strings.TrimPrefix(w.Pointer, "#/")+": "+w.Detail)
 	}
 	return f.Fields[0].Code, strings.Join(parts, " ")
-}
-
-// failures collects failed rows.
-type failures struct {
-	rows          []int
-	codes, detail []string
-	cells         [][]byte
-}
-
-func (f *failures) add(row int, code, detail string, cells []string) {
-	f.rows, f.codes, f.detail = append(f.rows, row), append(f.codes, code), append(f.detail, detail)
-	f.cells = append(f.cells, sheet.AppendRecord(nil, "", cells))
-}
-
-func (f *failures) keep(tx *postgres.Tx, i id.ID) {
-	if len(f.rows) > 0 {
-		tx.Queue(`INSERT INTO contact_import_error (org_id, import_id, row, code, detail, cells)
-			SELECT $1, $2, u.row, u.code, u.detail, u.cells
-			FROM unnest($3::int[], $4::text[], $5::text[], $6::bytea[]) AS u (row, code, detail, cells)`,
-			tx.Org(), i, f.rows, f.codes, f.detail, f.cells)
-	}
 }
 
 // pretend loads the state in which earlier rows of a dry run would have left contacts.

@@ -33,8 +33,8 @@ type change struct {
 	archived bool // for enters and moves the row's new side, for leaves its old one
 }
 
-// told returns the event of c, or nil if it has none: only changes of live members are announced.
-func (c *change) told() events.Event {
+// membershipEvent returns the event of c, or nil if it has none: only changes of live members are announced.
+func (c *change) membershipEvent() events.Event {
 	m := events.Membership{SegmentID: c.seg.id, Segment: c.seg.key, ContactID: c.contact}
 	switch {
 	case c.seg.quiet, c.archived && c.does != moves:
@@ -45,17 +45,19 @@ func (c *change) told() events.Event {
 	return events.SegmentEntered{Membership: m}
 }
 
-// apply writes the changes, increments the ETags of their contacts and announces the events. It skips changes of purged
-// contacts. It returns errBusy as touch does.
-func (r *run) apply(ctx context.Context, changes []change) error {
+// applyChanges writes the changes, increments the ETags of their contacts and announces the events. It skips changes of
+// purged contacts. It returns errBusy as touchContacts does.
+func (r *run) applyChanges(ctx context.Context, changes []change) error {
 	if len(changes) == 0 {
 		return nil
 	}
+
 	slices.SortStableFunc(changes, func(a, b change) int { return id.Compare(a.contact, b.contact) })
-	there, err := r.touch(ctx, changes)
+	there, err := r.touchContacts(ctx, changes)
 	if err != nil {
 		return err
 	}
+
 	var come, left, move, entered rows
 	var tell []events.Event
 	for i := range changes {
@@ -71,7 +73,7 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 		case moves:
 			move.add(c)
 		}
-		e := c.told()
+		e := c.membershipEvent()
 		if e != nil {
 			tell = append(tell, e)
 		}
@@ -79,6 +81,7 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 			entered.add(c)
 		}
 	}
+
 	if len(come.segs) > 0 {
 		r.tx.Queue(`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id)
 			SELECT $1, s, a, t, c FROM unnest($2::uuid[], $3::uuid[], $4::boolean[], $5::timestamptz[]) AS come
@@ -106,39 +109,42 @@ func (r *run) apply(ctx context.Context, changes []change) error {
 	if len(tell) > fewEvents {
 		return events.AnnounceAll(ctx, r.tx, tell)
 	}
+
 	for _, e := range tell {
 		if err := events.Announce(ctx, r.tx, e); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
 // errBusy means that other transactions, which may be waiting for this run, hold locks on the contacts.
 var errBusy = errors.New("contacts are locked by other transactions")
 
-// touch increments the second part of the ETags of the contacts and returns the contacts that exist. The first call in
-// a run waits for the locks in the order of ids, as every transaction with several locks does. Later calls cannot keep
-// that order, so they do not wait: if another transaction has locked one of the contacts, touch returns errBusy and
-// changes nothing.
-func (r *run) touch(ctx context.Context, changes []change) (map[id.ID]bool, error) {
+// touchContacts increments the second part of the ETags of the contacts and returns the contacts that exist. The first
+// call in a run waits for the locks in the order of ids, as every transaction with several locks does. Later calls
+// cannot keep that order, so they do not wait: if another transaction has locked one of the contacts, touchContacts
+// returns errBusy and changes nothing.
+func (r *run) touchContacts(ctx context.Context, changes []change) (map[id.ID]bool, error) {
 	ids := make([]id.ID, len(changes))
 	for i := range changes {
 		ids[i] = changes[i].contact
 	}
+
 	ids = slices.Compact(ids)
 	wait := ""
 	if r.holds {
 		wait = " SKIP LOCKED"
 	}
-	held, err := r.ids(ctx,
+	held, err := r.selectIDs(ctx,
 		`SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])
 			ORDER BY contact_id FOR UPDATE`+wait, ids)
 	if err != nil {
 		return nil, fmt.Errorf("lock contacts: %w", err)
 	}
 	if r.holds && len(held) < len(ids) { // some are locked by others, or purged
-		there, err := r.ids(ctx,
+		there, err := r.selectIDs(ctx,
 			`SELECT contact_id FROM contact_score WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, ids)
 		if err != nil {
 			return nil, fmt.Errorf("lock contacts: %w", err)
@@ -154,11 +160,12 @@ func (r *run) touch(ctx context.Context, changes []change) (map[id.ID]bool, erro
 	for _, i := range held {
 		there[i] = true
 	}
+
 	return there, nil
 }
 
-// ids returns the ids that the statement selects from of.
-func (r *run) ids(ctx context.Context, sql string, of []id.ID) ([]id.ID, error) {
+// selectIDs returns the ids that the statement selects from of.
+func (r *run) selectIDs(ctx context.Context, sql string, of []id.ID) ([]id.ID, error) {
 	rows, err := r.tx.Query(ctx, sql, r.tx.Org(), of)
 	if err != nil {
 		return nil, err

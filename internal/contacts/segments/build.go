@@ -14,32 +14,34 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// build continues the segments with status building, oldest first, until the time is up or all are ready.
-func (r *run) build(ctx context.Context, until time.Time) error {
+// buildSegments continues the segments with status building, oldest first, until the time is up or all are ready.
+func (r *run) buildSegments(ctx context.Context, until time.Time) error {
 	if !slices.ContainsFunc(r.all, func(s *kept) bool { return s.building }) {
 		return nil
 	}
-	if ok, err := r.settled(ctx); err != nil || !ok {
+	if ok, err := r.writersEnded(ctx); err != nil || !ok {
 		return err
 	}
+
 	for _, s := range r.all {
 		for s.building && r.left > 0 && time.Now().Before(until) {
 			began := time.Now()
-			switch err := r.piece(ctx, s); {
+			switch err := r.buildPiece(ctx, s); {
 			case errors.Is(err, errBusy): // left to the next run
 				return nil
 			case err != nil:
 				return fmt.Errorf("build: %w", err)
 			}
-			s.size = r.pace.next(s.size, time.Since(began))
+			s.size = r.pace.nextSize(s.size, time.Since(began))
 		}
 	}
+
 	return nil
 }
 
-// next returns the size of the next piece. Fast pieces double the size, so that a filter with few matches takes large
-// steps; slow pieces halve it.
-func (p Pace) next(size int, took time.Duration) int {
+// nextSize returns the size of the next piece. Fast pieces double the size, so that a filter with few matches takes
+// large steps; slow pieces halve it.
+func (p Pace) nextSize(size int, took time.Duration) int {
 	switch {
 	case took < p.For/10:
 		return min(2*size, 64*p.Piece)
@@ -49,10 +51,10 @@ func (p Pace) next(size int, took time.Duration) int {
 	return size
 }
 
-// settled reports whether every transaction that writes contacts knows that the org is watched. Transactions that hold
-// a writer's lock when the first run checks may have begun earlier. The build waits for them to end; each is identified
-// by its virtual transaction id. The lock does not show which org they write to.
-func (r *run) settled(ctx context.Context) (bool, error) {
+// writersEnded reports whether every transaction that writes contacts knows that the org is watched. Transactions that
+// hold a writer's lock when the first run checks may have begun earlier. The build waits for them to end; each is
+// identified by its virtual transaction id. The lock does not show which org they write to.
+func (r *run) writersEnded(ctx context.Context) (bool, error) {
 	w := &waits{}
 	err := r.tx.QueryRow(ctx, `SELECT waits_for, epoch, CASE WHEN waits_for = '{}' THEN waits_for ELSE ARRAY(
 			SELECT DISTINCT virtualtransaction FROM pg_locks
@@ -67,6 +69,7 @@ func (r *run) settled(ctx context.Context) (bool, error) {
 	if w.was == nil || len(w.was) > 0 {
 		r.waits = w
 	}
+
 	return len(w.now) == 0, nil
 }
 
@@ -89,41 +92,47 @@ func (p place) compare(q place) int {
 	return id.Compare(p.id, q.id)
 }
 
-// piece processes the next contacts of s on one side, live or archived.
-func (r *run) piece(ctx context.Context, s *kept) error {
+// buildPiece processes the next contacts of s on one side, live or archived.
+func (r *run) buildPiece(ctx context.Context, s *kept) error {
 	from := place{at: time.Unix(0, 0).AddDate(-1000, 0, 0)}
 	if s.at != nil {
 		from = place{*s.at, *s.after}
 	}
-	to, last, err := r.end(ctx, s, from)
+	to, last, err := r.pieceEnd(ctx, s, from)
 	if err != nil {
 		return err
 	}
 	if s.fresh {
-		err = r.fill(ctx, s, from, to)
+		err = r.fillPiece(ctx, s, from, to)
 	} else {
-		to, last, err = r.correct(ctx, s, from, to, last)
+		to, last, err = r.correctPiece(ctx, s, from, to, last)
 	}
 	if err != nil {
 		return err
 	}
+
 	s.moved = true
 	switch {
 	case !last:
-		s.at, s.after = &to.at, &to.id
+		s.at = &to.at
+		s.after = &to.id
 	case !s.shelf:
-		s.shelf, s.at, s.after = true, nil, nil
+		s.shelf = true
+		s.at = nil
+		s.after = nil
 	default:
-		s.building, s.quiet = false, false
+		s.building = false
+		s.quiet = false
 	}
+
 	return nil
 }
 
-// forever returns a position after every contact.
-func forever() place { return place{at: time.Unix(0, 0).AddDate(5000, 0, 0)} }
+// lastPlace returns a position after every contact.
+func lastPlace() place { return place{at: time.Unix(0, 0).AddDate(5000, 0, 0)} }
 
-// end returns the position of the last contact of the piece that starts after from.
-func (r *run) end(ctx context.Context, s *kept, from place) (to place, last bool, err error) {
+// pieceEnd returns the position of the last contact of the piece that starts after from.
+func (r *run) pieceEnd(ctx context.Context, s *kept, from place) (to place, last bool, err error) {
 	side := "IS NULL"
 	if s.shelf {
 		side = "IS NOT NULL"
@@ -133,21 +142,21 @@ func (r *run) end(ctx context.Context, s *kept, from place) (to place, last bool
 			` AND (created_at, id) > ($2, $3) ORDER BY created_at, id OFFSET $4 LIMIT 1`,
 		[]any{r.tx.Org(), from.at, from.id, s.size - 1}, &to.at, &to.id)
 	if postgres.None(err) {
-		return forever(), true, nil
+		return lastPlace(), true, nil
 	}
 	return to, false, err
 }
 
-// selected returns a statement that selects the contacts of a piece which match the filter. $2 to $5 are the bounds of
-// the piece; more arguments start at $6.
-func (s *kept) selected(org id.ID, from, to place, more ...any) (sql string, args []any) {
-	return contacts.SelectingPiece(org, &contacts.Filter{Where: s.filter, Archived: s.shelf},
+// selectPiece returns a statement that selects the contacts of a piece which match the filter. $2 to $5 are the bounds
+// of the piece; more arguments start at $6.
+func (k *kept) selectPiece(org id.ID, from, to place, more ...any) (sql string, args []any) {
+	return contacts.SelectingPiece(org, &contacts.Filter{Where: k.filter, Archived: k.shelf},
 		append([]any{from.at, from.id, to.at, to.id}, more...)...)
 }
 
-// fill inserts the matching contacts of a piece, except those that a mark has already inserted.
-func (r *run) fill(ctx context.Context, s *kept, from, to place) error {
-	sql, args := s.selected(r.tx.Org(), from, to, s.id, s.shelf)
+// fillPiece inserts the matching contacts of a piece, except those that a mark has already inserted.
+func (r *run) fillPiece(ctx context.Context, s *kept, from, to place) error {
+	sql, args := s.selectPiece(r.tx.Org(), from, to, s.id, s.shelf)
 	r.tx.Queue(`INSERT INTO segment_member (org_id, segment_id, archived, created_at, contact_id)
 		SELECT $1, $6::uuid, $7::boolean, hit.created_at, hit.id FROM (`+sql+`) AS hit
 		WHERE NOT EXISTS (SELECT FROM (SELECT segment_id FROM segment_member
@@ -156,35 +165,41 @@ func (r *run) fill(ctx context.Context, s *kept, from, to place) error {
 	return r.tx.Flush(ctx)
 }
 
-// correct applies the differences within a piece, up to the remaining number of changes. It returns the position that
-// it reached.
-func (r *run) correct(ctx context.Context, s *kept, from, to place, last bool) (place, bool, error) {
-	sql, args := s.selected(r.tx.Org(), from, to)
-	hits, err := r.places(ctx, sql, args)
+// correctPiece applies the differences within a piece, up to the remaining number of changes. It returns the position
+// that it reached.
+func (r *run) correctPiece(ctx context.Context, s *kept, from, to place, last bool) (place, bool, error) {
+	sql, args := s.selectPiece(r.tx.Org(), from, to)
+	hits, err := r.readPlaces(ctx, sql, args)
 	if err != nil {
 		return to, last, err
 	}
-	members, err := r.places(ctx, `SELECT contact_id, created_at FROM segment_member
+
+	members, err := r.readPlaces(ctx, `SELECT contact_id, created_at FROM segment_member
 		WHERE org_id = $1 AND segment_id = $2 AND archived = $3 AND (created_at, contact_id) > ($4, $5)
 		AND (created_at, contact_id) <= ($6, $7)`,
 		[]any{r.tx.Org(), s.id, s.shelf, from.at, from.id, to.at, to.id})
 	if err != nil {
 		return to, last, err
 	}
-	was, should := map[id.ID]bool{}, map[id.ID]bool{}
+
+	was := map[id.ID]bool{}
+	should := map[id.ID]bool{}
 	for _, m := range members {
 		was[m.id] = true
 	}
+
 	var come []place
 	for _, h := range hits {
 		if should[h.id] = true; !was[h.id] {
 			come = append(come, h)
 		}
 	}
-	elsewhere, err := r.elsewhere(ctx, s, come)
+
+	elsewhere, err := r.onOtherSide(ctx, s, come)
 	if err != nil {
 		return to, last, err
 	}
+
 	type step struct {
 		place
 		does act
@@ -197,39 +212,46 @@ func (r *run) correct(ctx context.Context, s *kept, from, to place, last bool) (
 		}
 		steps = append(steps, step{h, does})
 	}
+
 	for _, m := range members {
 		if !should[m.id] {
 			steps = append(steps, step{m, leaves})
 		}
 	}
+
 	slices.SortFunc(steps, func(a, b step) int { return a.compare(b.place) })
 	if len(steps) > r.left {
 		steps = steps[:r.left]
-		to, last = steps[len(steps)-1].place, false
+		to = steps[len(steps)-1].place
+		last = false
 	}
 	changes := make([]change, len(steps))
 	for i, d := range steps {
 		changes[i] = change{seg: s, contact: d.id, created: d.at, does: d.does, archived: s.shelf}
 	}
-	return to, last, r.apply(ctx, changes)
+
+	return to, last, r.applyChanges(ctx, changes)
 }
 
-// elsewhere returns the contacts with a membership row on the other side: the contact was archived or restored,
+// onOtherSide returns the contacts with a membership row on the other side: the contact was archived or restored,
 // possibly while the segment was archived.
-func (r *run) elsewhere(ctx context.Context, s *kept, come []place) (map[id.ID]bool, error) {
+func (r *run) onOtherSide(ctx context.Context, s *kept, come []place) (map[id.ID]bool, error) {
 	if len(come) == 0 {
 		return nil, nil
 	}
+
 	ids := make([]id.ID, len(come))
 	for i, c := range come {
 		ids[i] = c.id
 	}
+
 	rows, err := r.tx.Query(ctx,
 		`SELECT contact_id FROM segment_member WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])
 			AND segment_id = $3`, r.tx.Org(), ids, s.id)
 	if err != nil {
 		return nil, fmt.Errorf("read members: %w", err)
 	}
+
 	out := map[id.ID]bool{}
 	var i id.ID
 	_, err = pgx.ForEachRow(rows, []any{&i}, func() error {
@@ -239,7 +261,7 @@ func (r *run) elsewhere(ctx context.Context, s *kept, come []place) (map[id.ID]b
 	return out, err
 }
 
-func (r *run) places(ctx context.Context, sql string, args []any) ([]place, error) {
+func (r *run) readPlaces(ctx context.Context, sql string, args []any) ([]place, error) {
 	rows, err := r.tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err

@@ -41,9 +41,7 @@ var filtersToBuild = map[string]string{
 // that it has grown. Pieces double in size. A statement of a piece reads 200 buffers and 20 a contact at most, and the
 // members are those that the filter selects.
 func TestAPieceOfABuildReadsItsContactsAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a database of 600 orgs")
-	}
+	aged.SkipShort(t)
 	d := aged.Write(t, aged.Test, aged.Grew)
 	r := aged.Record(t, d)
 	const smallest = 100

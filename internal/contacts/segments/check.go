@@ -27,11 +27,11 @@ const (
 func checkName(name string) []fault.FieldError {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return wrong("name", "required", "This field cannot be blank.")
+		return fieldErrors("name", "required", "This field cannot be blank.")
 	case utf8.RuneCountInString(name) > maxName:
-		return wrong("name", "too_long", "At most "+strconv.Itoa(maxName)+" characters are allowed.")
+		return fieldErrors("name", "too_long", "At most "+strconv.Itoa(maxName)+" characters are allowed.")
 	case strings.ContainsFunc(name, form.NotInLine):
-		return wrong("name", "invalid_characters", "Control characters are not allowed.")
+		return fieldErrors("name", "invalid_characters", "Control characters are not allowed.")
 	}
 	return nil
 }
@@ -40,20 +40,20 @@ func checkName(name string) []fault.FieldError {
 func checkKey(key string) []fault.FieldError {
 	switch {
 	case key == "" || strings.TrimSpace(key) != key:
-		return wrong("key", "invalid_key", "A key is not empty and has no blank at its ends.")
+		return fieldErrors("key", "invalid_key", "A key is not empty and has no blank at its ends.")
 	case utf8.RuneCountInString(key) > maxKey:
-		return wrong("key", "too_long", "At most "+strconv.Itoa(maxKey)+" characters are allowed.")
+		return fieldErrors("key", "too_long", "At most "+strconv.Itoa(maxKey)+" characters are allowed.")
 	case strings.ContainsRune(key, ','), strings.ContainsFunc(key, form.NotInLine):
-		return wrong("key", "invalid_characters", "Commas and control characters are not allowed.")
+		return fieldErrors("key", "invalid_characters", "Commas and control characters are not allowed.")
 	}
 	return nil
 }
 
-func wrong(field, code, detail string) []fault.FieldError {
+func fieldErrors(field, code, detail string) []fault.FieldError {
 	return []fault.FieldError{{Pointer: "#/" + field, Code: code, Detail: detail}}
 }
 
-func invalid(fields []fault.FieldError) error {
+func invalidRequest(fields []fault.FieldError) error {
 	if len(fields) == 0 {
 		return nil
 	}
@@ -73,9 +73,9 @@ func keyOf(name string) string {
 	return strings.TrimSuffix(string(key), "-")
 }
 
-// parse parses the filter of a segment and locks the custom fields that it reads until the transaction ends. It refuses
-// a filter that reads segments, because such a segment would change without a change to any contact.
-func parse(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, error) {
+// parseFilter parses the filter of a segment and locks the custom fields that it reads until the transaction ends. It
+// refuses a filter that reads segments, because such a segment would change without a change to any contact.
+func parseFilter(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, error) {
 	f, err := contacts.ParseFilter(ctx, tx, raw)
 	if e, ok := errors.AsType[*filter.Error](err); ok {
 		return nil, e.InBody("#/filter")
@@ -85,20 +85,23 @@ func parse(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, er
 	}
 	if slices.Contains(f.Fields(), "segment") {
 		e := filter.Error{
-			Path: nested(raw), Code: "nested_segment",
+			Path: nestedPath(raw), Code: "nested_segment",
 			Detail: "The filter of a segment cannot read segments.",
 		}
 		return nil, e.InBody("#/filter")
 	}
+
 	var keys []string
 	for _, field := range f.Fields() {
 		if key, custom := strings.CutPrefix(field, "attributes."); custom {
 			keys = append(keys, key)
 		}
 	}
+
 	if len(keys) == 0 {
 		return f, nil
 	}
+
 	held := 0
 	if err := tx.QueryRow(ctx,
 		`SELECT count(*) FROM (SELECT FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[])
@@ -109,11 +112,12 @@ func parse(ctx context.Context, tx *postgres.Tx, raw []byte) (*filter.Filter, er
 	if held < len(keys) {
 		return nil, fault.New(fault.Conflict, "A custom field of the filter has been archived.")
 	}
+
 	return f, nil
 }
 
-// nested returns the JSON pointer to a leaf of raw, a valid filter, that reads segments.
-func nested(raw []byte) string {
+// nestedPath returns the JSON pointer to a leaf of raw, a valid filter, that reads segments.
+func nestedPath(raw []byte) string {
 	var node struct {
 		All, Any []json.RawMessage
 		Not      json.RawMessage
@@ -125,17 +129,20 @@ func nested(raw []byte) string {
 	if node.Field == "segment" {
 		return "/field"
 	}
+
 	for name, parts := range map[string][]json.RawMessage{"all": node.All, "any": node.Any} {
 		for i, part := range parts {
-			if at := nested(part); at != "" {
+			if at := nestedPath(part); at != "" {
 				return "/" + name + "/" + strconv.Itoa(i) + at
 			}
 		}
 	}
+
 	if node.Not != nil {
-		if at := nested(node.Not); at != "" {
+		if at := nestedPath(node.Not); at != "" {
 			return "/not" + at
 		}
 	}
+
 	return ""
 }

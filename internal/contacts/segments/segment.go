@@ -70,7 +70,7 @@ FROM segment g CROSS JOIN LATERAL (
 	AND segment_id = g.id) AS t
 WHERE g.org_id = $1`
 
-func scan(row pgx.CollectableRow) (r Row, err error) {
+func scanRow(row pgx.CollectableRow) (r Row, err error) {
 	err = row.Scan(&r.ID, &r.Key, &r.Name, &r.Kind, &r.raw, &r.ContactCount, &r.Status, &r.CreatedAt, &r.UpdatedAt,
 		&r.ArchivedAt, &r.Edit, &r.Computed)
 	if err == nil && r.raw != nil {
@@ -79,32 +79,32 @@ func scan(row pgx.CollectableRow) (r Row, err error) {
 	return r, err
 }
 
-func missing() *fault.Fault { return fault.New(fault.NotFound, "There is no such segment.") }
+func noSegment() *fault.Fault { return fault.New(fault.NotFound, "There is no such segment.") }
 
 // Get returns one segment of the org. An archived segment is returned only with archivedToo. If there is no such
 // segment, the error is a not_found fault.
 func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	return one(ctx, tx, selecting+` AND g.id = $2`, i, archivedToo)
+	return readRow(ctx, tx, selecting+` AND g.id = $2`, i, archivedToo)
 }
 
-// lock is Get with the row locked until the transaction ends.
-func lock(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
-	return one(ctx, tx, selecting+` AND g.id = $2 FOR UPDATE OF g`, i, archivedToo)
+// lockRow is Get with the row locked until the transaction ends.
+func lockRow(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, error) {
+	return readRow(ctx, tx, selecting+` AND g.id = $2 FOR UPDATE OF g`, i, archivedToo)
 }
 
-func one(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
+func readRow(ctx context.Context, tx *postgres.Tx, sql string, i id.ID, archivedToo bool) (Row, error) {
 	rows, err := tx.Query(ctx, sql, tx.Org(), i)
 	if err != nil {
 		return Row{}, fmt.Errorf("read segment: %w", err)
 	}
-	r, err := pgx.CollectExactlyOneRow(rows, scan)
+	r, err := pgx.CollectExactlyOneRow(rows, scanRow)
 	switch {
 	case postgres.None(err):
-		return Row{}, missing()
+		return Row{}, noSegment()
 	case err != nil:
 		return Row{}, fmt.Errorf("read segment: %w", err)
 	case r.ArchivedAt != nil && !archivedToo:
-		return Row{}, missing()
+		return Row{}, noSegment()
 	}
 	return r, nil
 }
@@ -126,7 +126,7 @@ func List(ctx context.Context, tx *postgres.Tx, f Filter, after id.ID, limit int
 	if err != nil {
 		return nil, fmt.Errorf("list segments: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, scan)
+	found, err := pgx.CollectRows(rows, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("list segments: %w", err)
 	}

@@ -68,28 +68,29 @@ func Sync(ctx context.Context, tx *postgres.Tx, p Pace) error {
 	began := time.Now()
 	r := &run{tx: tx, pace: p, left: p.Changes}
 	tx.Queue(planning)
-	if err := r.load(ctx); err != nil {
+	if err := r.loadSegments(ctx); err != nil {
 		return err
 	}
-	if err := r.marks(ctx); err != nil {
+	if err := r.syncMarks(ctx); err != nil {
 		return err
 	}
-	if err := r.build(ctx, began.Add(p.For)); err != nil {
+	if err := r.buildSegments(ctx, began.Add(p.For)); err != nil {
 		return err
 	}
-	r.finish()
+	r.storeProgress()
 	return nil
 }
 
-// load reads the segments and parses their filters. A filter that no longer fits the org's custom fields makes the run
-// fail; the checks on both sides prevent that.
-func (r *run) load(ctx context.Context) error {
+// loadSegments reads the segments and parses their filters. A filter that no longer fits the org's custom fields makes
+// the run fail; the checks on both sides prevent that.
+func (r *run) loadSegments(ctx context.Context) error {
 	rows, err := r.tx.Query(ctx,
 		`SELECT id, key, filter, status = 'building', generation, quiet, fresh, built_shelf, built_at, built_id
 		FROM segment WHERE org_id = $1 AND kind = 'dynamic' AND archived_at IS NULL ORDER BY id`, r.tx.Org())
 	if err != nil {
 		return fmt.Errorf("read segments: %w", err)
 	}
+
 	var filters [][]byte
 	r.all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*kept, error) {
 		var (
@@ -103,22 +104,25 @@ func (r *run) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read segments: %w", err)
 	}
+
 	parse := contacts.Parser(ctx, r.tx)
 	for i, s := range r.all {
 		if s.filter, err = parse(filters[i]); err != nil {
 			return fmt.Errorf("segment %s: %w", s.id, err)
 		}
 	}
+
 	return nil
 }
 
-// marks reads marks and processes their contacts in the order of ids.
-func (r *run) marks(ctx context.Context) error {
+// syncMarks reads marks and processes their contacts in the order of ids.
+func (r *run) syncMarks(ctx context.Context) error {
 	rows, err := r.tx.Query(ctx, `SELECT contact_id, id FROM segment_mark WHERE org_id = $1 ORDER BY id LIMIT $2`,
 		r.tx.Org(), r.pace.Marks)
 	if err != nil {
 		return fmt.Errorf("read marks: %w", err)
 	}
+
 	var (
 		contact id.ID
 		mark    int64
@@ -137,36 +141,42 @@ func (r *run) marks(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
+
 	slices.SortFunc(ids, id.Compare)
-	changes, settled, err := r.differences(ctx, ids)
+	changes, settled, err := r.findDifferences(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if err := r.apply(ctx, changes); err != nil {
+	if err := r.applyChanges(ctx, changes); err != nil {
 		return err
 	}
+
 	var done []int64
 	for _, c := range settled {
 		done = append(done, of[c]...)
 	}
+
 	r.tx.Queue(`DELETE FROM segment_mark WHERE org_id = $1 AND id = ANY ($2::bigint[])`, r.tx.Org(), done)
 	return nil
 }
 
-// differences returns the differences between the memberships of the contacts and the filters, for as many contacts as
-// r.left allows. The memberships of purged contacts are deleted without events.
-func (r *run) differences(ctx context.Context, ids []id.ID) (changes []change, settled []id.ID, err error) {
+// findDifferences returns the differences between the memberships of the contacts and the filters, for as many contacts
+// as r.left allows. The memberships of purged contacts are deleted without events.
+func (r *run) findDifferences(ctx context.Context, ids []id.ID) (changes []change, settled []id.ID, err error) {
 	if len(r.all) == 0 {
 		return nil, ids, nil
 	}
+
 	known, err := contacts.Bare(ctx, r.tx, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	members, err := r.members(ctx, ids)
+
+	members, err := r.readMembers(ctx, ids)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	var gone []id.ID
 	for _, i := range ids {
 		if len(changes) >= r.left {
@@ -193,26 +203,30 @@ func (r *run) differences(ctx context.Context, ids []id.ID) (changes []change, s
 			}
 		}
 	}
+
 	if len(gone) > 0 {
 		r.tx.Queue(`DELETE FROM segment_member WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, r.tx.Org(), gone)
 	}
+
 	return changes, settled, nil
 }
 
 type membership struct{ contact, segment id.ID }
 
-// members returns the memberships of the contacts in the run's segments. The value is true on the archived side.
-func (r *run) members(ctx context.Context, ids []id.ID) (map[membership]bool, error) {
+// readMembers returns the memberships of the contacts in the run's segments. The value is true on the archived side.
+func (r *run) readMembers(ctx context.Context, ids []id.ID) (map[membership]bool, error) {
 	segs := make([]id.ID, len(r.all))
 	for i, s := range r.all {
 		segs[i] = s.id
 	}
+
 	rows, err := r.tx.Query(ctx,
 		`SELECT contact_id, segment_id, archived FROM segment_member WHERE org_id = $1
 			AND contact_id = ANY ($2::uuid[])`, r.tx.Org(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read members: %w", err)
 	}
+
 	var (
 		m        membership
 		archived bool
@@ -226,11 +240,12 @@ func (r *run) members(ctx context.Context, ids []id.ID) (map[membership]bool, er
 	}); err != nil {
 		return nil, fmt.Errorf("read members: %w", err)
 	}
+
 	return out, nil
 }
 
-// finish stores the progress of builds, adds up tallies and increments the epoch, in the order of locks.
-func (r *run) finish() {
+// storeProgress stores the progress of builds, adds up tallies and increments the epoch, in the order of locks.
+func (r *run) storeProgress() {
 	for _, s := range r.all {
 		if !s.moved {
 			continue
@@ -244,6 +259,7 @@ func (r *run) finish() {
 			WHERE org_id = $1 AND id = $2 AND generation = $3 AND archived_at IS NULL`, r.tx.Org(), s.id,
 			s.generation, s.shelf, s.at, s.after, status, s.quiet)
 	}
+
 	r.tx.Queue(`WITH gone AS (DELETE FROM segment_tally WHERE org_id = $1 RETURNING segment_id, step),
 		sums AS (SELECT segment_id, sum(step) AS steps, count(*) AS n FROM gone GROUP BY segment_id)
 		UPDATE segment g SET counted = g.counted + s.steps, computed = g.computed + s.n FROM sums s

@@ -44,16 +44,16 @@ SELECT o.org_id FROM o` + withoutJob + `
 // Waiting returns the orgs that have work for Sync and no open job with the given dedupe key. system must be a
 // connection of the system role.
 func Waiting(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
-	return find(ctx, system, waitingSQL, dedupe)
+	return findOrgs(ctx, system, waitingSQL, dedupe)
 }
 
 // Tallied returns the orgs with so many tallies that Sync should add them up, and without an open job with the given
 // dedupe key. It walks over all orgs with static segments. system must be a connection of the system role.
 func Tallied(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, error) {
-	return find(ctx, system, talliedSQL, dedupe, manyTallies)
+	return findOrgs(ctx, system, talliedSQL, dedupe, manyTallies)
 }
 
-func find(ctx context.Context, system *postgres.DB, sql string, args ...any) ([]id.ID, error) {
+func findOrgs(ctx context.Context, system *postgres.DB, sql string, args ...any) ([]id.ID, error) {
 	var found []id.ID
 	err := system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`)

@@ -49,19 +49,23 @@ func pagesOf(members []member) (numbers []int16, data [][]byte) {
 		hashes = binary.LittleEndian.AppendUint32(hashes, companyHash(m.company))
 		ids = append(ids, m.id[:]...)
 	}
+
 	for page := range firstHashes {
 		add(page, bits[page*length:(page+1)*length])
 	}
+
 	for page := firstHashes; len(hashes) > 0; page++ {
 		n := min(len(hashes), 4*hashesOfPage)
 		add(page, hashes[:n])
 		hashes = hashes[n:]
 	}
+
 	for page := firstIDs; len(ids) > 0; page++ {
 		n := min(len(ids), len(id.ID{})*idsOfPage)
 		add(page, ids[:n])
 		ids = ids[n:]
 	}
+
 	return numbers, data
 }
 
@@ -70,7 +74,7 @@ func companyHash(company *id.ID) uint32 {
 	if company == nil {
 		return 0
 	}
-	return uint32(mix(binary.BigEndian.Uint64(company[:8]) ^ mix(binary.BigEndian.Uint64(company[8:]))))
+	return uint32(mixBits(binary.BigEndian.Uint64(company[:8]) ^ mixBits(binary.BigEndian.Uint64(company[8:]))))
 }
 
 // companySets holds a set of companies for each of up to MaxTerms terms: one bit of the byte that part of the company's
@@ -83,8 +87,8 @@ func newCompanySets() companySets { return make(companySets, companySetsSize) }
 
 func (s companySets) add(term int, hash uint32) { s[hash%companySetsSize] |= 1 << term }
 
-// common reports whether one company is in all of the sets. hashes has the hashes of every set.
-func (s companySets) common(hashes [][]uint32) bool {
+// hasCommon reports whether one company is in all of the sets. hashes has the hashes of every set.
+func (s companySets) hasCommon(hashes [][]uint32) bool {
 	all := uint8(1<<len(hashes) - 1)
 	in := map[uint32]uint8{} // the sets of each company that may be in all of them
 	for i := range hashes {
@@ -99,5 +103,6 @@ func (s companySets) common(hashes [][]uint32) bool {
 			}
 		}
 	}
+
 	return false
 }

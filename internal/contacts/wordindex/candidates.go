@@ -55,17 +55,18 @@ SELECT -1, 0::smallint, COALESCE((SELECT string_agg(uuid_send(contact_id), '') F
 // limits.Few candidates does Find read the companies, which costs four bytes for each contact of the org.
 func Find(ctx context.Context, tx *postgres.Tx, terms []Term, limits Limits) (*Candidates, error) {
 	s := newSearch(terms)
-	rows, err := tx.Query(ctx, readSQL, tx.Org(), s.pages(), limits.Marks+1)
+	rows, err := tx.Query(ctx, readSQL, tx.Org(), s.pageNumbers(), limits.Marks+1)
 	if err != nil {
 		return nil, fmt.Errorf("read word index: %w", err)
 	}
+
 	var c Candidates
 	if err := eachPage(rows, func(block int32, page int16, data []byte) {
 		if block < 0 {
 			c.marked = appendIDs(c.marked, data)
 			return
 		}
-		s.take(block, page, data)
+		s.addPage(block, page, data)
 	}); err != nil {
 		return nil, fmt.Errorf("read word index: %w", err)
 	}
@@ -73,14 +74,14 @@ func Find(ctx context.Context, tx *postgres.Tx, terms []Term, limits Limits) (*C
 		return nil, nil //nolint:nilnil // the caller has another way
 	}
 	if s.companyTerms != 0 {
-		if c.hits, c.n = s.hits(limits.Few); c.n <= limits.Few {
+		if c.hits, c.n = s.findHits(limits.Few); c.n <= limits.Few {
 			return &c, nil
 		}
 		if err := s.readCompanies(ctx, tx, terms); err != nil {
 			return nil, err
 		}
 	}
-	c.hits, c.n = s.hits(limits.Most)
+	c.hits, c.n = s.findHits(limits.Most)
 	return &c, nil
 }
 
@@ -101,6 +102,7 @@ func (s *search) readCompanies(ctx context.Context, tx *postgres.Tx, terms []Ter
 		}
 		of[i] = appendIDs(nil, all)
 	}
+
 	s.takeCompanies(of)
 	rows, err := tx.Query(ctx, `SELECT block, page, data FROM word_index_page
 		WHERE org_id = $1 AND page >= $2 AND page < $3`, tx.Org(), firstHashes, firstIDs)
@@ -110,6 +112,7 @@ func (s *search) readCompanies(ctx context.Context, tx *postgres.Tx, terms []Ter
 	if err := eachPage(rows, s.takeHashes); err != nil {
 		return fmt.Errorf("read companies of contacts: %w", err)
 	}
+
 	return nil
 }
 
@@ -120,11 +123,17 @@ func (c *Candidates) IDs(ctx context.Context, tx *postgres.Tx) ([]id.ID, bool, e
 		block int32
 		page  int16
 	}
-	found, pages, words := slices.Clone(c.marked), 0, make(map[place]uint64, len(c.hits))
-	blocks, numbers := make([]int32, len(c.hits)), make([]int16, len(c.hits))
+	found := slices.Clone(c.marked)
+	pages := 0
+	words := make(map[place]uint64, len(c.hits))
+	blocks := make([]int32, len(c.hits))
+	numbers := make([]int16, len(c.hits))
 	for i, h := range c.hits {
-		blocks[i], numbers[i], words[place{h.block, h.page}] = h.block, h.page, h.word
+		blocks[i] = h.block
+		numbers[i] = h.page
+		words[place{h.block, h.page}] = h.word
 	}
+
 	if len(blocks) > 0 {
 		rows, err := tx.Query(ctx, `SELECT p.block, p.page, p.data
 			FROM unnest($2::int[], $3::smallint[]) AS x (block, page)

@@ -32,25 +32,26 @@ func Due(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, erro
 	if err != nil {
 		return nil, fmt.Errorf("find due word indexes: %w", err)
 	}
+
 	return found, nil
 }
 
 // SweepMarks makes each index due that has at least marks marks.
 func SweepMarks(ctx context.Context, system *postgres.DB, marks int) error {
-	return sweep(ctx, system, `UPDATE word_index w SET due = true WHERE NOT due
+	return sweepIndexes(ctx, system, `UPDATE word_index w SET due = true WHERE NOT due
 		AND EXISTS (SELECT FROM word_index_mark m WHERE m.org_id = w.org_id OFFSET $1 - 1)`, marks)
 }
 
 // SweepOrgs creates the index of each org that has none and at least the given number of contacts. It counts the
 // contacts of every org without an index, up to that number.
 func SweepOrgs(ctx context.Context, system *postgres.DB, contacts int) error {
-	return sweep(ctx, system, `INSERT INTO word_index (org_id) SELECT o.id FROM org o
+	return sweepIndexes(ctx, system, `INSERT INTO word_index (org_id) SELECT o.id FROM org o
 		WHERE NOT EXISTS (SELECT FROM word_index w WHERE w.org_id = o.id)
 			AND EXISTS (SELECT FROM contact c WHERE c.org_id = o.id OFFSET $1 - 1)
 		ON CONFLICT DO NOTHING`, contacts)
 }
 
-func sweep(ctx context.Context, system *postgres.DB, sql string, least int) error {
+func sweepIndexes(ctx context.Context, system *postgres.DB, sql string, least int) error {
 	err := system.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(planning)
 		tx.Queue(sql, least)

@@ -20,6 +20,7 @@ func Erase(ctx context.Context, tx *postgres.Tx, contact id.ID) error {
 	if err != nil {
 		return fmt.Errorf("find contact in word index: %w", err)
 	}
+
 	var (
 		block, page int
 		data        []byte
@@ -34,6 +35,7 @@ func Erase(ctx context.Context, tx *postgres.Tx, contact id.ID) error {
 	}); err != nil {
 		return fmt.Errorf("find contact in word index: %w", err)
 	}
+
 	return nil
 }
 

@@ -4,7 +4,7 @@ package wordindex
 const ReadSQL = readSQL
 
 // Probes are the slices that a search for word reads.
-func Probes(word string) []int16 { return probes(word) }
+func Probes(word string) []int16 { return wordProbes(word) }
 
 // SlicesOf are the slices in which a contact with word has bits.
 func SlicesOf(word string) []int16 { return slicesOf(word, nil) }

@@ -28,15 +28,15 @@ type blockState struct {
 func newSearch(terms []Term) *search {
 	s := &search{probes: make([][]int16, len(terms)), blocks: map[int32]*blockState{}}
 	for i, t := range terms {
-		if s.probes[i] = probes(t.Word); t.More || len(t.Companies) > 0 {
+		if s.probes[i] = wordProbes(t.Word); t.More || len(t.Companies) > 0 {
 			s.companyTerms |= 1 << i
 		}
 	}
 	return s
 }
 
-// pages returns the numbers of the bit pages to read from each block.
-func (s *search) pages() []int16 {
+// pageNumbers returns the numbers of the bit pages to read from each block.
+func (s *search) pageNumbers() []int16 {
 	all := slices.Concat(s.probes...)
 	if s.companyTerms != 0 {
 		all = append(all, hasCompany)
@@ -45,25 +45,25 @@ func (s *search) pages() []int16 {
 	return slices.Compact(all)
 }
 
-// take adds a page of bits to the state of its block. data is only valid during the call.
-func (s *search) take(block int32, page int16, data []byte) {
+// addPage adds a page of bits to the state of its block. data is only valid during the call.
+func (s *search) addPage(block int32, page int16, data []byte) {
 	b := s.blocks[block]
 	if b == nil {
 		b = &blockState{terms: make([][]uint64, len(s.probes))}
 		s.blocks[block] = b
 	}
 	if page == hasCompany {
-		b.company = and(nil, data)
+		b.company = andWords(nil, data)
 	}
 	for i := range b.terms {
 		if slices.Contains(s.probes[i], page) {
-			b.terms[i] = and(b.terms[i], data)
+			b.terms[i] = andWords(b.terms[i], data)
 		}
 	}
 }
 
-// and returns words AND data, reusing words, or the uint64s of data if words is nil.
-func and(words []uint64, data []byte) []uint64 {
+// andWords returns words AND data, reusing words, or the uint64s of data if words is nil.
+func andWords(words []uint64, data []byte) []uint64 {
 	if words == nil {
 		words = make([]uint64, len(data)/8)
 		for at := range words {
@@ -88,7 +88,7 @@ func (s *search) takeCompanies(of [][]id.ID) {
 			s.companies.add(i, hashes[i][j])
 		}
 	}
-	s.needsOwn = !s.companies.common(hashes)
+	s.needsOwn = !s.companies.hasCommon(hashes)
 }
 
 // takeHashes computes the matches of a page of company hashes, in a block whose bits have been taken.
@@ -103,7 +103,7 @@ func (s *search) takeHashes(block int32, page int16, data []byte) {
 	const wordBytes = 4 * 64
 	for at := int(page-firstHashes) * hashesOfPage / 64; len(data) > 0; at++ {
 		n := min(len(data), wordBytes)
-		b.hits[at] = s.matching(b, at, data[:n])
+		b.hits[at] = s.matchingPlaces(b, at, data[:n])
 		data = data[n:]
 	}
 }
@@ -115,15 +115,15 @@ type hit struct {
 	word  uint64
 }
 
-// hits returns the candidates found so far and their number. It stops when there are more than most.
-func (s *search) hits(most int) (found []hit, n int) {
+// findHits returns the candidates found so far and their number. It stops when there are more than most.
+func (s *search) findHits(most int) (found []hit, n int) {
 	for number, b := range s.blocks {
 		for at := range b.terms[0] {
 			var word uint64
 			if b.hits != nil {
 				word = b.hits[at]
 			} else {
-				word = s.matching(b, at, nil)
+				word = s.matchingPlaces(b, at, nil)
 			}
 			if word == 0 {
 				continue
@@ -134,14 +134,17 @@ func (s *search) hits(most int) (found []hit, n int) {
 			}
 		}
 	}
+
 	return found, n
 }
 
-// matching returns the places of the uint64 at that match all terms. hashes are the company hashes of these places;
-// without hashes every company counts as a match for the terms that companies have.
-func (s *search) matching(b *blockState, at int, hashes []byte) uint64 {
+// matchingPlaces returns the places of the uint64 at that match all terms. hashes are the company hashes of these
+// places; without hashes every company counts as a match for the terms that companies have.
+func (s *search) matchingPlaces(b *blockState, at int, hashes []byte) uint64 {
 	// have all words, have one, lack only words that companies have
-	own, some, rest := ^uint64(0), uint64(0), ^uint64(0)
+	own := ^uint64(0)
+	some := uint64(0)
+	rest := ^uint64(0)
 	for i := range b.terms {
 		word := b.terms[i][at]
 		own, some = own&word, some|word
@@ -149,6 +152,7 @@ func (s *search) matching(b *blockState, at int, hashes []byte) uint64 {
 			rest &= word
 		}
 	}
+
 	if rest &^= own; s.needsOwn {
 		rest &= some
 	}
@@ -158,10 +162,12 @@ func (s *search) matching(b *blockState, at int, hashes []byte) uint64 {
 	if rest &= b.company[at]; hashes == nil {
 		return own | rest
 	}
+
 	has := s.ofCompanies(hashes, rest)
 	for i := range b.terms {
 		rest &= b.terms[i][at] | has[i]
 	}
+
 	return own | rest
 }
 

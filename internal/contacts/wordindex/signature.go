@@ -16,7 +16,8 @@ const most = 6
 // slicesOf appends to out the slices of the prefixes of word, shortest first. A slice may occur twice.
 func slicesOf(word string, out []int16) []int16 {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
-	hash, next := uint64(offset), 0
+	hash := uint64(offset)
+	next := 0
 	for n, runes := 0, 0; n < len(word) && next < len(prefixes); {
 		_, size := utf8.DecodeRuneInString(word[n:])
 		for ; size > 0; size-- {
@@ -25,22 +26,23 @@ func slicesOf(word string, out []int16) []int16 {
 		}
 		if runes++; runes == prefixes[next].runes {
 			for i := range prefixes[next].bits {
-				out = append(out, int16(mix(hash+uint64(i))%sliceCount))
+				out = append(out, int16(mixBits(hash+uint64(i))%sliceCount))
 			}
 			next++
 		}
 	}
+
 	return out
 }
 
-// probes returns the slices in which every contact with a word that starts with word has a bit.
-func probes(word string) []int16 {
+// wordProbes returns the slices in which every contact with a word that starts with word has a bit.
+func wordProbes(word string) []int16 {
 	all := slicesOf(word, nil)
 	return all[max(0, len(all)-most):]
 }
 
-// mix spreads the bits of x. It is the finalizer of SplitMix64.
-func mix(x uint64) uint64 {
+// mixBits spreads the bits of x. It is the finalizer of SplitMix64.
+func mixBits(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -65,11 +65,13 @@ func Sync(ctx context.Context, tx *postgres.Tx, p Pace) error {
 	if err := r.packMarks(ctx); err != nil {
 		return err
 	}
-	if err := r.build(ctx); err != nil {
+	if err := r.buildBlocks(ctx); err != nil {
 		return err
 	}
 	if !r.building && r.nextBlock-r.firstBlock > 2*r.builtBlocks+16 {
-		r.building, r.builtID, r.firstBlock = true, nil, r.nextBlock
+		r.building = true
+		r.builtID = nil
+		r.firstBlock = r.nextBlock
 	}
 	tx.Queue(`UPDATE word_index SET ready = $2, due = $3, building = $4, built_id = $5,
 		first_block = $6, next_block = $7, built_blocks = $8 WHERE org_id = $1`,
@@ -100,36 +102,42 @@ func (r *run) packMarks(ctx context.Context) error {
 		if r.moreMarks = len(marks) >= r.pace.Marks; !r.moreMarks {
 			return nil
 		}
-		members, err := r.read(ctx, `id = ANY ($2::uuid[])`, contacts)
+		members, err := r.readContacts(ctx, `id = ANY ($2::uuid[])`, contacts)
 		if err != nil {
 			return err
 		}
-		r.write(members)
+		r.insertBlock(members)
 		r.tx.Queue(`DELETE FROM word_index_mark WHERE org_id = $1 AND id = ANY ($2::bigint[])`, r.tx.Org(), marks)
 	}
+
 	return nil
 }
 
-// build packs the contacts that the build has not read yet into blocks.
-func (r *run) build(ctx context.Context) error {
+// buildBlocks packs the contacts that the build has not read yet into blocks.
+func (r *run) buildBlocks(ctx context.Context) error {
 	for first := true; r.building && r.passed && (first || time.Now().Before(r.until)); first = false {
-		members, err := r.read(ctx, `($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`, r.builtID, r.pace.Block)
+		members, err := r.readContacts(ctx, `($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`, r.builtID,
+			r.pace.Block)
 		if err != nil {
 			return err
 		}
-		r.write(members)
+		r.insertBlock(members)
 		if len(members) == r.pace.Block {
 			r.builtID = &members[len(members)-1].id
 			continue
 		}
 		r.tx.Queue(`DELETE FROM word_index_page WHERE org_id = $1 AND block < $2`, r.tx.Org(), r.firstBlock)
-		r.ready, r.building, r.builtID, r.builtBlocks = true, false, nil, r.nextBlock-r.firstBlock
+		r.ready = true
+		r.building = false
+		r.builtID = nil
+		r.builtBlocks = r.nextBlock - r.firstBlock
 	}
+
 	return nil
 }
 
-// read returns the org's contacts that satisfy the condition. Its arguments begin with $2.
-func (r *run) read(ctx context.Context, condition string, args ...any) ([]member, error) {
+// readContacts returns the org's contacts that satisfy the condition. Its arguments begin with $2.
+func (r *run) readContacts(ctx context.Context, condition string, args ...any) ([]member, error) {
 	rows, err := r.tx.Query(ctx, `SELECT id, company_id, words FROM contact WHERE org_id = $1 AND `+condition,
 		append([]any{r.tx.Org()}, args...)...)
 	if err != nil {
@@ -145,8 +153,8 @@ func (r *run) read(ctx context.Context, condition string, args ...any) ([]member
 	return members, nil
 }
 
-// write queues the insert of a block with the members. Without members it does nothing.
-func (r *run) write(members []member) {
+// insertBlock queues the insert of a block with the members. Without members it does nothing.
+func (r *run) insertBlock(members []member) {
 	if len(members) == 0 {
 		return
 	}

@@ -15,16 +15,16 @@ type adopted struct {
 	open int // replies that are not written; guarded by the Journal's lock
 }
 
-// settled is called for each reply that is written. It requires the Journal's lock.
-func (a *adopted) settled() {
+// releaseReply is called for each reply that is written. It requires the Journal's lock.
+func (a *adopted) releaseReply() {
 	if a.open--; a.open <= 0 {
 		_ = a.file.Remove()
 		a.file.Close()
 	}
 }
 
-// adopt takes over the files of processes that have ended.
-func (j *Journal) adopt(ctx context.Context) {
+// adoptFiles takes over the files of processes that have ended.
+func (j *Journal) adoptFiles(ctx context.Context) {
 	if j.opt.Dir == nil {
 		return
 	}
@@ -33,6 +33,7 @@ func (j *Journal) adopt(ctx context.Context) {
 		j.opt.Log.WarnContext(ctx, "look for final replies of mail servers failed", "error", err)
 		return
 	}
+
 	for _, f := range files {
 		j.adoptFile(ctx, f)
 	}
@@ -45,14 +46,15 @@ func (j *Journal) adoptFile(ctx context.Context, f *journal.Owned) {
 		j.opt.Log.ErrorContext(ctx, "read final replies of mail servers failed", "error", err)
 		return
 	}
-	replies, damaged := parse(body)
+	replies, damaged := parseReplies(body)
 	if !j.addAll(f, replies) { // it waits for room
 		f.Close()
 		return
 	}
+
 	j.opt.Log.WarnContext(ctx, "final replies of mail servers found that an ended process has left", "replies",
 		len(replies), "damaged", damaged)
-	j.wake()
+	j.wakeReplay()
 }
 
 // addAll adds the replies of a file that are not there already. It returns false, and has added none, if there is no
@@ -71,12 +73,13 @@ func (j *Journal) addAll(f *journal.Owned, replies []emails.FinalReply) bool {
 			a.open++
 		}
 	}
-	a.settled()
+	a.releaseReply()
+
 	return true
 }
 
-// parse returns the replies of a file, and how many lines are damaged.
-func parse(body []byte) (replies []emails.FinalReply, damaged int) {
+// parseReplies returns the replies of a file, and how many lines are damaged.
+func parseReplies(body []byte) (replies []emails.FinalReply, damaged int) {
 	lines, damaged := journal.Lines(body)
 	for _, line := range lines {
 		var f emails.FinalReply

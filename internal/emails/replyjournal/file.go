@@ -41,8 +41,8 @@ func newFile(dir *journal.Dir, log *slog.Logger) *file {
 	return f
 }
 
-// write makes the file have the content. Without content there is no file.
-func (f *file) write(ctx context.Context, content []byte) {
+// writeContent makes the file have the content. Without content there is no file.
+func (f *file) writeContent(ctx context.Context, content []byte) {
 	if f.dir == nil || bytes.Equal(content, f.content) {
 		return
 	}
@@ -67,9 +67,9 @@ func (f *file) close() {
 	}
 }
 
-// store brings the file up to date with the replies that are at least as old as age. Replies in adopted files are in
-// those.
-func (j *Journal) store(ctx context.Context, age time.Duration) {
+// storeOlder brings the file up to date with the replies that are at least as old as age. Replies in adopted files are
+// in those.
+func (j *Journal) storeOlder(ctx context.Context, age time.Duration) {
 	old := j.olderThan(time.Now().Add(-age))
 	var content []byte
 	stored, full := 0, false
@@ -91,7 +91,7 @@ func (j *Journal) store(ctx context.Context, age time.Duration) {
 			"replies", len(old), "stored", stored)
 	}
 	j.file.full = full
-	j.file.write(ctx, content)
+	j.file.writeContent(ctx, content)
 	if j.file.dir == nil || j.file.failing {
 		stored = 0
 	}
@@ -116,5 +116,6 @@ func (j *Journal) olderThan(t time.Time) []emails.FinalReply {
 	for i, e := range found {
 		out[i] = e.reply
 	}
+
 	return out
 }

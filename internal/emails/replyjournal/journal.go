@@ -72,7 +72,7 @@ func New(ctx context.Context, o Options) *Journal {
 		opt: o, metrics: newMetrics(o.Metrics), replies: map[key]*entry{}, left: make(chan struct{}, 1),
 		file: newFile(o.Dir, o.Log),
 	}
-	j.adopt(ctx)
+	j.adoptFiles(ctx)
 	return j
 }
 
@@ -86,7 +86,7 @@ func (j *Journal) Keep(ctx context.Context, run *queue.Claimed, f emails.FinalRe
 		return
 	}
 	k := keyOf(&f)
-	run.AfterRun(func(written bool) { j.ended(k, written) })
+	run.AfterRun(func(written bool) { j.runEnded(k, written) })
 }
 
 // add returns false if there is no room.
@@ -114,8 +114,8 @@ func (j *Journal) refuseReply(ctx context.Context) {
 	}
 }
 
-// ended is called when a run has ended.
-func (j *Journal) ended(k key, written bool) {
+// runEnded is called when a run has ended.
+func (j *Journal) runEnded(k key, written bool) {
 	j.mu.Lock()
 	e := j.replies[k]
 	if e != nil {
@@ -126,7 +126,7 @@ func (j *Journal) ended(k key, written bool) {
 	}
 	j.mu.Unlock()
 	if e != nil && !written {
-		j.wake()
+		j.wakeReplay()
 	}
 }
 
@@ -136,11 +136,11 @@ func (j *Journal) remove(k key, e *entry) {
 		j.full = false
 	}
 	if e.from != nil {
-		e.from.settled()
+		e.from.releaseReply()
 	}
 }
 
-func (j *Journal) wake() {
+func (j *Journal) wakeReplay() {
 	select {
 	case j.left <- struct{}{}:
 	default:
@@ -160,8 +160,10 @@ func (j *Journal) Take(run *queue.Claimed, email, fence id.ID) (f *emails.FinalR
 	if e == nil || e.isRunning || e.isWriting {
 		return nil, e != nil
 	}
+
 	e.isRunning = true
-	run.AfterRun(func(written bool) { j.ended(k, written) })
+	run.AfterRun(func(written bool) { j.runEnded(k, written) })
+
 	return &e.reply, false
 }
 

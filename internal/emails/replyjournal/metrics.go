@@ -39,10 +39,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	if reg != nil {
 		reg.MustRegister(m.waiting, m.stored, m.results, m.dropped)
 	}
+
 	return m
 }
 
-func (m *metrics) replayed(result emails.Replayed, n int) {
+func (m *metrics) countReplayed(result emails.Replayed, n int) {
 	if result != emails.Waits {
 		m.results.WithLabelValues(string(result)).Add(float64(n))
 	}

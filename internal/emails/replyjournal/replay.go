@@ -38,8 +38,8 @@ func (j *Journal) Run(ctx context.Context) error {
 	tasks.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), atEnd)
 	defer cancel()
-	j.replay(last)
-	j.store(last, 0)
+	j.replayDue(last)
+	j.storeOlder(last, 0)
 	j.close()
 	return nil
 }
@@ -65,9 +65,9 @@ func (j *Journal) keepFile(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			j.store(ctx, storeAfter)
+			j.storeOlder(ctx, storeAfter)
 		case <-look.C:
-			j.adopt(ctx)
+			j.adoptFiles(ctx)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (j *Journal) keepWriting(ctx context.Context) {
 		case <-timer.C:
 		}
 		wasAway := isAway
-		isAway = !j.replay(ctx)
+		isAway = !j.replayDue(ctx)
 		switch {
 		case !isAway:
 			pause = longestPause
@@ -97,19 +97,19 @@ func (j *Journal) keepWriting(ctx context.Context) {
 	}
 }
 
-// replay writes the replies that are due, first those that were tried the longest time ago: a locked row delays its own
-// reply only. It returns false if Postgres is away.
-func (j *Journal) replay(ctx context.Context) bool {
+// replayDue writes the replies that are due, first those that were tried the longest time ago: a locked row delays its
+// own reply only. It returns false if Postgres is away.
+func (j *Journal) replayDue(ctx context.Context) bool {
 	counts := map[emails.Replayed]int{}
 	var refused error
-	defer func() { j.report(ctx, counts, refused) }()
-	for _, k := range j.due(time.Now()) {
+	defer func() { j.reportReplay(ctx, counts, refused) }()
+	for _, k := range j.dueReplies(time.Now()) {
 		e := j.beginWriting(k)
 		if e == nil {
 			continue
 		}
 		result, err := j.writeReply(ctx, &e.reply)
-		j.end(k, e, result, err)
+		j.endWriting(k, e, result, err)
 		switch {
 		case err == nil:
 			counts[result]++
@@ -119,11 +119,12 @@ func (j *Journal) replay(ctx context.Context) bool {
 			refused = err
 		}
 	}
+
 	return true
 }
 
-// due returns the replies to write.
-func (j *Journal) due(now time.Time) []key {
+// dueReplies returns the replies to write.
+func (j *Journal) dueReplies(now time.Time) []key {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var out []key
@@ -136,6 +137,7 @@ func (j *Journal) due(now time.Time) []key {
 		one, other := j.replies[a], j.replies[b]
 		return cmp.Or(one.tried.Compare(other.tried), one.since.Compare(other.since))
 	})
+
 	return out
 }
 
@@ -151,7 +153,7 @@ func (j *Journal) beginWriting(k key) *entry {
 	return e
 }
 
-func (j *Journal) end(k key, e *entry, result emails.Replayed, err error) {
+func (j *Journal) endWriting(k key, e *entry, result emails.Replayed, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.isWriting = false
@@ -179,10 +181,10 @@ func (j *Journal) writeReply(ctx context.Context, f *emails.FinalReply) (result 
 // isAway reports whether no reply can be written for now.
 func isAway(err error) bool { return postgres.Lost(err) || postgres.Away(err) }
 
-// report logs and counts what replay has written. refused is the error of a reply that Postgres refused.
-func (j *Journal) report(ctx context.Context, counts map[emails.Replayed]int, refused error) {
+// reportReplay logs and counts what replayDue has written. refused is the error of a reply that Postgres refused.
+func (j *Journal) reportReplay(ctx context.Context, counts map[emails.Replayed]int, refused error) {
 	for result, n := range counts {
-		j.metrics.replayed(result, n)
+		j.metrics.countReplayed(result, n)
 	}
 	sent, failed := counts[emails.ReplayedSent], counts[emails.ReplayedFailed]
 	if sent+failed > 0 {

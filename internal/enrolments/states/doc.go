@@ -16,8 +16,9 @@
 //	any open                  hard bounce                                   bounced
 //	any open                  goal reached, deal won                        goal_met
 //	any open                  removed by a person, contact archived         removed
-//	any open                  out of office, a person                       paused
-//	paused                    its time has come, a person                   active
+//	any open                  out of office, an answer in doubt, a person   paused
+//	paused                    its time has come, the doubt is settled,      active
+//	                          a person
 //
 // An ended enrolment never sends. Every transition but the first one, which the enrolment has itself, writes a row of
 // enrolment_history with its cause. Every transition announces its event in the same transaction.

@@ -102,8 +102,8 @@ func (e *Enrolment) Event() events.Enrolment {
 	return out
 }
 
-// ended returns the event of an enrolment that has ended; nil: it is open.
-func (e *Enrolment) ended() events.Event {
+// endEvent returns the event of an enrolment that has ended; nil: it is open.
+func (e *Enrolment) endEvent() events.Event {
 	switch {
 	case IsOpen(e.State):
 		return nil

@@ -45,6 +45,7 @@ func MayTransmit(ctx context.Context, tx *postgres.Tx, m Mail) (reason string, e
 	case sequence != "active":
 		return SequencePaused, nil
 	}
+
 	return "", nil
 }
 
@@ -88,11 +89,13 @@ func Sent(ctx context.Context, tx *postgres.Tx, m Mail, at time.Time, cause stri
 	if err != nil {
 		return fmt.Errorf("lock enrolment: %w", err)
 	}
+
 	if p.step != m.Step || p.state != Sending && p.state != Paused {
 		tx.Queue(`UPDATE enrolment SET last_email_id = $3 WHERE org_id = $1 AND id = $2 AND step = $4`, tx.Org(),
 			m.Enrolment, m.Email, m.Step)
 		return nil
 	}
+
 	p.window = &Window{}
 	if body != nil {
 		if err := json.Unmarshal(body, p.window); err != nil {
@@ -102,22 +105,24 @@ func Sent(ctx context.Context, tx *postgres.Tx, m Mail, at time.Time, cause stri
 	if err := announceStep(ctx, tx, m.Enrolment); err != nil {
 		return err
 	}
+
 	if p.next == "" {
-		return p.finish(ctx, tx, m, cause)
+		return p.finishEnrolment(ctx, tx, m, cause)
 	}
+
 	return p.goOn(tx, m, at, cause)
 }
 
 // announceStep announces that the current step of a locked enrolment is done.
 func announceStep(ctx context.Context, tx *postgres.Tx, enrolment id.ID) error {
-	e, err := get(ctx, tx, enrolment)
+	e, err := readOne(ctx, tx, enrolment)
 	if err != nil {
 		return err
 	}
 	return events.Announce(ctx, tx, events.SequenceStepCompleted{Enrolment: e.Event()})
 }
 
-func (p *progress) finish(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
+func (p *progress) finishEnrolment(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
 	tx.Queue(`UPDATE enrolment SET last_email_id = $3 WHERE org_id = $1 AND id = $2`, tx.Org(), m.Enrolment, m.Email)
 	_, err := Move(ctx, tx, To{State: Finished, Reason: Completed}, Cause{Text: cause, Email: &m.Email}, `n.id = $8`,
 		m.Enrolment)
@@ -152,11 +157,12 @@ func (p *progress) goOn(tx *postgres.Tx, m Mail, at time.Time, cause string) err
 	case p.resume != nil:
 		Due(tx, p.group, *p.resume)
 	}
+
 	return nil
 }
 
-// get returns an enrolment.
-func get(ctx context.Context, tx *postgres.Tx, enrolment id.ID) (*Enrolment, error) {
+// readOne returns an enrolment.
+func readOne(ctx context.Context, tx *postgres.Tx, enrolment id.ID) (*Enrolment, error) {
 	rows, err := tx.Query(ctx, `SELECT `+Columns+` FROM enrolment n WHERE n.org_id = $1 AND n.id = $2`, tx.Org(),
 		enrolment)
 	if err != nil {

@@ -66,19 +66,21 @@ func Move(ctx context.Context, tx *postgres.Tx, to To, c Cause, where string, ar
 	if err != nil {
 		return nil, fmt.Errorf("change enrolments: %w", err)
 	}
+
 	if to.ResumeAt != nil {
 		for i := range all {
 			Due(tx, all[i].Group, *to.ResumeAt)
 		}
 	}
-	return all, announce(ctx, tx, all)
+
+	return all, announceEnded(ctx, tx, all)
 }
 
-// announce writes the events of enrolments that have ended.
-func announce(ctx context.Context, tx *postgres.Tx, all []Enrolment) error {
+// announceEnded writes the events of enrolments that have ended.
+func announceEnded(ctx context.Context, tx *postgres.Tx, all []Enrolment) error {
 	var announced []events.Event
 	for i := range all {
-		if e := all[i].ended(); e != nil {
+		if e := all[i].endEvent(); e != nil {
 			announced = append(announced, e)
 		}
 	}

@@ -18,10 +18,11 @@ type Reply struct {
 	Email     *id.ID // the email that it answers; nil: none
 	Enrolment *id.ID // of that email; nil: none
 	At        time.Time
+	Settles   bool // a person has said what the mail is, of which that was in doubt
 }
 
-// message returns the message, or nil if a provider has reported the bounce.
-func (r *Reply) message() *id.ID {
+// messageID returns the message, or nil if a provider has reported the bounce.
+func (r *Reply) messageID() *id.ID {
 	if r.Message.IsZero() {
 		return nil
 	}
@@ -41,7 +42,7 @@ func (r *Reply) LockFor(tx *postgres.Tx) {
 // a reply of the company. An answer to an email of a finished enrolment makes it replied. reason is reply, or what else
 // the mail is.
 func (r *Reply) Human(ctx context.Context, tx *postgres.Tx, reason string) error {
-	c := Cause{Text: reason, Email: r.Email, Message: r.message()}
+	c := Cause{Text: reason, Email: r.Email, Message: r.messageID()}
 	to := To{State: Replied, Reason: reason}
 	if _, err := Move(ctx, tx, to, c, `(n.contact_id = $8::uuid AND n.started_at IS NOT NULL OR n.id = $9::uuid)
 		AND n.stop_reply AND `+Open+`
@@ -49,14 +50,17 @@ func (r *Reply) Human(ctx context.Context, tx *postgres.Tx, reason string) error
 		r.Enrolment, r.At.Add(-lateReply)); err != nil {
 		return err
 	}
+
 	if r.Contact == nil {
 		return nil
 	}
+
 	c.Text = "company_reply"
 	_, err := Move(ctx, tx, To{State: Replied, Reason: c.Text}, c, `n.stop_company AND `+Open+`
 		AND n.contact_id IN (SELECT o.id FROM contact me JOIN contact o ON o.org_id = $1 AND o.company_id =
 			me.company_id
 			AND o.id <> me.id WHERE me.org_id = $1 AND me.id = $8)`, *r.Contact)
+
 	return err
 }
 
@@ -70,9 +74,10 @@ func (r *Reply) Away(ctx context.Context, tx *postgres.Tx, until *time.Time) err
 		at = *until
 	}
 	_, err := Move(ctx, tx, To{State: Paused, Reason: "out_of_office", ResumeAt: &at},
-		Cause{Text: "out_of_office", Email: r.Email, Message: r.message()},
-		`(n.contact_id = $8::uuid AND n.started_at IS NOT NULL OR n.id = $9::uuid) AND n.state IN ('pending', 'active',
-			'sending')`, r.Contact, r.Enrolment)
+		Cause{Text: "out_of_office", Email: r.Email, Message: r.messageID()},
+		`(n.contact_id = $8::uuid AND n.started_at IS NOT NULL OR n.id = $9::uuid) AND (n.state IN ('pending', 'active',
+			'sending') OR $10 AND n.state = 'paused' AND n.reason = '`+ReplyUnsure+`')`, r.Contact, r.Enrolment,
+		r.Settles)
 	return err
 }
 
@@ -86,7 +91,7 @@ const (
 // must be written already.
 func (r *Reply) SoftBounce(ctx context.Context, tx *postgres.Tx) error {
 	_, err := Move(ctx, tx, To{State: Bounced, Reason: "soft_bounces"},
-		Cause{Text: "soft_bounces", Email: r.Email, Message: r.message()}, `n.id = $8::uuid AND `+Open+`
+		Cause{Text: "soft_bounces", Email: r.Email, Message: r.messageID()}, `n.id = $8::uuid AND `+Open+`
 		AND $9 <= (SELECT count(*) FROM email e WHERE e.org_id = $1 AND e.contact_id = n.contact_id
 			AND e.bounced = 'soft' AND e.marked_at > $10::timestamptz)
 		AND NOT EXISTS (SELECT FROM email e WHERE e.org_id = $1 AND e.contact_id = n.contact_id
@@ -97,7 +102,7 @@ func (r *Reply) SoftBounce(ctx context.Context, tx *postgres.Tx) error {
 // HardBounce ends the enrolment of an email that has bounced for good.
 func (r *Reply) HardBounce(ctx context.Context, tx *postgres.Tx) error {
 	_, err := Move(ctx, tx, To{State: Bounced, Reason: "hard_bounce"},
-		Cause{Text: "hard_bounce", Email: r.Email, Message: r.message()}, `n.id = $8::uuid AND `+Open, r.Enrolment)
+		Cause{Text: "hard_bounce", Email: r.Email, Message: r.messageID()}, `n.id = $8::uuid AND `+Open, r.Enrolment)
 	return err
 }
 
@@ -109,7 +114,8 @@ func Suppressed(ctx context.Context, tx *postgres.Tx, addresses []string, reason
 		return nil
 	}
 	_, err := Move(ctx, tx, suppressedTo(reason), Cause{Text: "suppression"}, `n.contact_id IN (SELECT c.id
-		FROM contact c WHERE c.org_id = $1 AND c.email_folded = ANY ($8::text[]) AND c.archived_at IS NULL) AND `+Open,
+		FROM unnest($8::text[]) AS a (email) CROSS JOIN LATERAL (SELECT id FROM contact WHERE org_id = $1
+			AND archived_at IS NULL AND email_folded = a.email LIMIT 1) c) AND `+Open,
 		addresses)
 	return err
 }
@@ -178,13 +184,16 @@ func dueNow(ctx context.Context, tx *postgres.Tx, where string, arg id.ID) error
 	if err != nil {
 		return fmt.Errorf("make step due: %w", err)
 	}
+
 	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[dueGroup])
 	if err != nil {
 		return fmt.Errorf("make step due: %w", err)
 	}
+
 	for _, g := range groups {
 		Due(tx, g.ID, g.At)
 	}
+
 	return nil
 }
 

@@ -22,14 +22,14 @@ func NotSent(ctx context.Context, tx *postgres.Tx, m Mail, u Unsent) error {
 	const own = `n.id = $8 AND n.step = $9 AND n.state = 'sending'`
 	c := Cause{Text: u.Reason, Email: &m.Email}
 	if !u.Failed && u.Reason == SequencePaused {
-		return again(ctx, tx, m, u.Reason)
+		return makeDueAgain(ctx, tx, m, u.Reason)
 	}
-	_, err := Move(ctx, tx, u.to(), c, own, m.Enrolment, m.Step)
+	_, err := Move(ctx, tx, u.nextState(), c, own, m.Enrolment, m.Step)
 	return err
 }
 
-// to returns the state after an email that was not sent.
-func (u *Unsent) to() To {
+// nextState returns the state after an email that was not sent.
+func (u *Unsent) nextState() To {
 	switch {
 	case u.Hard:
 		return To{State: Bounced, Reason: "hard_bounce"}
@@ -46,8 +46,8 @@ func (u *Unsent) to() To {
 	}
 }
 
-// again makes the step of a cancelled email due again, in its group, which is held.
-func again(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
+// makeDueAgain makes the step of a cancelled email due again, in its group, which is held.
+func makeDueAgain(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
 	var group int64
 	now := wire.Now()
 	err := tx.QueryRow(ctx, `UPDATE enrolment SET state = 'active', due_at = $4, state_at = $4, edit = edit + 1
@@ -59,10 +59,12 @@ func again(ctx context.Context, tx *postgres.Tx, m Mail, cause string) error {
 	if err != nil {
 		return fmt.Errorf("return step: %w", err)
 	}
+
 	Record(tx, History{
 		Enrolment: m.Enrolment, From: Sending, To: Active, Step: m.Step, Cause: cause, Email: &m.Email,
 	})
 	Due(tx, group, now.Time)
+
 	return nil
 }
 

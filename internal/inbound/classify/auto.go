@@ -7,71 +7,11 @@ import (
 	"github.com/funnelwork/funnelwork/internal/inbound/parse"
 )
 
-// automatic reports whether a program answered.
-func automatic(m *parse.Mail, reply string) bool {
-	if m.Receipt != nil || automaticHeader(m.Header) {
-		return true
-	}
-	subject := strings.ToLower(m.Subject)
-	if autoSubject.MatchString(subject) {
-		return true
-	}
-	points := 0
-	switch strings.ToLower(strings.TrimSpace(m.Header.Get("Precedence"))) {
-	case "bulk", "junk", "auto_reply":
-		points++
-	}
-	if m.ReturnPath == "<>" {
-		points += 2
-	}
-	if m.Header.Has("X-Auto-Response-Suppress") {
-		points++
-	}
-	if noReply.MatchString(strings.ToLower(m.From.Email)) {
-		points += 2
-	}
-	if awaySubject.MatchString(subject) {
-		points += 2
-	}
-	return points+textPoints(m, reply) >= enough
-}
-
-// enough points make a text an automatic reply: what a person writes about an absence has fewer.
-const enough = 4
-
-// textPoints says how much a text reads like an automatic reply.
-func textPoints(m *parse.Mail, reply string) (points int) {
-	start := strings.ToLower(reply)
-	if len(start) > 1500 {
-		start = start[:1500]
-	}
-	if machineText.MatchString(start) {
-		points += enough
-	}
-	if away.MatchString(start) {
-		points += 2
-	}
-	if alternative.MatchString(start) {
-		points++
-	}
-	if thanks.MatchString(start) {
-		points++
-	}
-	if promise.MatchString(start) {
-		points++
-	}
-	if until(m, reply) != nil {
-		points++
-	}
-	if strings.ContainsAny(start, "?？") {
-		points -= 2
-	}
-	return points
-}
-
 // automaticHeader reports whether the header says that a program answered (RFC 3834, and what was used before it).
 func automaticHeader(h parse.Header) bool {
-	if v := strings.ToLower(strings.TrimSpace(h.Get("Auto-Submitted"))); v != "" && !strings.HasPrefix(v, "no") {
+	switch v := strings.ToLower(strings.TrimSpace(h.Get("Auto-Submitted"))); {
+	case v == "", strings.HasPrefix(v, "no"), strings.HasPrefix(v, "auto-forwarded"): // a rule passed on what it is
+	default:
 		return true
 	}
 	for _, name := range []string{
@@ -94,8 +34,8 @@ var (
 		`^(no|do|donot|dont|don't)[-_.]?(not[-_.]?)?reply\b|^noreply|^donotreply|^auto(reply|responder)`)
 
 	// autoSubject is what mail programs write before the subject of an automatic reply.
-	autoSubject = regexp.MustCompile(`^(re: ?|aw: ?|fwd?: ?|sv: ?|antw: ?|\[.{1,30}\] ?)*(` + strings.Join([]string{
-		`automatic reply`, `auto(matic|mated)?[- ]?(reply|response|responder)\b`, `auto ?: `, `out of (the )?office`,
+	autoSubject = regexp.MustCompile(`^(?:` + strings.Join([]string{
+		`automatic reply`, `auto(matic|mated)?[- ]?(reply|response|responder)\b`, `auto ?:`, `out of (the )?office`,
 		`ooo\b[ :]`, `ooo$`,
 		`automatische (antwort|beantwortung|rückantwort)`, `abwesenheits(notiz|nachricht|meldung|assistent|agent)`,
 		`autom\. antwort`, `abwesend[: ]`,
@@ -113,10 +53,25 @@ var (
 		`otomatik (yanıt|cevap)`, `ofis dışı`, `ofis dışında`,
 		`自動(応答|返信)`, `不在(通知|のお知らせ|のため)`, `自动(答复|回复)`, `自動回覆`, `自動回復`, `外出`, `자동 ?(회신|응답)`, `부재중`,
 		`automatická odpověď`, `mimo kancelář`, `automaattinen (vastaus|poissaoloilmoitus)`, `poissa`,
-		`automatikus válasz`,
+		`automatikus válasz`, `automatická odpoveď`, `автоматична відповідь`, `автоматичен отговор`,
+		`автоматски одговор`,
+		`automatski odgovor`, `samodejni odgovor`, `automatinis atsakymas`, `automātiskā atbilde`, `automaatvastus`,
+		`automaatne vastus`, `מענה אוטומטי`, `תשובה אוטומטית`, `رد تلقائي`, `الرد التلقائي`, `پاسخ خودکار`,
+		`(การ)?ตอบกลับอัตโนมัติ`, `trả lời tự động`, `thư trả lời tự động`, `balasan otomatis`, `balasan automatik`,
+		`jawapan automatik`, `resposta automàtica`, `erantzun automatikoa`, `sjálfvirkt svar`, `स्वचालित (उत्तर|जवाब)`,
+		`irodán kívül`, `házon kívül`, `távollét`, `szabadságon`, `în afara biroului`, `absent din birou`,
+		`εκτός γραφείου`,
+		`απουσία`, `поза офісом`, `відсутн`, `у відпустці`, `извън офиса`, `izvan ureda`, `van kancelarije`,
+		`odsutan`, `odsotnost`,
+		`mimo kancelárie`, `neprítomnosť`, `nepřítomnost`, `nesu biure`, `atostogose`, `prombūtnē`, `ārpus biroja`,
+		`kontorist väljas`,
+		`puhkusel`, `מחוץ למשרד`, `خارج المكتب`, `ไม่อยู่ที่สำนักงาน`, `vắng mặt`, `di luar kantor`, `sedang cuti`,
+		`fora de l'oficina`,
 		`răspuns automat`, `αυτόματη απάντηση`, `vacation (reply|message|response|notice|autoreply)`,
 		`on (vacation|annual leave|holiday)( |$)`,
 	}, "|") + `)`)
+	// autoSubjectEnd is what may follow it: people write such words within a sentence.
+	autoSubjectEnd = regexp.MustCompile(`^\)?(?:\s*[:：|(\[]|\s+[-–—]|[.!]*\s*$)`)
 
 	// awaySubject is a hint, since people write about absences too.
 	awaySubject = regexp.MustCompile(
@@ -195,7 +150,7 @@ var (
 		`merci (de|pour) (votre|ton) (message|e-?mail|courriel|mail)`,
 		`gracias por (su|tu) (mensaje|correo|e-?mail)`,
 		`(obrigad[oa]|agradeço) (pel[oa]|por) (seu |sua |teu )?(e-?mail|mensagem|contato)`,
-		`grazie per (il (suo|tuo) |la (sua|tua) )?(messaggio|e-?mail|mail)`,
+		`grazie per (il |la |l')?((suo|tuo|sua|tua) )?(messaggio|e-?mail|mail)`,
 		`(bedankt|dank) voor (uw|je) (bericht|e-?mail|mail)`,
 		`tack för (ditt|din|ert) (mejl|meddelande|mail|e-post)`, `tak for din (mail|besked|e-mail)`,
 		`takk for (din|e-posten|meldingen)`, `dziękuję za (wiadomość|e-?mail|maila|kontakt)`,
@@ -215,7 +170,7 @@ var (
 		`a mi (regreso|vuelta)`, `(responderé|contestaré)`, `(de )?(regreso|vuelvo)`,
 		`(no|ao) meu (retorno|regresso)`, `(retornarei|responderei)`, `al mio (rientro|ritorno)`,
 		`(risponderò|rientrerò|rientro)`, `(bij|na) (mijn )?(terugkomst|terugkeer)`, `(beantwoord|reageer|terug op)`,
-		`(återkommer|svarar|tillbaka|åter)`, `(vender tilbage|svarer|tilbage)`, `(tilbake|svarer)`,
+		`(återkommer|svarar|tillbaka|\båter\b)`, `(vender tilbage|svarer|tilbage)`, `(tilbake|svarer)`,
 		`(po powrocie|odpowiem|odpiszę|wracam)`, `(по возвращении|отвечу|вернусь)`,
 		`(dönüşümde|dönüşte|döneceğim|cevap vereceğim)`, `(戻り次第|後日|ご返信|返信いたします|出社)`, `(返回后|回来后|尽快回复|返回)`, `(복귀|답변)`,
 		`(po návratu|odpovím|vrátím)`, `(palaan|vastaan|palattuani)`,

@@ -11,6 +11,9 @@ import (
 )
 
 func TestHostileTextsCostLittle(t *testing.T) { //nolint:paralleltest // measures time
+	if testing.Short() {
+		t.Skip("under the race detector neither time nor memory is that of the code")
+	}
 	many := func(s string) string { return strings.Repeat(s, (1<<20)/len(s)) }
 	for name, mail := range map[string]string{
 		"a long subject":       "From: a@b.example\nSubject: " + strings.Repeat("re: ", 15_000) + "\n\nx",

@@ -14,8 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// all takes the new mails of the folder, and reports whether some are left for the next run.
-func (r *run) all(ctx context.Context) (more bool, err error) {
+// readNewMails takes the new mails of the folder, and reports whether some are left for the next run.
+func (r *run) readNewMails(ctx context.Context) (more bool, err error) {
 	uids, err := r.conn.From(r.folder.UIDNext)
 	if err != nil {
 		return false, err
@@ -25,29 +25,30 @@ func (r *run) all(ctx context.Context) (more bool, err error) {
 		size = 1
 	}
 	for some := range slices.Chunk(uids, size) {
-		if more = r.full(); more {
+		if more = r.hasDoneEnough(); more {
 			break
 		}
-		if more, err = r.some(ctx, some); err != nil || more {
+		if more, err = r.readConsecutive(ctx, some); err != nil || more {
 			break
 		}
 	}
-	return more, errors.Join(err, r.record(ctx))
+
+	return more, errors.Join(err, r.recordPassed(ctx))
 }
 
-// record commits that mails were passed over.
-func (r *run) record(ctx context.Context) error {
+// recordPassed commits that mails were passed over.
+func (r *run) recordPassed(ctx context.Context) error {
 	if r.passed == 0 {
 		return nil
 	}
-	return r.tx(ctx, func(tx *postgres.Tx) error {
+	return r.inTx(ctx, func(tx *postgres.Tx) error {
 		r.folder.Advance(tx, r.passed, 0)
 		return nil
 	})
 }
 
-// some takes mails that follow each other. A mail that was deleted meanwhile has no summary.
-func (r *run) some(ctx context.Context, uids []uint32) (more bool, err error) {
+// readConsecutive takes mails that follow each other. A mail that was deleted meanwhile has no summary.
+func (r *run) readConsecutive(ctx context.Context, uids []uint32) (more bool, err error) {
 	summaries, err := r.conn.Summaries(uids)
 	if err != nil {
 		return false, &stuckError{err, uids[0]}
@@ -56,67 +57,73 @@ func (r *run) some(ctx context.Context, uids []uint32) (more bool, err error) {
 		if !slices.Contains(uids, m.UID) {
 			continue
 		}
-		if r.full() {
+		if r.hasDoneEnough() {
 			return true, nil
 		}
 		r.looked++
-		if err := r.one(ctx, m); err != nil {
+		if err := r.readMail(ctx, m); err != nil {
 			return false, err
 		}
 	}
 	r.passed = max(r.passed, uids[len(uids)-1])
+
 	return false, nil
 }
 
-// one takes a mail, passes it over, or skips it.
-func (r *run) one(ctx context.Context, m imap.Summary) error {
+// readMail takes a mail, passes it over, or skips it.
+func (r *run) readMail(ctx context.Context, m imap.Summary) error {
 	switch {
 	case m.Draft, !m.At.IsZero() && m.At.Before(r.folder.Since.Add(-time.Hour)):
 		r.passed = m.UID
 		return nil
 	case m.Size > parse.MaxBytes:
 		r.Log.DebugContext(ctx, "mail skipped: it is too large", "mailbox_id", r.folder.Mailbox.String(), "uid", m.UID)
-		return r.tx(ctx, func(tx *postgres.Tx) error {
+		return r.inTx(ctx, func(tx *postgres.Tx) error {
 			r.folder.Advance(tx, m.UID, 1)
 			return nil
 		})
 	}
-	header, err := r.conn.Header(m.UID, "From", "Message-ID")
+	header, err := r.conn.Header(m.UID, "From", "Message-ID", "Date", "Subject")
 	if err != nil {
 		return &stuckError{err, m.UID}
 	}
-	taken, err := r.knows(ctx, header)
+
+	taken, err := r.isKnown(ctx, header)
 	if err != nil {
 		return err
 	}
+
 	if taken {
 		r.passed = m.UID
 		return nil
 	}
+
 	raw, err := r.conn.Mail(m.UID, parse.MaxBytes)
 	if err != nil {
 		return &stuckError{err, m.UID}
 	}
+
 	r.bytes += len(raw)
 	at := wire.Now()
 	if !m.At.IsZero() && m.At.Before(at.Time) {
 		at = wire.At(m.At)
 	}
-	return r.tx(ctx, func(tx *postgres.Tx) error {
+
+	return r.inTx(ctx, func(tx *postgres.Tx) error {
 		r.folder.Advance(tx, m.UID, 0)
 		_, _, err := r.Inbound.Take(ctx, tx, r.folder.Mailbox, raw, inbound.IMAP, at)
 		return err
 	})
 }
 
-// knows reports whether a mail is of no interest: the mailbox itself has sent it, or it was taken already.
-func (r *run) knows(ctx context.Context, header []byte) (known bool, err error) {
+// isKnown reports whether a mail is of no interest: the mailbox itself has sent it, or it was taken already.
+func (r *run) isKnown(ctx context.Context, header []byte) (known bool, err error) {
 	m := parse.Parse(header)
 	if folded, _ := suppression.Fold(m.From.Email); m.From.Email != "" && folded == r.folder.From {
 		return true, nil
 	}
 	err = r.DB.ReadTx(ctx, r.org, func(tx *postgres.Tx) (err error) {
-		known, err = inbound.Has(ctx, tx, r.folder.Mailbox, parse.SoleMessageID(header))
+		known, err = r.Inbound.Has(ctx, tx, r.folder.Mailbox, header)
 		return err
 	})
 	if err != nil {

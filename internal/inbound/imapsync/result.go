@@ -35,6 +35,7 @@ func (r *Result) Write(ctx context.Context, tx *postgres.Tx) error {
 		}
 		return err
 	}
+
 	if !r.uncalled {
 		mailboxes.Responded(tx, f.Mailbox, mailboxes.Retrieval)
 	}
@@ -43,18 +44,19 @@ func (r *Result) Write(ctx context.Context, tx *postgres.Tx) error {
 		f.StuckAt(tx, r.stuck)
 		f.Ended(tx, r.failure, time.Minute)
 	case r.failure != "":
-		f.Ended(tx, r.failure, delay(r.failure, f.Failures+1))
+		f.Ended(tx, r.failure, delayAfter(r.failure, f.Failures+1))
 	case r.more:
 		f.Ended(tx, "", time.Millisecond)
 	default:
 		f.Ended(tx, "", 0)
 	}
+
 	return nil
 }
 
-// delay returns how long a mailbox is not read after the given number of failed runs in a row. Servers lock accounts
-// with too many refused sign-ins, so those are repeated rarely.
-func delay(failure string, failures int) time.Duration {
+// delayAfter returns how long a mailbox is not read after the given number of failed runs in a row. Servers lock
+// accounts with too many refused sign-ins, so those are repeated rarely.
+func delayAfter(failure string, failures int) time.Duration {
 	n := min(failures-1, 10)
 	switch failure {
 	case mailboxes.AuthRefused:

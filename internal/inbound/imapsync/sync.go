@@ -65,29 +65,33 @@ func (s *Syncer) Run(ctx context.Context, org, mailbox id.ID, begin func(host st
 	if err != nil {
 		return nil, err
 	}
+
 	conn, err := (&retrieval.Connector{Dialer: s.Dialer, Token: s.Token}).Connect(ctx, org, m)
 	if errors.Is(err, retrieval.ErrSandboxed) {
 		return &Result{folder: f}, nil
 	}
 	if err != nil {
-		return s.silentOr(ctx, m, f, reason(err), err)
+		return s.silentOr(ctx, m, f, failureReason(err), err)
 	}
+
 	defer func() { _ = conn.Close() }()
 	run := run{Syncer: s, org: org, conn: conn, folder: f, begun: time.Now()}
-	if err := run.begin(ctx); err != nil {
-		return s.unless(ctx, m, f, errors.Join(err, conn.Failure()))
+	if err := run.openFolder(ctx); err != nil {
+		return s.serverFailure(ctx, m, f, errors.Join(err, conn.Failure()))
 	}
-	more, err := run.all(ctx)
+
+	more, err := run.readNewMails(ctx)
 	if stuck, ok := errors.AsType[*stuckError](err); ok {
-		r, err := s.failed(ctx, f, mailboxes.Unreadable, err)
+		r, err := s.failedResult(ctx, f, mailboxes.Unreadable, err)
 		if r != nil && r.failure != "" {
 			r.stuck = stuck.uid
 		}
 		return r, err
 	}
 	if err != nil {
-		return s.unless(ctx, m, f, errors.Join(err, conn.Failure()))
+		return s.serverFailure(ctx, m, f, errors.Join(err, conn.Failure()))
 	}
+
 	return &Result{folder: f, more: more}, nil
 }
 
@@ -104,18 +108,20 @@ type stuckError struct {
 
 func (e *stuckError) Unwrap() error { return e.error }
 
-// unless returns the result of a run that the server has made fail, or err if something else has.
-func (s *Syncer) unless(ctx context.Context, m *mailboxes.Reading, f *mailboxes.Folder, err error) (*Result, error) {
+// serverFailure returns the result of a run that the server has made fail, or err if something else has.
+func (s *Syncer) serverFailure(ctx context.Context, m *mailboxes.Reading, f *mailboxes.Folder, err error) (
+	*Result, error,
+) {
 	if d, ok := errors.AsType[databaseError](err); ok {
 		return nil, d.error
 	}
 	return s.silentOr(ctx, m, f, mailboxes.ServerError, err)
 }
 
-// silentOr is failed, and records that the server was silent if err says so.
+// silentOr is failedResult, and records that the server was silent if err says so.
 func (s *Syncer) silentOr(ctx context.Context, m *mailboxes.Reading, f *mailboxes.Folder, reason string, err error,
 ) (*Result, error) {
-	r, failed := s.failed(ctx, f, reason, err)
+	r, failed := s.failedResult(ctx, f, reason, err)
 	if r == nil || r.busy {
 		return r, failed
 	}
@@ -126,7 +132,7 @@ func (s *Syncer) silentOr(ctx context.Context, m *mailboxes.Reading, f *mailboxe
 	return r, failed
 }
 
-func (s *Syncer) failed(ctx context.Context, f *mailboxes.Folder, reason string, err error) (*Result, error) {
+func (s *Syncer) failedResult(ctx context.Context, f *mailboxes.Folder, reason string, err error) (*Result, error) {
 	if ctx.Err() != nil { // the worker stops, or the job has run out of time
 		return nil, err
 	}
@@ -137,8 +143,8 @@ func (s *Syncer) failed(ctx context.Context, f *mailboxes.Folder, reason string,
 	return &Result{folder: f, failure: reason}, nil
 }
 
-// reason returns what a mailbox shows of a connection that failed.
-func reason(err error) string {
+// failureReason returns what a mailbox shows of a connection that failed.
+func failureReason(err error) string {
 	switch {
 	case errors.Is(err, mailboxes.ErrLoginNeeded):
 		return mailboxes.LoginNeeded
@@ -162,16 +168,16 @@ type run struct {
 	passed uint32 // the last mail that was passed over and is not recorded yet; 0: none
 }
 
-// tx runs fn in a transaction of the org.
-func (r *run) tx(ctx context.Context, fn func(tx *postgres.Tx) error) error {
+// inTx runs fn in a transaction of the org.
+func (r *run) inTx(ctx context.Context, fn func(tx *postgres.Tx) error) error {
 	if err := r.DB.Tx(ctx, r.org, fn); err != nil {
 		return databaseError{err}
 	}
 	return nil
 }
 
-// begin opens the folder. If its UIDs are new, it finds the first mail to read.
-func (r *run) begin(ctx context.Context) error {
+// openFolder opens the folder. If its UIDs are new, it finds the first mail to read.
+func (r *run) openFolder(ctx context.Context) error {
 	state, err := r.conn.Examine(r.folder.Name)
 	if err != nil {
 		return err
@@ -183,17 +189,19 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	first := max(state.UIDNext, 1)
 	if len(recent) > 0 {
 		first = slices.Min(recent)
 	}
-	return r.tx(ctx, func(tx *postgres.Tx) error {
+
+	return r.inTx(ctx, func(tx *postgres.Tx) error {
 		r.folder.Restart(tx, state.UIDValidity, first)
 		return nil
 	})
 }
 
-// full reports whether the run has done enough.
-func (r *run) full() bool {
+// hasDoneEnough reports whether the run has done enough.
+func (r *run) hasDoneEnough() bool {
 	return r.looked >= maxMails || r.bytes >= maxBytes || time.Since(r.begun) > maxTime
 }

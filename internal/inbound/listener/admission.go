@@ -38,9 +38,9 @@ func (a *admission) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		limited, networks := a.classify(c.RemoteAddr())
+		limited, networks := a.classifyClient(c.RemoteAddr())
 		if reason := a.admit(limited, networks); reason != "" {
-			a.metrics.count(reason)
+			a.metrics.countRefused(reason)
 			refuseConnection(c)
 			continue
 		}
@@ -49,8 +49,8 @@ func (a *admission) Accept() (net.Conn, error) {
 	}
 }
 
-// classify reports whether the limits hold for an address, and returns the networks that it counts for.
-func (a *admission) classify(addr net.Addr) (limited bool, networks []netip.Prefix) {
+// classifyClient reports whether the limits hold for an address, and returns the networks that it counts for.
+func (a *admission) classifyClient(addr net.Addr) (limited bool, networks []netip.Prefix) {
 	at, ok := addr.(*net.TCPAddr)
 	if a.exempt || !ok { // a client on a Unix socket is one of ours
 		return false, nil
@@ -72,6 +72,7 @@ func (a *admission) classify(addr net.Addr) (limited bool, networks []netip.Pref
 		}
 		networks = append(networks, p)
 	}
+
 	return true, networks
 }
 
@@ -86,6 +87,7 @@ func (a *admission) admit(limited bool, networks []netip.Prefix) (reason string)
 		a.known++
 		return ""
 	}
+
 	switch {
 	case a.open[networks[0]] >= maxPerAddress:
 		return "address"
@@ -94,10 +96,12 @@ func (a *admission) admit(limited bool, networks []netip.Prefix) (reason string)
 	case a.all >= maxConns:
 		return "all"
 	}
+
 	a.all++
 	for _, n := range networks {
 		a.open[n]++
 	}
+
 	return ""
 }
 

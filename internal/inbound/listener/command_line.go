@@ -16,9 +16,9 @@ type commandLine struct {
 // startBytes is how much of a line is kept: more than a BDAT command takes.
 const startBytes = 64
 
-// read reads b up to the end of command number most, or to where a line is too long. It returns how many bytes that is,
-// and how many commands end in them.
-func (l *commandLine) read(b []byte, most int) (n, commands int) {
+// readCommands reads b up to the end of command number most, or to where a line is too long. It returns how many bytes
+// that is, and how many commands end in them.
+func (l *commandLine) readCommands(b []byte, most int) (n, commands int) {
 	for n < len(b) && !l.tooLong() && commands < most {
 		if l.skip > 0 {
 			skipped := min(l.skip, int64(len(b)-n))
@@ -27,7 +27,7 @@ func (l *commandLine) read(b []byte, most int) (n, commands int) {
 		}
 		if b[n] == '\n' {
 			commands++
-			l.finish()
+			l.finishLine()
 		} else {
 			if len(l.start) < startBytes {
 				l.start = append(l.start, b[n])
@@ -36,10 +36,11 @@ func (l *commandLine) read(b []byte, most int) (n, commands int) {
 		}
 		n++
 	}
+
 	return n, commands
 }
 
-func (l *commandLine) finish() {
+func (l *commandLine) finishLine() {
 	words := strings.Fields(string(l.start))
 	l.chunked = len(words) >= 2 && strings.EqualFold(words[0], "BDAT")
 	if l.chunked {

@@ -46,10 +46,10 @@ func newConn(c net.Conn, networks []netip.Prefix, m *Metrics, release func()) *c
 // Read reads what the client has sent, up to where a limit ends the session. A command has the idle time as a whole, as
 // the library sets the deadline of each; a mail has it for each read.
 func (c *conn) Read(b []byte) (int, error) {
-	if c.ended() {
+	if c.hasEnded() {
 		return 0, io.EOF
 	}
-	if c.receives() {
+	if c.isReceiving() {
 		if err := c.SetReadDeadline(time.Now().Add(idle)); err != nil {
 			return 0, err
 		}
@@ -58,8 +58,9 @@ func (c *conn) Read(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.inData {
-		n = c.count(b[:n])
+		n = c.countCommands(b[:n])
 	}
+
 	return n, err
 }
 
@@ -74,46 +75,47 @@ func (c *conn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// receives reports whether a mail is being read, or a chunk of one.
-func (c *conn) receives() bool {
+// isReceiving reports whether a mail is being read, or a chunk of one.
+func (c *conn) isReceiving() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.inData || c.line.skip > 0
 }
 
-func (c *conn) ended() bool {
+func (c *conn) hasEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.over
 }
 
-// count counts the commands in bytes that are no mail's, and returns how many of the bytes the library may read. c.mu
-// is held.
-func (c *conn) count(b []byte) int {
+// countCommands counts the commands in bytes that are no mail's, and returns how many of the bytes the library may
+// read. c.mu is held.
+func (c *conn) countCommands(b []byte) int {
 	most := len(b)
 	if c.limited {
 		most = maxCommands - c.commands
 	}
-	n, commands := c.line.read(b, most)
+	n, commands := c.line.readCommands(b, most)
 	c.commands += commands
 	switch {
 	case c.line.tooLong():
-		c.finish("line", "500 5.5.2 The line is too long, closing connection")
+		c.finishSession("line", "500 5.5.2 The line is too long, closing connection")
 		return 0
 	case n < len(b):
-		c.finish("commands", "421 4.7.0 Too many commands without a mail, closing connection")
+		c.finishSession("commands", "421 4.7.0 Too many commands without a mail, closing connection")
 	}
+
 	return n
 }
 
-// finish ends the session with an answer. The library's own answers to what it has read by then are dropped. c.mu is
-// held.
-func (c *conn) finish(reason, reply string) {
+// finishSession ends the session with an answer. The library's own answers to what it has read by then are dropped.
+// c.mu is held.
+func (c *conn) finishSession(reason, reply string) {
 	if c.over {
 		return
 	}
 	c.over = true
-	c.metrics.count(reason)
+	c.metrics.countRefused(reason)
 	_ = c.Conn.SetWriteDeadline(time.Now().Add(refusalTime))
 	_, _ = c.Conn.Write([]byte(reply + "\r\n"))
 }
@@ -123,7 +125,7 @@ func (c *conn) countUnknown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.unknown++; c.limited && c.unknown >= maxUnknown {
-		c.finish("recipients", "421 4.7.0 Too many unknown recipients, closing connection")
+		c.finishSession("recipients", "421 4.7.0 Too many unknown recipients, closing connection")
 	}
 }
 
@@ -153,13 +155,15 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return firstError(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-func (c *conn) SetReadDeadline(t time.Time) error { return c.Conn.SetReadDeadline(c.bounded(t, 0)) }
-
-func (c *conn) SetWriteDeadline(t time.Time) error {
-	return c.Conn.SetWriteDeadline(c.bounded(t, 5*time.Second))
+func (c *conn) SetReadDeadline(t time.Time) error {
+	return c.Conn.SetReadDeadline(c.boundDeadline(t, 0))
 }
 
-func (c *conn) bounded(t time.Time, more time.Duration) time.Time {
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	return c.Conn.SetWriteDeadline(c.boundDeadline(t, 5*time.Second))
+}
+
+func (c *conn) boundDeadline(t time.Time, more time.Duration) time.Time {
 	if last := c.end.Add(more); !c.end.IsZero() && (t.IsZero() || t.After(last)) {
 		return last
 	}
@@ -183,7 +187,7 @@ const (
 // Close closes the connection and releases its place.
 func (c *conn) Close() error {
 	defer c.release()
-	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.ended() && tcp.CloseWrite() == nil {
+	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.hasEnded() && tcp.CloseWrite() == nil {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(lingering))
 		_, _ = io.CopyN(io.Discard, c.Conn, lingerAtMost)
 	}

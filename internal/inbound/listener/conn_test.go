@@ -198,7 +198,8 @@ func TestAClientIsCountedByItsAddressAndItsNetwork(t *testing.T) {
 		"::ffff:10.1.2.3":            "",
 		"2001:db8:5:1::1":            "",
 	} {
-		limited, networks := a.classify(net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(remote), 25)))
+		addr := net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(remote), 25))
+		limited, networks := a.classifyClient(addr)
 		var all []string
 		for _, n := range networks {
 			all = append(all, n.String())

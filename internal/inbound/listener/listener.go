@@ -64,6 +64,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if err := server.Serve(few); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("take mails: %w", err)
 	}
+
 	return nil
 }
 
@@ -102,9 +103,11 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "There is no such address"}
 	}
 	if err != nil {
-		return s.later(err)
+		return s.refuseForNow(err)
 	}
+
 	s.routes = append(s.routes, route{r, own})
+
 	return nil
 }
 
@@ -112,7 +115,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 // sends it again, and the messages stay what they are.
 func (s *session) Data(r io.Reader) error {
 	s.conn.startMail()
-	head := "Return-Path: <" + strings.Map(printable, s.from) + ">\r\n"
+	head := "Return-Path: <" + strings.Map(dropUnprintable, s.from) + ">\r\n"
 	raw, release, err := s.server.readMail(s.conn.networks, io.MultiReader(strings.NewReader(head), r))
 	defer release()
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
@@ -121,29 +124,31 @@ func (s *session) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
+
 	for _, to := range s.routes {
 		mail := raw
 		if to.own != "" { // the header need not name it
-			mail = append([]byte("X-Original-To: <"+strings.Map(printable, to.own)+">\r\n"), raw...)
+			mail = append([]byte("X-Original-To: <"+strings.Map(dropUnprintable, to.own)+">\r\n"), raw...)
 		}
 		if _, _, err := s.server.Inbound.Intake(s.ctx, to.Route, mail, inbound.SMTP); err != nil {
-			return s.later(err)
+			return s.refuseForNow(err)
 		}
 	}
 	s.conn.takeMail()
+
 	return nil
 }
 
-// later asks the sender to try again.
-func (s *session) later(err error) error {
+// refuseForNow asks the sender to try again.
+func (s *session) refuseForNow(err error) error {
 	if !errors.Is(err, context.Canceled) {
 		s.server.Log.WarnContext(s.ctx, "incoming mail not taken", "error", err)
 	}
 	return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "Try again later"}
 }
 
-// printable drops what would end a line of the header.
-func printable(r rune) rune {
+// dropUnprintable drops what would end a line of the header.
+func dropUnprintable(r rune) rune {
 	if r < ' ' || r == '<' || r == '>' {
 		return -1
 	}

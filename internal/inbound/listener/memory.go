@@ -28,9 +28,9 @@ type memory struct {
 	of  map[netip.Prefix]int
 }
 
-// take counts a chunk of a client, and reports whether there is room for it. networks is its address and its network,
-// or empty for a client without limits.
-func (m *memory) take(networks []netip.Prefix) bool {
+// takeChunk counts a chunk of a client, and reports whether there is room for it. networks is its address and its
+// network, or empty for a client without limits.
+func (m *memory) takeChunk(networks []netip.Prefix) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.all+chunk > maxMemory {
@@ -48,11 +48,12 @@ func (m *memory) take(networks []netip.Prefix) bool {
 	for _, n := range networks {
 		m.of[n] += chunk
 	}
+
 	return true
 }
 
-// give gives bytes back that were taken.
-func (m *memory) give(networks []netip.Prefix, taken int) {
+// returnBytes gives bytes back that were taken.
+func (m *memory) returnBytes(networks []netip.Prefix, taken int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.all -= taken
@@ -70,10 +71,10 @@ func (s *Server) readMail(networks []netip.Prefix, r io.Reader) (raw []byte, rel
 		out   bytes.Buffer
 		taken int
 	)
-	release = func() { s.memory.give(networks, taken) }
+	release = func() { s.memory.returnBytes(networks, taken) }
 	for {
-		if !s.memory.take(networks) {
-			s.Metrics.count("memory")
+		if !s.memory.takeChunk(networks) {
+			s.Metrics.countRefused("memory")
 			return nil, release, &smtp.SMTPError{
 				Code: 452, EnhancedCode: smtp.EnhancedCode{4, 3, 1}, Message: "Too many mails at once, try again later",
 			}

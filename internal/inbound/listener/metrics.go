@@ -17,7 +17,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) count(reason string) {
+func (m *Metrics) countRefused(reason string) {
 	if m != nil {
 		m.refused.WithLabelValues(reason).Inc()
 	}

@@ -8,9 +8,9 @@ import (
 // Address is an address of a header.
 type Address struct{ Name, Email string }
 
-// addresses returns at most limit addresses of a value. It is tolerant: of a list that net/mail refuses, it returns
-// each token with an at sign.
-func addresses(s string, limit int) []Address {
+// parseAddresses returns at most limit addresses of a value. It is tolerant: of a list that net/mail refuses, it
+// returns each token with an at sign.
+func parseAddresses(s string, limit int) []Address {
 	if s == "" {
 		return nil
 	}
@@ -22,12 +22,14 @@ func addresses(s string, limit int) []Address {
 		}
 		return out
 	}
+
 	var out []Address
 	for one := range strings.SplitSeq(s, ",") {
 		if a, ok := tolerantAddress(one); ok && len(out) < limit {
 			out = append(out, a)
 		}
 	}
+
 	return out
 }
 
@@ -54,5 +56,6 @@ func tolerantAddress(s string) (Address, bool) {
 		}
 		return Address{}, false
 	}
+
 	return Address{Name: oneLine(strings.Trim(decodeWords(strings.TrimSpace(name)), `"`)), Email: email}, true
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
 )
@@ -23,30 +22,62 @@ func charsetReader(charset string, r io.Reader) (io.Reader, error) {
 	return strings.NewReader(toUTF8(b, charset)), nil
 }
 
-// toUTF8 returns a text in a charset as UTF-8. A text in an unknown charset is UTF-8 if it can be, or else
-// Windows-1252.
+// toUTF8 returns a text as UTF-8. charset is the one that is declared, which may be wrong, unknown or "": a text is
+// UTF-8 if it can be; one that is not legible in its charset is in the charset in which it reads best.
 func toUTF8(b []byte, charset string) string {
 	charset = strings.ToLower(strings.TrimSpace(charset))
-	if charset == "" || charset == "us-ascii" || charset == "utf-8" || charset == "utf8" {
-		if utf8.Valid(b) {
-			return string(b)
-		}
-		charset = "windows-1252"
+	enc, err := htmlindex.Get(charset)
+	is7Bit := strings.HasPrefix(charset, "iso-2022") || strings.HasPrefix(charset, "utf-16") || charset == "hz-gb-2312"
+	if err == nil && is7Bit {
+		return decodeAs(b, charset)
 	}
+	if looksLikeUTF8(b) || isASCII(b) && !bytes.Contains(b, []byte("\x1b$")) {
+		return string(b)
+	}
+
+	known := err == nil && charset != "utf-8" && charset != "utf8" && charset != "us-ascii"
+	if known {
+		out, err := enc.NewDecoder().Bytes(b)
+		if err == nil && isWide(charset) && !bytes.Contains(out, []byte("\uFFFD")) {
+			return string(out)
+		}
+	} else {
+		charset = ""
+	}
+
+	return decodeAs(b, guessCharset(b, charset))
+}
+
+// isWide reports whether a charset has characters of several bytes: few texts that are in another one are valid in it.
+func isWide(charset string) bool {
+	switch charset {
+	case "shift_jis", "shift-jis", "sjis", "x-sjis", "euc-jp", "gbk", "gb2312", "gb18030", "big5", "big5-hkscs",
+		"euc-kr", "ks_c_5601-1987":
+		return true
+	}
+	return false
+}
+
+// decodeAs returns a text in a known charset as UTF-8.
+func decodeAs(b []byte, charset string) string {
 	enc, err := htmlindex.Get(charset)
 	if err != nil {
-		if utf8.Valid(b) {
-			return string(b)
-		}
-		if enc, err = htmlindex.Get("windows-1252"); err != nil {
-			return strings.ToValidUTF8(string(b), "\uFFFD")
-		}
+		return strings.ToValidUTF8(string(b), "\uFFFD")
 	}
 	out, err := enc.NewDecoder().Bytes(b)
 	if err != nil {
 		return strings.ToValidUTF8(string(b), "\uFFFD")
 	}
 	return strings.ToValidUTF8(string(out), "\uFFFD")
+}
+
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // decodeBody undoes a transfer encoding. It returns at most limit bytes, and whether there were more.
@@ -85,6 +116,7 @@ func decodeBase64(body []byte, limit int) (out []byte, more bool) {
 	}
 	out = make([]byte, base64.RawStdEncoding.DecodedLen(len(digits)))
 	n, _ := base64.RawStdEncoding.Decode(out, digits) // what precedes an error is legible
+
 	return out[:n], more
 }
 
@@ -123,13 +155,14 @@ func decodeQuoted(body []byte, limit int) (out []byte, more bool) {
 			out = append(out, '\n')
 		}
 	}
+
 	return out, false
 }
 
 func appendQuoted(out, line []byte) []byte {
 	for i := 0; i < len(line); i++ {
 		if line[i] == '=' && i+2 < len(line) {
-			hi, lo := unhex(line[i+1]), unhex(line[i+2])
+			hi, lo := hexDigit(line[i+1]), hexDigit(line[i+2])
 			if hi < 16 && lo < 16 {
 				out = append(out, hi<<4|lo)
 				i += 2
@@ -141,8 +174,8 @@ func appendQuoted(out, line []byte) []byte {
 	return out
 }
 
-// unhex returns the value of a hexadecimal digit, or 16.
-func unhex(c byte) byte {
+// hexDigit returns the value of a hexadecimal digit, or 16.
+func hexDigit(c byte) byte {
 	switch {
 	case c >= '0' && c <= '9':
 		return c - '0'

@@ -18,17 +18,17 @@ type Field struct{ Name, Value string }
 
 // Get returns the first value of a field, or "".
 func (h Header) Get(name string) string {
-	v, _ := h.lookup(name)
+	v, _ := h.findField(name)
 	return v
 }
 
 // Has reports whether the header has a field.
 func (h Header) Has(name string) bool {
-	_, ok := h.lookup(name)
+	_, ok := h.findField(name)
 	return ok
 }
 
-func (h Header) lookup(name string) (string, bool) {
+func (h Header) findField(name string) (string, bool) {
 	for i := range h {
 		if strings.EqualFold(h[i].Name, name) {
 			return h[i].Value, true
@@ -53,8 +53,8 @@ func (h Header) MessageID() string { return firstID(h.Get("Message-ID")) }
 // lineCost is what a line of a header counts beside its length: a value is copied for each line that continues it.
 const lineCost = 200
 
-// split separates the header of a part from its body. Lines that are no field are ignored.
-func (r *reader) split(raw []byte) (h Header, body []byte) {
+// splitHeader separates the header of a part from its body. Lines that are no field are ignored.
+func (r *reader) splitHeader(raw []byte) (h Header, body []byte) {
 	used := 0
 	r.dropped = false
 	for len(raw) > 0 {
@@ -70,14 +70,16 @@ func (r *reader) split(raw []byte) (h Header, body []byte) {
 		if isFolded(line) {
 			r.continueField(h, line)
 		} else {
-			h = r.field(h, line)
+			h = r.appendField(h, line)
 		}
 	}
+
 	return h, nil
 }
 
-// field appends the field that a line of a header begins. A line that begins none, or one beyond a limit, is dropped.
-func (r *reader) field(h Header, line []byte) Header {
+// appendField appends the field that a line of a header begins. A line that begins none, or one beyond a limit, is
+// dropped.
+func (r *reader) appendField(h Header, line []byte) Header {
 	r.dropped = true
 	name, value, ok := bytes.Cut(line, []byte{':'})
 	name = bytes.TrimSpace(name)
@@ -88,10 +90,12 @@ func (r *reader) field(h Header, line []byte) Header {
 		r.mail.Cut = true
 		return h
 	}
+
 	if r.dropped = len(value) > maxValue; r.dropped {
 		value, r.mail.Cut = value[:maxValue], true
 	}
-	return append(h, Field{Name: legible(name), Value: legible(bytes.TrimSpace(value))})
+
+	return append(h, Field{Name: decodeLegible(name), Value: decodeLegible(bytes.TrimSpace(value))})
 }
 
 // continueField adds a line to the last field of a header. Once one is dropped, so are those behind it: the value would
@@ -105,7 +109,8 @@ func (r *reader) continueField(h Header, line []byte) {
 		r.mail.Cut, r.dropped = true, true
 		return
 	}
-	last.Value += " " + legible(bytes.TrimSpace(line))
+
+	last.Value += " " + decodeLegible(bytes.TrimSpace(line))
 }
 
 // isFolded reports whether a line continues the field before it.
@@ -117,12 +122,13 @@ func cutLine(s []byte) (line, rest []byte) {
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest
 }
 
-// legible returns the bytes of a header as text: UTF-8 if they are, or else Windows-1252.
-func legible(b []byte) string {
+// decodeLegible returns the bytes of a header as text: UTF-8 if they are, or else in the charset in which they read
+// best.
+func decodeLegible(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
 	}
-	return toUTF8(b, "windows-1252")
+	return toUTF8(b, "")
 }
 
 // decodeWords decodes the encoded words of a value (RFC 2047). What cannot be decoded stays as it is.
@@ -144,8 +150,8 @@ func oneLine(s string) string {
 	}), " ")
 }
 
-// ids returns the Message-IDs of a value, without angle brackets.
-func ids(s string) (out []string) {
+// messageIDs returns the Message-IDs of a value, without angle brackets.
+func messageIDs(s string) (out []string) {
 	for len(out) < 100 {
 		_, after, ok := strings.Cut(s, "<")
 		if !ok {
@@ -160,12 +166,13 @@ func ids(s string) (out []string) {
 		}
 		s = rest
 	}
+
 	return out
 }
 
 // firstID returns the Message-ID of a value, also of one without angle brackets.
 func firstID(s string) string {
-	if all := ids(s); len(all) > 0 {
+	if all := messageIDs(s); len(all) > 0 {
 		return all[0]
 	}
 	if s = strings.TrimSpace(s); len(s) <= 998 && !strings.ContainsAny(s, " <>\t") {
@@ -174,7 +181,7 @@ func firstID(s string) string {
 	return ""
 }
 
-func date(s string) time.Time {
+func parseDate(s string) time.Time {
 	if s == "" || len(s) > 200 {
 		return time.Time{}
 	}

@@ -18,18 +18,20 @@ func TextOf(source string) string {
 	for range maxTokens {
 		switch z.Next() {
 		case html.ErrorToken:
+			w.endLine(false) // no element ends the last line
 			return strings.TrimSpace(w.String())
 		case html.TextToken:
-			w.write(string(z.Text()))
+			w.writeText(string(z.Text()))
 		case html.StartTagToken, html.SelfClosingTagToken:
 			t := z.Token()
-			w.open(&t)
+			w.openElement(&t)
 		case html.EndTagToken:
 			t := z.Token()
-			w.close(&t)
+			w.closeElement(&t)
 		default: // comments and doctypes
 		}
 	}
+
 	return strings.TrimSpace(w.String())
 }
 
@@ -41,7 +43,7 @@ type textWriter struct {
 	line   strings.Builder
 }
 
-func (w *textWriter) write(s string) {
+func (w *textWriter) writeText(s string) {
 	if w.hidden > 0 {
 		return
 	}
@@ -62,8 +64,8 @@ func (w *textWriter) write(s string) {
 	}
 }
 
-// end ends a line. An empty one is written once.
-func (w *textWriter) end(empty bool) {
+// endLine ends a line. An empty one is written once.
+func (w *textWriter) endLine(empty bool) {
 	s := strings.Join(strings.Fields(w.line.String()), " ")
 	w.line.Reset()
 	if s == "" && !empty || w.Len() > 2*maxText {
@@ -72,22 +74,22 @@ func (w *textWriter) end(empty bool) {
 	w.WriteString(strings.Repeat("> ", min(w.quoted, 5)) + s + "\n")
 }
 
-func (w *textWriter) open(t *html.Token) {
+func (w *textWriter) openElement(t *html.Token) {
 	switch t.DataAtom {
 	case atom.Script, atom.Style, atom.Head, atom.Title, atom.Template:
 		if t.Type == html.StartTagToken {
 			w.hidden++
 		}
 	case atom.Br:
-		w.end(true)
+		w.endLine(true)
 	case atom.Blockquote:
-		w.end(false)
+		w.endLine(false)
 		if t.Type == html.StartTagToken {
 			w.quoted++
 		}
 	case atom.P, atom.Div, atom.Tr, atom.Li, atom.Table, atom.Ul, atom.Ol, atom.H1, atom.H2, atom.H3, atom.H4, atom.Hr,
 		atom.Pre, atom.Body:
-		w.end(false)
+		w.endLine(false)
 		if isQuote(t) {
 			w.WriteString(outlookRule + "\n")
 		}
@@ -109,18 +111,18 @@ func isQuote(t *html.Token) bool {
 	return false
 }
 
-func (w *textWriter) close(t *html.Token) {
+func (w *textWriter) closeElement(t *html.Token) {
 	switch t.DataAtom {
 	case atom.Script, atom.Style, atom.Head, atom.Title, atom.Template:
 		w.hidden = max(w.hidden-1, 0)
 	case atom.Blockquote:
-		w.end(false)
+		w.endLine(false)
 		w.quoted = max(w.quoted-1, 0)
 	case atom.P, atom.H1, atom.H2, atom.H3, atom.H4:
-		w.end(false)
-		w.end(true)
+		w.endLine(false)
+		w.endLine(true)
 	case atom.Div, atom.Tr, atom.Li, atom.Table, atom.Ul, atom.Ol, atom.Pre, atom.Body, atom.Html:
-		w.end(false)
+		w.endLine(false)
 	default: // stands in its line
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// WriteIdentity writes what tells a mail from every other one, and is the same for each of its copies. It writes to a
-// hash, whose errors it ignores. It is the first of these that the mail has:
+// WriteIdentity writes what is the same for each copy of a mail, and tells it from every other one but those with the
+// same Message-ID, which WriteEssence tells apart. It writes to a hash, whose errors it ignores. It is the first of
+// these that the mail has:
 //
 //	its Message-ID, if the whole header was read and has exactly one
 //	what its author has written, if the whole header was read and has a Date
@@ -17,7 +18,7 @@ import (
 // taken for one.
 func WriteIdentity(w io.Writer, raw []byte) {
 	r := reader{mail: &Mail{}}
-	h, body := r.split(raw)
+	h, body := r.splitHeader(skipJunk(raw))
 	sole := h.soleMessageID()
 	switch {
 	case r.mail.Cut, sole == "" && strings.TrimSpace(h.Get("Date")) == "":
@@ -36,7 +37,7 @@ func WriteIdentity(w io.Writer, raw []byte) {
 // for other mails, and for a header of which a limit left something over.
 func SoleMessageID(raw []byte) string {
 	r := reader{mail: &Mail{}}
-	h, _ := r.split(raw)
+	h, _ := r.splitHeader(skipJunk(raw))
 	if r.mail.Cut {
 		return ""
 	}

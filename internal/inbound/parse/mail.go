@@ -24,6 +24,7 @@ type Mail struct {
 	MessageID  string   // without angle brackets; "": none
 	References []string // Message-IDs of In-Reply-To, then of References from the last to the first
 	From       Address  // the first one; zero: none
+	Senders    []string // in lower case, From and the addresses that a list which rewrites it keeps
 	To         []Address
 	Recipients []string // every address that the mail was sent or delivered to, in lower case
 	Subject    string
@@ -54,9 +55,11 @@ type Attachment struct {
 // Status is what a delivery status notification says about one recipient (RFC 3464).
 type Status struct {
 	Recipient  string // in lower case
+	Intended   string // Original-Recipient, in lower case: the address before it was forwarded; "": not said
 	Action     string // failed, delayed, delivered, relayed, expanded
 	Code       string // enhanced status code, such as 5.1.1; "": none
 	Diagnostic string // the reply of the server
+	Remote     string // host of the server that replied, in lower case; "": not said
 }
 
 // Feedback is a feedback report (RFC 5965).
@@ -75,51 +78,58 @@ func Parse(raw []byte) *Mail {
 		raw = bytes.ReplaceAll(raw, []byte{'\r'}, []byte{'\n'})
 	}
 	r := reader{mail: m}
-	h, body := r.split(raw)
-	m.head(h)
-	r.part(h, body, 0)
+	h, body := r.splitHeader(skipJunk(raw))
+	m.readHeader(h)
+	r.readPart(h, body, 0)
 	m.Text, m.HTML = r.text.String(), r.html.String()
 	if strings.TrimSpace(m.Text) == "" && m.HTML != "" {
 		m.Text = TextOf(m.HTML)
 	}
+
 	return m
 }
 
-// head fills in what the header says.
-func (m *Mail) head(h Header) {
+// readHeader fills in what the header says.
+func (m *Mail) readHeader(h Header) {
 	m.Header = h
 	m.Subject = oneLine(decodeWords(h.Get("Subject")))
 	m.MessageID = firstID(h.Get("Message-ID"))
-	replied := ids(h.Get("In-Reply-To"))
-	refs := ids(h.Get("References"))
+	replied := messageIDs(h.Get("In-Reply-To"))
+	refs := messageIDs(h.Get("References"))
 	for i := len(refs) - 1; i >= 0; i-- {
 		replied = append(replied, refs[i])
 	}
-	m.References = unique(replied, 50)
-	if from := addresses(h.Get("From"), 1); len(from) > 0 {
+	m.References = firstUnique(replied, 50)
+	if from := parseAddresses(h.Get("From"), 1); len(from) > 0 {
 		m.From = from[0]
-	} else if from := addresses(h.Get("Sender"), 1); len(from) > 0 {
+	} else if from := parseAddresses(h.Get("Sender"), 1); len(from) > 0 {
 		m.From = from[0]
 	}
-	m.To = addresses(h.Get("To"), 100)
+	for _, name := range []string{"From", "Reply-To", "X-Original-From", "X-Original-Sender"} {
+		for _, a := range parseAddresses(h.Get(name), 5) {
+			m.Senders = append(m.Senders, strings.ToLower(a.Email))
+		}
+	}
+	m.Senders = firstUnique(m.Senders, 20)
+	m.To = parseAddresses(h.Get("To"), 100)
 	for _, name := range []string{"To", "Cc", "Delivered-To", "X-Original-To", "Envelope-To", "X-Envelope-To"} {
 		for _, value := range h.All(name) {
-			for _, a := range addresses(value, 100) {
+			for _, a := range parseAddresses(value, 100) {
 				m.Recipients = append(m.Recipients, strings.ToLower(a.Email))
 			}
 		}
 	}
-	m.Recipients = unique(m.Recipients, 200)
-	m.Date = date(h.Get("Date"))
-	if value, ok := h.lookup("Return-Path"); ok {
+	m.Recipients = firstUnique(m.Recipients, 200)
+	m.Date = parseDate(h.Get("Date"))
+	if value, ok := h.findField("Return-Path"); ok {
 		if m.ReturnPath = strings.TrimSpace(value); m.ReturnPath == "" {
 			m.ReturnPath = "<>"
 		}
 	}
 }
 
-// unique returns at most limit different elements of all, in their order.
-func unique(all []string, limit int) []string {
+// firstUnique returns at most limit different elements of all, in their order.
+func firstUnique(all []string, limit int) []string {
 	seen := make(map[string]bool, len(all))
 	out := all[:0]
 	for _, s := range all {

@@ -108,7 +108,7 @@ func TestAReplyEndsWhereTheQuotedMailBegins(t *testing.T) {
 		"only a quote":  {"> old", ""},
 		"lines between": {"a\n\n\n\nb", "a\n\nb"},
 	} {
-		if got := parse.Reply(c.text); got != c.want {
+		if got := parse.ReplyTo(c.text, ""); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestHostileMailsCostLittle(t *testing.T) { //nolint:paralleltest // measure
 		runtime.ReadMemStats(&before)
 		start := time.Now()
 		m := parse.Parse(raw)
-		parse.Reply(m.Text)
+		parse.ReplyTo(m.Text, "")
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
 		// Everything that was allocated, whether or not it was in use at the same time.
@@ -176,7 +176,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("Content-Type: text/html; charset=utf-16\nContent-Transfer-Encoding: quoted-printable\n\n<p>=3D"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		m := parse.Parse(raw)
-		parse.Reply(m.Text)
+		parse.ReplyTo(m.Text, "")
 		if strings.ContainsRune(m.Subject, '\n') || len(m.Attachments) > 100 {
 			t.Errorf("subject %q, %d files", m.Subject, len(m.Attachments))
 		}

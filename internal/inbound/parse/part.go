@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"hash"
 	"mime"
 	"strings"
 )
@@ -11,11 +12,12 @@ type reader struct {
 	mail       *Mail
 	text, html strings.Builder
 	parts      int
-	dropped    bool // the last field of the header was dropped, and with it the lines that continue it
+	files      hash.Hash // to which attachments are written; nil: they are not
+	dropped    bool      // the last field of the header was dropped, and with it the lines that continue it
 }
 
-// part reads a part with its header. depth is 0 for the mail itself.
-func (r *reader) part(h Header, body []byte, depth int) {
+// readPart reads a part with its header. depth is 0 for the mail itself.
+func (r *reader) readPart(h Header, body []byte, depth int) {
 	if r.parts++; r.parts > maxParts || depth > maxDepth {
 		r.mail.Cut = true
 		return
@@ -30,22 +32,27 @@ func (r *reader) part(h Header, body []byte, depth int) {
 		if kind == "multipart/report" && r.mail.ReportType == "" {
 			r.mail.ReportType = strings.ToLower(params["report-type"])
 		}
-		r.multipart(body, params["boundary"], depth)
+		r.readMultipart(body, params["boundary"], depth)
 	case kind == "message/delivery-status", kind == "message/global-delivery-status":
-		r.statuses(r.small(body, encoding))
+		r.readStatuses(r.readLimited(body, encoding))
 	case kind == "message/feedback-report":
-		r.feedback(r.small(body, encoding))
+		r.readFeedback(r.readLimited(body, encoding))
 	case kind == "message/disposition-notification", kind == "message/global-disposition-notification":
-		r.mail.Receipt, _ = r.split(r.small(body, encoding))
+		r.mail.Receipt, _ = r.splitHeader(r.readLimited(body, encoding))
 	case kind == "message/rfc822", kind == "message/global", kind == "text/rfc822-headers",
 		kind == "message/global-headers", kind == "text/rfc822":
-		r.returned(h, r.small(body, encoding), kind, params, depth)
+		r.readInnerMail(h, r.readLimited(body, encoding), kind, params, depth)
 	case isFile(h, kind, params):
-		r.file(h, body, kind, params)
+		r.addAttachment(h, body, kind, params)
+		r.writeFile(body, encoding)
 	case kind == "text/html":
-		r.add(&r.html, body, encoding, params["charset"])
+		charset := params["charset"]
+		if charset == "" {
+			charset = metaCharset(r.readLimited(body[:min(len(body), 8<<10)], encoding))
+		}
+		r.appendText(&r.html, body, encoding, charset)
 	default:
-		r.add(&r.text, body, encoding, params["charset"])
+		r.appendText(&r.text, body, encoding, params["charset"])
 	}
 }
 
@@ -59,15 +66,15 @@ func isFile(h Header, kind string, params map[string]string) bool {
 		kind != "text/plain" && kind != "text/html"
 }
 
-// small returns the first bytes of a decoded part.
-func (r *reader) small(body []byte, encoding string) []byte {
+// readLimited returns the first bytes of a decoded part.
+func (r *reader) readLimited(body []byte, encoding string) []byte {
 	out, more := decodeBody(body, encoding, maxText)
 	r.mail.Cut = r.mail.Cut || more
 	return out
 }
 
-// add appends a decoded text to b.
-func (r *reader) add(b *strings.Builder, body []byte, encoding, charset string) {
+// appendText appends a decoded text to b.
+func (r *reader) appendText(b *strings.Builder, body []byte, encoding, charset string) {
 	room := maxText - b.Len()
 	if room <= 0 {
 		r.mail.Cut = true
@@ -82,9 +89,9 @@ func (r *reader) add(b *strings.Builder, body []byte, encoding, charset string) 
 	b.WriteString(strings.ReplaceAll(strings.ReplaceAll(s, "\r", "\n"), "\x00", ""))
 }
 
-// returned reads the mail within a mail: that which is returned or reported, or an attached one.
-func (r *reader) returned(h Header, inner []byte, kind string, params map[string]string, depth int) {
-	head, body := r.split(inner)
+// readInnerMail reads the mail within a mail: that which is returned or reported, or an attached one.
+func (r *reader) readInnerMail(h Header, inner []byte, kind string, params map[string]string, depth int) {
+	head, body := r.splitHeader(inner)
 	if r.mail.Original == nil {
 		r.mail.Original = head
 		if r.mail.Original == nil {
@@ -92,16 +99,18 @@ func (r *reader) returned(h Header, inner []byte, kind string, params map[string
 		}
 	}
 	if depth == 0 { // the whole mail is a returned one
-		r.add(&r.text, body, "", "")
+		r.appendText(&r.text, body, "", "")
 		return
 	}
+
 	if kind == "message/rfc822" || kind == "message/global" {
-		r.file(h, inner, kind, params)
+		r.addAttachment(h, inner, kind, params)
+		r.writeFile(inner, "")
 	}
 }
 
-// file lists an attachment.
-func (r *reader) file(h Header, body []byte, kind string, params map[string]string) {
+// addAttachment lists an attachment.
+func (r *reader) addAttachment(h Header, body []byte, kind string, params map[string]string) {
 	if len(r.mail.Attachments) >= maxFiles {
 		r.mail.Cut = true
 		return
@@ -129,26 +138,27 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// multipart reads the parts between the lines of a boundary. A missing boundary is guessed.
-func (r *reader) multipart(body []byte, boundary string, depth int) {
+// readMultipart reads the parts between the lines of a boundary. A missing boundary is guessed.
+func (r *reader) readMultipart(body []byte, boundary string, depth int) {
 	if boundary == "" {
 		boundary = guessBoundary(body)
 	}
 	if boundary == "" {
-		r.add(&r.text, body, "", "")
+		r.appendText(&r.text, body, "", "")
 		return
 	}
 	delimiter := []byte("--" + boundary)
 	rest, ok := afterDelimiter(body, delimiter)
 	if !ok { // no part has begun
-		r.add(&r.text, body, "", "")
+		r.appendText(&r.text, body, "", "")
 		return
 	}
+
 	for ok && r.parts <= maxParts {
 		var one []byte
 		if one, rest, ok = untilDelimiter(rest, delimiter); len(one) > 0 {
-			h, inner := r.split(one)
-			r.part(h, inner, depth+1)
+			h, inner := r.splitHeader(one)
+			r.readPart(h, inner, depth+1)
 		}
 	}
 	if ok {
@@ -185,6 +195,7 @@ func untilDelimiter(body, delimiter []byte) (before, rest []byte, ok bool) {
 		before = bytes.TrimSuffix(bytes.TrimSuffix(body[:i], []byte{'\n'}), []byte{'\r'})
 		return before, rest, !last
 	}
+
 	return body, nil, false
 }
 
@@ -220,5 +231,6 @@ func mediaType(s string) (kind string, params map[string]string) {
 			params[strings.ToLower(strings.TrimSpace(name))] = strings.Trim(strings.TrimSpace(value), `"`)
 		}
 	}
+
 	return strings.ToLower(strings.TrimSpace(kind)), params
 }

@@ -5,21 +5,24 @@ import (
 	"strings"
 )
 
-// statuses reads a message/delivery-status: groups of fields, of which the first is about the mail and each further one
-// about a recipient. Some servers write a single group.
-func (r *reader) statuses(body []byte) {
+// readStatuses reads a message/delivery-status: groups of fields, of which the first is about the mail and each further
+// one about a recipient. Some servers write a single group.
+func (r *reader) readStatuses(body []byte) {
 	for len(body) > 0 && len(r.mail.Statuses) < 100 {
 		var group Header
-		group, body = r.split(bytes.TrimLeft(body, "\r\n"))
-		if queue := word(group.Get("X-Postfix-Queue-ID")); queue != "" {
+		group, body = r.splitHeader(bytes.TrimLeft(body, "\r\n"))
+		if queue := firstWord(group.Get("X-Postfix-Queue-ID")); queue != "" {
 			r.mail.QueueID = clip(queue, 100)
 		}
 		s := Status{
-			Recipient: typed(group.Get("Final-Recipient")), Action: strings.ToLower(word(group.Get("Action"))),
-			Code: Code(word(group.Get("Status"))), Diagnostic: typed(group.Get("Diagnostic-Code")),
+			Recipient: typedValue(group.Get("Final-Recipient")),
+			Action:    strings.ToLower(firstWord(group.Get("Action"))),
+			Code:      Code(firstWord(group.Get("Status"))), Diagnostic: typedValue(group.Get("Diagnostic-Code")),
 		}
+		s.Remote = strings.ToLower(firstWord(typedValue(group.Get("Remote-MTA"))))
+		s.Intended = strings.ToLower(strings.Trim(typedValue(group.Get("Original-Recipient")), "<> "))
 		if !strings.Contains(s.Recipient, "@") {
-			s.Recipient = typed(group.Get("Original-Recipient"))
+			s.Recipient = s.Intended
 		}
 		if s.Recipient == "" && s.Action == "" && s.Code == "" {
 			continue
@@ -30,16 +33,16 @@ func (r *reader) statuses(body []byte) {
 	}
 }
 
-// typed returns the value of a field like "rfc822; ada@example.com".
-func typed(s string) string {
+// typedValue returns the value of a field like "rfc822; ada@example.com".
+func typedValue(s string) string {
 	if _, value, ok := strings.Cut(s, ";"); ok {
 		return strings.TrimSpace(value)
 	}
 	return strings.TrimSpace(s)
 }
 
-// word returns the first word of s.
-func word(s string) string {
+// firstWord returns the first word of s.
+func firstWord(s string) string {
 	if f := strings.Fields(s); len(f) > 0 {
 		return f[0]
 	}
@@ -76,17 +79,18 @@ func codeLength(s string) int {
 	if i+1 < len(s) && s[i] == '.' && isNumber(s[i+1]) { // an IP address
 		return 0
 	}
+
 	return i
 }
 
 func isNumber(c byte) bool { return c >= '0' && c <= '9' }
 
-// feedback reads a message/feedback-report.
-func (r *reader) feedback(body []byte) {
-	h, _ := r.split(bytes.TrimLeft(body, "\r\n"))
-	f := &Feedback{Type: strings.ToLower(word(h.Get("Feedback-Type")))}
+// readFeedback reads a message/feedback-report.
+func (r *reader) readFeedback(body []byte) {
+	h, _ := r.splitHeader(bytes.TrimLeft(body, "\r\n"))
+	f := &Feedback{Type: strings.ToLower(firstWord(h.Get("Feedback-Type")))}
 	for _, name := range []string{"Original-Rcpt-To", "Removal-Recipient", "X-HmXmrOriginalRecipient"} {
-		if all := addresses(typed(h.Get(name)), 1); len(all) > 0 {
+		if all := parseAddresses(typedValue(h.Get(name)), 1); len(all) > 0 {
 			f.Recipient = strings.ToLower(all[0].Email)
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type mailgunRecord struct {
 		Event     string
 		Timestamp float64
 		Severity  string
+		Reason    string
 		Recipient string
 		Message   struct {
 			Headers struct {
@@ -73,6 +75,11 @@ func readMailgun(q *Request) (Batch, error) {
 		}
 		if e.Diagnostic = r.Event.Status.Message; e.Diagnostic == "" {
 			e.Diagnostic = r.Event.Status.Description
+		}
+		// Mailgun has codes of its own from 600 on, for what it has not sent.
+		if reason := r.Event.Reason; r.Event.Status.Code >= 600 || reason == "old" ||
+			strings.HasPrefix(reason, "suppress-") {
+			e.dropped(strings.TrimSpace(reason+" "+e.Diagnostic), "suppress-bounce", "605")
 		}
 	default:
 		return b, nil

@@ -37,6 +37,9 @@ var (
 	}
 )
 
+// postmarkDropped has the types of what Postmark has not sent: a person, or Postmark's staff, has stopped the address.
+var postmarkDropped = []string{"ManuallyDeactivated", "Unconfirmed"}
+
 // readPostmark reads a webhook of Postmark.
 func readPostmark(q *Request) (Batch, error) {
 	_, password, ok := (&http.Request{Header: q.Header}).BasicAuth()
@@ -62,6 +65,10 @@ func readPostmark(q *Request) (Batch, error) {
 			return Batch{}, nil
 		case r.Type == "Unsubscribe":
 			e.Kind = Unsubscribed
+		case r.Type == "SpamComplaint":
+			e.Kind = Complained
+		case slices.Contains(postmarkDropped, r.Type):
+			e.dropped(r.Type)
 		default:
 			e.Kind, e.Permanent = Bounced, slices.Contains(postmarkHard, r.Type)
 			e.Diagnostic = r.Details

@@ -93,8 +93,8 @@ func (r *sendGridRecord) event() (Event, bool) {
 		e.Kind = Delivered
 	case "bounce":
 		e.Kind, e.Permanent, e.Code, e.Diagnostic = Bounced, r.Type != "blocked", r.Status, r.Reason
-	case "dropped": // SendGrid has not sent it
-		e.Kind, e.Permanent, e.Diagnostic = Bounced, r.Reason == "Bounced Address", r.Reason
+	case "dropped": // SendGrid has not sent it, and says why
+		e.dropped(r.Reason, "bounced address")
 	case "spamreport":
 		e.Kind = Complained
 	case "unsubscribe", "group_unsubscribe":

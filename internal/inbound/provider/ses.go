@@ -20,6 +20,7 @@ type sesRecord struct {
 	} `json:"mail"`
 	Bounce struct {
 		Type       string    `json:"bounceType"`
+		SubType    string    `json:"bounceSubType"`
 		Timestamp  time.Time `json:"timestamp"`
 		Recipients []struct {
 			Email      string `json:"emailAddress"`
@@ -42,14 +43,32 @@ type sesRecord struct {
 
 // sesEvents returns the events of a notification: one per recipient. A message that is no record of SES, such as the
 // one that tests the topic, has none.
-func sesEvents(m *snsMessage) (all []Event) {
+func sesEvents(m *snsMessage) []Event {
 	var r sesRecord
 	if json.Unmarshal([]byte(m.Message), &r) != nil {
 		return nil
 	}
+	return r.events(m.MessageID)
+}
+
+// NotificationEvents returns the events of a notification as SNS mails it: the record of SES, or a message that has it.
+// Nobody has verified its signature.
+func NotificationEvents(body []byte) []Event {
+	var m snsMessage
+	if json.Unmarshal(body, &m) != nil {
+		return nil
+	}
+	if m.Message == "" {
+		m.Message = string(body)
+	}
+	return sesEvents(&m)
+}
+
+// events returns the events of a record, whose ids begin with that of its message.
+func (r *sesRecord) events(message string) (all []Event) {
 	e := Event{Reference: r.Mail.MessageID, MessageID: r.messageID()}
 	add := func(recipient string, at time.Time) {
-		e.ID, e.Recipient, e.At = m.MessageID+"/"+recipient, recipient, at
+		e.ID, e.Recipient, e.At = message+"/"+recipient, recipient, at
 		all = append(all, e)
 	}
 	switch r.NotificationType + r.EventType {
@@ -57,6 +76,9 @@ func sesEvents(m *snsMessage) (all []Event) {
 		e.Kind, e.Permanent = Bounced, r.Bounce.Type == "Permanent"
 		for _, to := range r.Bounce.Recipients {
 			e.Code, e.Diagnostic = to.Status, to.Diagnostic
+			if strings.HasSuffix(r.Bounce.SubType, "SuppressionList") || r.Bounce.SubType == "UnsubscribedRecipient" {
+				e.dropped(r.Bounce.SubType)
+			}
 			add(to.Email, r.Bounce.Timestamp)
 		}
 	case "Complaint":

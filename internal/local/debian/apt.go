@@ -55,6 +55,7 @@ func newApt(work, lists string, lock *os.File, limit time.Duration, log *slog.Lo
 			return nil, fmt.Errorf("this machine has no %s", name)
 		}
 	}
+
 	a := &apt{
 		config: filepath.Join(work, "machine.conf"), private: filepath.Join(work, "private.conf"),
 		download: filepath.Join(work, "download"), lock: lock, limit: limit, log: log,
@@ -67,16 +68,20 @@ func newApt(work, lists string, lock *os.File, limit time.Duration, log *slog.Lo
 			return nil, err
 		}
 	}
-	text := fmt.Sprintf(settings, quote(cache))
+
+	text := fmt.Sprintf(settings, quoteValue(cache))
 	if os.Geteuid() == 0 && !giveToSandbox(a.download) {
 		text += "APT::Sandbox::User \"root\";\n"
 	}
+
 	err := os.WriteFile(a.config, []byte(text), 0o600)
-	return a, errors.Join(err, os.WriteFile(a.private, []byte(text+"Dir::State::lists "+quote(lists)+";\n"), 0o600))
+
+	return a, errors.Join(err, os.WriteFile(a.private,
+		[]byte(text+"Dir::State::lists "+quoteValue(lists)+";\n"), 0o600))
 }
 
-// quote returns a value of apt's configuration, which has no escapes.
-func quote(value string) string { return `"` + value + `"` }
+// quoteValue returns a value of apt's configuration, which has no escapes.
+func quoteValue(value string) string { return `"` + value + `"` }
 
 // giveToSandbox gives dir to the user as which root's apt downloads, and reports whether there is such a user.
 func giveToSandbox(dir string) bool {
@@ -93,8 +98,9 @@ func giveToSandbox(dir string) bool {
 func (a *apt) run(ctx context.Context, step, dir string, argv ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.limit)
 	defer cancel()
+
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, environment()
+	cmd.Dir, cmd.Env = dir, aptEnv()
 	cmd.ExtraFiles = []*os.File{a.lock}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -105,25 +111,27 @@ func (a *apt) run(ctx context.Context, step, dir string, argv ...string) (string
 	if err == nil {
 		err = cmd.Start()
 	}
+
 	if err != nil {
 		return "", err
 	}
-	said := a.follow(ctx, step, out)
+
+	said := a.logProgress(ctx, step, out)
 	err = cmd.Wait()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return "", fmt.Errorf("%s did not end within %v%s", filepath.Base(argv[0]), a.limit,
-			optional(": ", complaint(said+complaints.String())))
+			prefixed(": ", aptComplaint(said+complaints.String())))
 	case err != nil:
 		return "", fmt.Errorf("%s: %s", filepath.Base(argv[0]),
-			cmp.Or(complaint(complaints.String()), complaint(said), err.Error()))
+			cmp.Or(aptComplaint(complaints.String()), aptComplaint(said), err.Error()))
 	default:
 		return said, nil
 	}
 }
 
-// follow logs the lines of progress in out, at most one in two seconds, and returns the other lines.
-func (a *apt) follow(ctx context.Context, step string, out io.Reader) string {
+// logProgress logs the lines of progress in out, at most one in two seconds, and returns the other lines.
+func (a *apt) logProgress(ctx context.Context, step string, out io.Reader) string {
 	var said strings.Builder
 	last := time.Now()
 	lines := bufio.NewScanner(out)
@@ -133,6 +141,7 @@ func (a *apt) follow(ctx context.Context, step string, out io.Reader) string {
 			said.WriteString(lines.Text() + "\n")
 			continue
 		}
+
 		fields := strings.SplitN(status, ":", 3)
 		if percent, err := strconv.ParseFloat(fields[min(1, len(fields)-1)], 64); err == nil &&
 			time.Since(last) > 2*time.Second {
@@ -140,15 +149,17 @@ func (a *apt) follow(ctx context.Context, step string, out io.Reader) string {
 			last = time.Now()
 		}
 	}
+
 	_, _ = io.Copy(io.Discard, out)
+
 	return said.String()
 }
 
 // login matches what a URL of a source may have before its host.
 var login = regexp.MustCompile(`://[^/@\s]+@`)
 
-// complaint returns the line of apt's output that says most about a failure, without logins.
-func complaint(output string) string {
+// aptComplaint returns the line of apt's output that says most about a failure, without logins.
+func aptComplaint(output string) string {
 	lines := strings.Split(output, "\n")
 	for _, prefix := range []string{"E: ", "W: Failed to fetch ", "Err:", "dpkg-deb: error: "} {
 		if i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, prefix) }); i >= 0 {
@@ -156,19 +167,20 @@ func complaint(output string) string {
 			return login.ReplaceAllString(line, "://")
 		}
 	}
+
 	return ""
 }
 
-// optional returns prefix and text, or "" if there is no text.
-func optional(prefix, text string) string {
+// prefixed returns prefix and text, or "" if there is no text.
+func prefixed(prefix, text string) string {
 	if text == "" {
 		return ""
 	}
 	return prefix + text
 }
 
-// environment returns the variables that apt needs. It excludes secrets in an operator's settings.
-func environment() []string {
+// aptEnv returns the variables that apt needs. It excludes secrets in an operator's settings.
+func aptEnv() []string {
 	keep := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return !slices.Contains([]string{

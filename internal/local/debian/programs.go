@@ -20,20 +20,24 @@ func (s Store) Postgres(ctx context.Context, oldest, major int) (Tree, error) {
 	if _, err := os.Stat(zones); err != nil {
 		return Tree{}, fmt.Errorf("%s is missing, which the distribution's Postgres reads (package tzdata)", zones)
 	}
-	return s.fetch(ctx, program{
+
+	return s.fetchTree(ctx, program{
 		name: "Postgres",
 		packages: func(ctx context.Context, a *apt, config string) ([]string, error) {
 			version := strconv.Itoa(major)
 			if major == 0 {
-				own, err := a.dependency(ctx, config, "postgresql", serverPackage)
+				own, err := a.findDependency(ctx, config, "postgresql", serverPackage)
 				if err != nil {
 					return nil, err
 				}
+
 				if n, _ := strconv.Atoi(own); n < oldest {
 					return nil, tooOld("Postgres", own, strconv.Itoa(oldest))
 				}
+
 				version = own
 			}
+
 			return []string{"postgresql-" + version, "postgresql-client-" + version}, nil
 		},
 		probe: func(t Tree) []string {
@@ -48,16 +52,16 @@ func (s Store) Postgres(ctx context.Context, oldest, major int) (Tree, error) {
 // Redis fetches the distribution's Redis, which must be of version 6.2 or later. Its server is usr/bin/redis-server of
 // the tree.
 func (s Store) Redis(ctx context.Context) (Tree, error) {
-	return s.fetch(ctx, program{
+	return s.fetchTree(ctx, program{
 		name: "Redis",
 		packages: func(context.Context, *apt, string) ([]string, error) {
 			return []string{"redis-server", "redis-tools"}, nil // the second has the program of the first on Debian
 		},
 		refuse: func(p pkg) error {
 			var first, second int
-			if _, err := fmt.Sscanf(p.upstream(), "%d.%d", &first, &second); err != nil ||
+			if _, err := fmt.Sscanf(p.upstreamVersion(), "%d.%d", &first, &second); err != nil ||
 				first < 6 || first == 6 && second < 2 {
-				return tooOld("Redis", p.upstream(), "6.2")
+				return tooOld("Redis", p.upstreamVersion(), "6.2")
 			}
 			return nil
 		},

@@ -31,33 +31,35 @@ type Tree struct{ Root string }
 func (t Tree) Libraries() string {
 	var dirs []string
 	for _, pattern := range []string{"usr/lib/*/*.so*", "lib/*/*.so*"} {
-		files, _ := filepath.Glob(filepath.Join(escape(t.Root), pattern))
+		files, _ := filepath.Glob(filepath.Join(escapeGlob(t.Root), pattern))
 		for _, file := range files {
 			dirs = append(dirs, filepath.Dir(file))
 		}
 	}
+
 	slices.Sort(dirs)
+
 	return strings.Join(slices.Compact(dirs), ":")
 }
 
 // Glob returns the files of the tree that match pattern, a relative path.
 func (t Tree) Glob(pattern string) []string {
-	found, _ := filepath.Glob(filepath.Join(escape(t.Root), pattern))
+	found, _ := filepath.Glob(filepath.Join(escapeGlob(t.Root), pattern))
 	return found
 }
 
 // Trees returns the trees in dir whose name begins with the name of a package.
 func Trees(dir, name string) []Tree {
 	var trees []Tree
-	roots, _ := filepath.Glob(filepath.Join(escape(dir), name+"*_*"))
+	roots, _ := filepath.Glob(filepath.Join(escapeGlob(dir), name+"*_*"))
 	for _, root := range roots {
 		trees = append(trees, Tree{root})
 	}
 	return trees
 }
 
-// escape returns a pattern of filepath.Glob that matches path alone.
-func escape(path string) string {
+// escapeGlob returns a pattern of filepath.Glob that matches path alone.
+func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
@@ -70,15 +72,19 @@ func (s Store) lock(ctx context.Context) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+
 	for waits := 0; ; waits++ {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
 			return f, nil
 		}
+
 		if waits == 0 {
 			s.Log.InfoContext(ctx, "waiting for another process that fetches packages", "directory", s.Dir)
 		}
+
 		select {
 		case <-ctx.Done():
 			_ = f.Close()

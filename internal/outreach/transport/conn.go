@@ -55,8 +55,12 @@ func (c *Conn) Send(ctx context.Context, e Envelope, body []byte, mark func(cont
 }
 
 func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(context.Context) error) Result {
+	e, options, failure := c.encode(e)
+	if failure != nil {
+		return *failure
+	}
 	_ = c.raw.Renew(bounds(mailLimits * c.limit)) // if the connection is closed, the command fails
-	if err := c.begin(e.From); err != nil {
+	if err := c.begin(e.From, options); err != nil {
 		return *err
 	}
 	if err := c.client.Rcpt(e.To, nil); err != nil {
@@ -80,13 +84,13 @@ func (c *Conn) send(ctx context.Context, e Envelope, body []byte, mark func(cont
 
 // begin names the sender. After the first mail of a connection, a server that does not reply, or that ends the session,
 // has not begun the mail: the result is that of a connection that could not be used.
-func (c *Conn) begin(from string) *Result {
+func (c *Conn) begin(from string, options *smtp.MailOptions) *Result {
 	c.mails++
 	stage := Mail
 	if c.mails > 1 {
 		c.client.CommandTimeout = min(c.limit, betweenMails)
 	}
-	err := c.client.Mail(from, nil)
+	err := c.client.Mail(from, options)
 	c.client.CommandTimeout = c.limit
 	if err == nil {
 		return nil

@@ -44,7 +44,7 @@ var ports = []int{25, 465, 587, 2525}
 type Dialer struct {
 	// AllowPrivate lifts the rules on addresses, ports and TLS.
 	AllowPrivate bool
-	// Name is how the client introduces itself. "": localhost.
+	// Name is how the client introduces itself. "": the address of the connection.
 	Name string
 	// Timeout bounds each command, and DotTimeout the reply to the final dot. 0: 5 and 10 minutes, the limits of RFC
 	// 5321 section 4.5.3.2.
@@ -113,7 +113,7 @@ func (d *Dialer) open(raw net.Conn, s Server) (_ *Conn, stage Stage, err error) 
 	case ImplicitTLS:
 		conn = tls.Client(bounded, config)
 	case StartTLS:
-		if conn, err = startTLS(bounded, config, d.name(), limit); err != nil {
+		if conn, err = startTLS(bounded, config, d.nameOn(raw), limit); err != nil {
 			return nil, Connect, err
 		}
 	default:
@@ -125,7 +125,7 @@ func (d *Dialer) open(raw net.Conn, s Server) (_ *Conn, stage Stage, err error) 
 	client := smtp.NewClient(replies)
 	client.CommandTimeout = limit
 	client.SubmissionTimeout = orDefault(d.DotTimeout, 10*time.Minute)
-	if err := client.Hello(d.name()); err != nil {
+	if err := client.Hello(d.nameOn(raw)); err != nil {
 		return nil, Connect, err
 	}
 	if s.Username != "" {
@@ -134,13 +134,6 @@ func (d *Dialer) open(raw net.Conn, s Server) (_ *Conn, stage Stage, err error) 
 		}
 	}
 	return &Conn{raw: bounded, replies: replies, client: client, limit: limit}, "", nil
-}
-
-func (d *Dialer) name() string {
-	if d.Name == "" {
-		return "localhost"
-	}
-	return d.Name
 }
 
 func orDefault(d, otherwise time.Duration) time.Duration {

@@ -32,4 +32,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) count(use Use, why reason) { m.reads.WithLabelValues(string(use), string(why)).Inc() }
+func (m *Metrics) countRead(use Use, why reason) {
+	m.reads.WithLabelValues(string(use), string(why)).Inc()
+}

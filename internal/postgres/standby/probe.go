@@ -36,7 +36,7 @@ func (r *Reader) Run(ctx context.Context) error {
 	defer tick.Stop()
 	var primary identity
 	for {
-		r.probe(ctx, &primary)
+		r.probeServers(ctx, &primary)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -45,9 +45,9 @@ func (r *Reader) Run(ctx context.Context) error {
 	}
 }
 
-// probe records the primary's position, measures the standby's lag and sets the state. primary is the identity that was
-// read last: the primary need not answer.
-func (r *Reader) probe(ctx context.Context, primary *identity) {
+// probeServers records the primary's position, measures the standby's lag and sets the state. primary is the identity
+// that was read last: the primary need not answer.
+func (r *Reader) probeServers(ctx context.Context, primary *identity) {
 	at := time.Now() // before the position is read
 	if own, position, err := probeOne(ctx, r.probes.primary,
 		identitySQL+`true, pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint`); err == nil {
@@ -67,9 +67,10 @@ func (r *Reader) probe(ctx context.Context, primary *identity) {
 		if errors.Is(err, errForeign) {
 			why = foreign
 		}
-		r.set(ctx, why, "error", err)
+		r.setState(ctx, why, "error", err)
 		return
 	}
+
 	lag, known := r.history.lag(time.Now(), replayed)
 	r.metrics.lag.Set(lag.Seconds())
 	limit := r.maxLag - probeEvery - probeTime // what may pass until the next result
@@ -80,10 +81,11 @@ func (r *Reader) probe(ctx context.Context, primary *identity) {
 		return // nothing is known yet
 	}
 	if !known || lag > limit {
-		r.set(ctx, lagging, "lag", lag.Round(time.Millisecond))
+		r.setState(ctx, lagging, "lag", lag.Round(time.Millisecond))
 		return
 	}
-	r.set(ctx, used, "lag", lag.Round(time.Millisecond))
+
+	r.setState(ctx, used, "lag", lag.Round(time.Millisecond))
 }
 
 // probeOne reads the identity of a server and a position in the log. Its query also returns whether the server is what
@@ -101,8 +103,8 @@ func probeOne(ctx context.Context, db *postgres.DB, sql string) (own identity, p
 	return own, position, err
 }
 
-// set changes the state and logs whether the standby is used, if that changes.
-func (r *Reader) set(ctx context.Context, why reason, about ...any) {
+// setState changes the state and logs whether the standby is used, if that changes.
+func (r *Reader) setState(ctx context.Context, why reason, about ...any) {
 	was := r.state.Load()
 	if was.reason == why || !r.state.CompareAndSwap(was, r.newState(why)) {
 		return // a read may have found the standby away meanwhile: the next probe decides
@@ -115,6 +117,7 @@ func (r *Reader) set(ctx context.Context, why reason, about ...any) {
 		r.metrics.unused.Set(1)
 		r.log.WarnContext(ctx, "reads go to the primary", append([]any{"reason", string(why)}, about...)...)
 	}
+
 	if why == away || why == foreign {
 		was.end()
 	}

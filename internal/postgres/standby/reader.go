@@ -107,6 +107,7 @@ func Open(ctx context.Context, o Options) (_ *Reader, err error) {
 			return nil, fmt.Errorf("open the standby: %w", err)
 		}
 	}
+
 	return r, nil
 }
 

@@ -12,16 +12,16 @@ import (
 // traced counts the round trips with a read of whether the server is a standby.
 type traced struct{ n atomic.Int64 }
 
-func (s *traced) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+func (t *traced) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
 	return ctx
 }
 
 func (*traced) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-func (s *traced) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+func (t *traced) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
 	for _, q := range d.Batch.QueuedQueries {
 		if strings.HasPrefix(q.SQL, "SELECT pg_is_in_recovery()") {
-			s.n.Add(1)
+			t.n.Add(1)
 		}
 	}
 	return ctx

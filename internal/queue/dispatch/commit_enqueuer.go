@@ -52,67 +52,67 @@ func NewCommitEnqueuer(o CommitEnqueuerOptions) *CommitEnqueuer {
 	}
 	p := &CommitEnqueuer{enqueue: NewEnqueuer(o.Redis), log: o.Log, metrics: o.Metrics}
 	p.refs = batch.New(batch.Options[queue.Ref]{
-		Interval: batch.Interval, FlushSize: batch.FlushSize, Most: pushBatch, Queued: pushRoom, Send: p.send,
+		Interval: batch.Interval, FlushSize: batch.FlushSize, Most: pushBatch, Queued: pushRoom, Send: p.sendBatch,
 	})
 	return p
 }
 
 // AfterCommit takes the jobs from a transaction's notes; pass it to postgres.Options. It never blocks. Jobs that do not
 // fit into the queue are counted as dropped and left to the relay.
-func (p *CommitEnqueuer) AfterCommit(_ context.Context, notes []any) {
+func (e *CommitEnqueuer) AfterCommit(_ context.Context, notes []any) {
 	for _, n := range notes {
-		if ref, ok := n.(queue.Ref); ok && !p.refs.Add(ref) {
-			p.metrics.pushes.WithLabelValues("dropped").Inc()
+		if ref, ok := n.(queue.Ref); ok && !e.refs.Add(ref) {
+			e.metrics.pushes.WithLabelValues("dropped").Inc()
 		}
 	}
 }
 
 // Run waits until ctx ends, and then for at most a second for the jobs in the queue. ctx must end after the last
 // transaction.
-func (p *CommitEnqueuer) Run(ctx context.Context) error {
+func (e *CommitEnqueuer) Run(ctx context.Context) error {
 	<-ctx.Done()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pushEnding)
 	defer cancel()
-	p.refs.Close(ctx)
+	e.refs.Close(ctx)
 	return nil
 }
 
-// send enqueues a batch. There is one call at a time.
-func (p *CommitEnqueuer) send(ctx context.Context, refs []queue.Ref) error {
-	if time.Now().Before(p.open) {
-		p.metrics.pushes.WithLabelValues("dropped").Add(float64(len(refs)))
+// sendBatch enqueues a batch. There is one call at a time.
+func (e *CommitEnqueuer) sendBatch(ctx context.Context, refs []queue.Ref) error {
+	if time.Now().Before(e.open) {
+		e.metrics.pushes.WithLabelValues("dropped").Add(float64(len(refs)))
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, pushWait+time.Duration(len(refs)-1)*pushMore)
 	defer cancel()
 	var failed error
-	for _, err := range p.enqueue.Enqueue(ctx, refs...) {
+	for _, err := range e.enqueue.Enqueue(ctx, refs...) {
 		// A conflict means that the job is already enqueued: by the relay, or by an earlier attempt that lost its
 		// reply.
 		if err == nil || errors.Is(err, asynq.ErrTaskIDConflict) {
-			p.metrics.pushes.WithLabelValues("ok").Inc()
+			e.metrics.pushes.WithLabelValues("ok").Inc()
 			continue
 		}
 		failed = err
-		p.metrics.pushes.WithLabelValues("failed").Inc()
+		e.metrics.pushes.WithLabelValues("failed").Inc()
 	}
-	p.judge(ctx, failed)
+	e.updateBreaker(ctx, failed)
 	return nil
 }
 
-// judge updates the circuit breaker.
-func (p *CommitEnqueuer) judge(ctx context.Context, failed error) {
+// updateBreaker updates the circuit breaker.
+func (e *CommitEnqueuer) updateBreaker(ctx context.Context, failed error) {
 	if failed == nil {
-		p.fails = 0
-		p.metrics.breaker.Set(0)
+		e.fails = 0
+		e.metrics.breaker.Set(0)
 		return
 	}
-	if p.fails++; p.fails < pushFails {
+	if e.fails++; e.fails < pushFails {
 		return
 	}
-	if p.fails == pushFails {
-		p.log.DebugContext(ctx, "enqueueing after commits failed: jobs are left to the relay", "error", failed)
+	if e.fails == pushFails {
+		e.log.DebugContext(ctx, "enqueueing after commits failed: jobs are left to the relay", "error", failed)
 	}
-	p.open = time.Now().Add(pushPause)
-	p.metrics.breaker.Set(1)
+	e.open = time.Now().Add(pushPause)
+	e.metrics.breaker.Set(1)
 }

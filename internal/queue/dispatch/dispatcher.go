@@ -38,13 +38,13 @@ type Pushed struct {
 
 // Push makes asynq deliver the jobs, or archive them if they are dead. An error comes from Redis or Postgres. On an
 // error some of the jobs may have been pushed; the relay checks their rows again in any case.
-func (c *Dispatcher) Push(ctx context.Context, refs ...queue.Ref) (Pushed, error) {
+func (d *Dispatcher) Push(ctx context.Context, refs ...queue.Ref) (Pushed, error) {
 	var p Pushed
 	if len(refs) == 0 {
 		return p, nil
 	}
 	var known []queue.Ref
-	for i, err := range c.enqueue.Enqueue(ctx, refs...) {
+	for i, err := range d.enqueue.Enqueue(ctx, refs...) {
 		switch {
 		case err == nil:
 			p.Added++
@@ -54,12 +54,12 @@ func (c *Dispatcher) Push(ctx context.Context, refs ...queue.Ref) (Pushed, error
 			return p, fmt.Errorf("%w: enqueue: %w", ErrAsynq, err)
 		}
 	}
-	states, err := c.States(ctx, known)
+	states, err := d.States(ctx, known)
 	if err != nil {
 		return p, err
 	}
 	for i, r := range known {
-		if err := c.resolveConflict(ctx, r, states[i], &p); err != nil {
+		if err := d.resolveConflict(ctx, r, states[i], &p); err != nil {
 			return p, err
 		}
 	}
@@ -67,12 +67,12 @@ func (c *Dispatcher) Push(ctx context.Context, refs ...queue.Ref) (Pushed, error
 }
 
 // States returns the state of each task in asynq, "" if the task does not exist.
-func (c *Dispatcher) States(ctx context.Context, refs []queue.Ref) ([]string, error) {
+func (d *Dispatcher) States(ctx context.Context, refs []queue.Ref) ([]string, error) {
 	keys := make([]string, len(refs))
 	for i, r := range refs {
 		keys[i] = asynqx.TaskKey(r.Lane, r.TaskID())
 	}
-	states, err := c.enqueue.client.States(ctx, keys)
+	states, err := d.enqueue.client.States(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("%w: task state: %w", ErrAsynq, err)
 	}
@@ -80,49 +80,49 @@ func (c *Dispatcher) States(ctx context.Context, refs []queue.Ref) ([]string, er
 }
 
 // resolveConflict handles a push that met an existing task.
-func (c *Dispatcher) resolveConflict(ctx context.Context, r queue.Ref, state string, p *Pushed) error {
+func (d *Dispatcher) resolveConflict(ctx context.Context, r queue.Ref, state string, p *Pushed) error {
 	switch state {
 	case "": // deleted meanwhile
-		return c.enqueueAgain(ctx, r, p)
+		return d.enqueueAgain(ctx, r, p)
 	case "pending":
 		return nil
 	case "retry", "scheduled":
 		// An error means that another process was faster, except for an entry that is missing from its set: no process
 		// can run such an entry.
-		if asynqx.IsIncomplete(c.inspect.RunTask(string(r.Lane), r.TaskID())) {
-			return c.supersede(ctx, r, 0, p)
+		if asynqx.IsIncomplete(d.inspect.RunTask(string(r.Lane), r.TaskID())) {
+			return d.replaceTask(ctx, r, 0, p)
 		}
 		return nil
 	case "archived", "completed":
-		seen, err := c.store.MarkListed(ctx, r)
+		seen, err := d.store.MarkListed(ctx, r)
 		if err != nil {
 			return err
 		}
 		if seen {
-			c.dropSuperseded(r)
+			d.dropSuperseded(r)
 			return nil
 		}
-		if err := c.inspect.DeleteTask(string(r.Lane), r.TaskID()); err != nil &&
+		if err := d.inspect.DeleteTask(string(r.Lane), r.TaskID()); err != nil &&
 			!errors.Is(err, asynq.ErrTaskNotFound) {
-			return c.supersede(ctx, r, 0, p)
+			return d.replaceTask(ctx, r, 0, p)
 		}
-		return c.enqueueAgain(ctx, r, p)
+		return d.enqueueAgain(ctx, r, p)
 	default: // active without a run, or an unknown state
-		return c.supersede(ctx, r, 1, p)
+		return d.replaceTask(ctx, r, 1, p)
 	}
 }
 
 // dropSuperseded deletes the task that r's task superseded. That task may have been delivered just then, after all, so
 // that asynq archived both. An error is left to the sweep.
-func (c *Dispatcher) dropSuperseded(r queue.Ref) {
+func (d *Dispatcher) dropSuperseded(r queue.Ref) {
 	if r.Dispatch > 0 {
 		r.Dispatch--
-		_ = c.inspect.DeleteTask(string(r.Lane), r.TaskID())
+		_ = d.inspect.DeleteTask(string(r.Lane), r.TaskID())
 	}
 }
 
-func (c *Dispatcher) enqueueAgain(ctx context.Context, r queue.Ref, p *Pushed) error {
-	err := c.enqueue.Enqueue(ctx, r)[0]
+func (d *Dispatcher) enqueueAgain(ctx context.Context, r queue.Ref, p *Pushed) error {
+	err := d.enqueue.Enqueue(ctx, r)[0]
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil // another process was faster
 	}
@@ -133,9 +133,9 @@ func (c *Dispatcher) enqueueAgain(ctx context.Context, r queue.Ref, p *Pushed) e
 	return nil
 }
 
-// supersede gives the job a new task ID in place of a task that will not deliver, and enqueues the new task.
-func (c *Dispatcher) supersede(ctx context.Context, r queue.Ref, lost int, p *Pushed) error {
-	next, err := c.store.Supersede(ctx, r, lost)
+// replaceTask gives the job a new task ID in place of a task that will not deliver, and enqueues the new task.
+func (d *Dispatcher) replaceTask(ctx context.Context, r queue.Ref, lost int, p *Pushed) error {
+	next, err := d.store.Supersede(ctx, r, lost)
 	if err != nil || !next.Free {
 		return err
 	}
@@ -143,5 +143,5 @@ func (c *Dispatcher) supersede(ctx context.Context, r queue.Ref, lost int, p *Pu
 	if next.Died {
 		p.Died++
 	}
-	return c.enqueueAgain(ctx, next.Ref, p)
+	return d.enqueueAgain(ctx, next.Ref, p)
 }

@@ -22,7 +22,7 @@ const taskTimeout = 24 * time.Hour
 // asynq's types reach all of go-redis: 1600 functions in each of sixty packages.
 func newTask(r queue.Ref) asynqx.Task {
 	return asynqx.Task{
-		Task: asynq.NewTask(r.Kind, Task{ID: r.ID, Org: r.Org}.payload()), Options: []asynq.Option{
+		Task: asynq.NewTask(r.Kind, Task{ID: r.ID, Org: r.Org}.encodePayload()), Options: []asynq.Option{
 			asynq.TaskID(r.TaskID()), asynq.Queue(string(r.Lane)), asynq.MaxRetry(r.MaxAttempts),
 			asynq.Timeout(taskTimeout),
 		},

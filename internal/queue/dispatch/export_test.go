@@ -1,4 +1,4 @@
 package dispatch
 
 // Payload returns the payload of a task.
-func Payload(t Task) []byte { return t.payload() }
+func Payload(t Task) []byte { return t.encodePayload() }

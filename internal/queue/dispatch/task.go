@@ -14,8 +14,8 @@ type Task struct {
 	Org id.ID `json:"org"`
 }
 
-// payload returns t as JSON.
-func (t Task) payload() []byte {
+// encodePayload returns t as JSON.
+func (t Task) encodePayload() []byte {
 	out, _ := json.Marshal(t) // two ids can always be encoded
 	return out
 }

@@ -34,9 +34,9 @@ type tenant struct {
 	last   cursor // of its last group that was read
 }
 
-// first returns the org's group that gets the next slot: the one with the fewest slots of those below their limits. It
-// returns nil if there is none.
-func (t *tenant) first() *group {
+// nextGroup returns the org's group that gets the next slot: the one with the fewest slots of those below their limits.
+// It returns nil if there is none.
+func (t *tenant) nextGroup() *group {
 	var best *group
 	for _, g := range t.groups {
 		if g.empty || g.held >= g.most {
@@ -58,8 +58,8 @@ func (t *tenant) first() *group {
 	return best
 }
 
-// give assigns one slot to g.
-func (t *tenant) give(g *group) {
+// giveSlot assigns one slot to g.
+func (t *tenant) giveSlot(g *group) {
 	g.got++
 	g.held++
 	t.held++
@@ -77,26 +77,26 @@ func (t *tenant) before(o *tenant) bool {
 // turns is a heap of the orgs that may get more slots.
 type turns []*tenant
 
-func (h turns) Len() int           { return len(h) }
-func (h turns) Less(i, j int) bool { return h[i].before(h[j]) }
-func (h turns) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *turns) Push(x any)        { *h = append(*h, x.(*tenant)) }
-func (h *turns) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
+func (t turns) Len() int           { return len(t) }
+func (t turns) Less(i, j int) bool { return t[i].before(t[j]) }
+func (t turns) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *turns) Push(x any)        { *t = append(*t, x.(*tenant)) }
+func (t *turns) Pop() any {
+	last := (*t)[len(*t)-1]
+	*t = (*t)[:len(*t)-1]
 	return last
 }
 
-// allocate assigns up to room slots one at a time and returns how many it assigned. Each slot goes to the org that
+// allocateSlots assigns up to room slots one at a time and returns how many it assigned. Each slot goes to the org that
 // holds the fewest for its weight, and there to the group that holds the fewest, within each group's limit.
-func allocate(orgs []*tenant, room int) (given int) {
-	h := turns(slices.DeleteFunc(slices.Clone(orgs), func(t *tenant) bool { return t.first() == nil }))
+func allocateSlots(orgs []*tenant, room int) (given int) {
+	h := turns(slices.DeleteFunc(slices.Clone(orgs), func(t *tenant) bool { return t.nextGroup() == nil }))
 	heap.Init(&h)
 	for given < room && len(h) > 0 {
 		t := h[0]
-		t.give(t.first())
+		t.giveSlot(t.nextGroup())
 		given++
-		if t.first() == nil {
+		if t.nextGroup() == nil {
 			heap.Pop(&h)
 		} else {
 			heap.Fix(&h, 0)

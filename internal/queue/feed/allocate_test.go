@@ -89,7 +89,7 @@ func TestSlotsAreSharedAsANaiveEvaluatorSharesThem(t *testing.T) {
 		room := r.IntN(300)
 		want := naive(orgs, room)
 		sum := 0
-		given := allocate(orgs, room)
+		given := allocateSlots(orgs, room)
 		for _, o := range orgs {
 			for i, g := range o.groups {
 				if sum += g.got; g.got != want[g] {

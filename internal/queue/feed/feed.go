@@ -19,18 +19,18 @@ func (f *Feeder) Round(ctx context.Context, lane queue.Lane, limit int) ([]queue
 			lane: lane, tx: tx, feeder: f, turns: map[[2]id.ID]int{}, rated: map[[2]id.ID]*pace{},
 			advanceRate: map[[2]id.ID]float64{},
 		}
-		if err := r.snapshot(ctx, limit); err != nil {
+		if err := r.readGroups(ctx, limit); err != nil {
 			return err
 		}
 		for range feedTries {
-			if allocate(r.orgs, limit-len(r.fed)) == 0 {
+			if allocateSlots(r.orgs, limit-len(r.fed)) == 0 {
 				break
 			}
-			if err := r.pick(ctx); err != nil {
+			if err := r.pickJobs(ctx); err != nil {
 				return err
 			}
 		}
-		r.charge()
+		r.storePaces()
 		return nil
 	})
 	if err != nil {

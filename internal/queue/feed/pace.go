@@ -24,4 +24,4 @@ func (p *pace) room(now float64) int {
 	return 1 + int((now-p.next)*float64(p.rate))
 }
 
-func (p *pace) give(n int) { p.next += float64(n) / float64(p.rate) }
+func (p *pace) advanceBy(n int) { p.next += float64(n) / float64(p.rate) }

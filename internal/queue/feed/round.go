@@ -38,8 +38,8 @@ type given struct {
 	turn int // position within its group
 }
 
-// snapshot reads the waiting groups and the slots that they hold, for a round that assigns at most limit slots.
-func (r *round) snapshot(ctx context.Context, limit int) error {
+// readGroups reads the waiting groups and the slots that they hold, for a round that assigns at most limit slots.
+func (r *round) readGroups(ctx context.Context, limit int) error {
 	held := map[[2]id.ID]int{}
 	r.tx.Queue(store.InOrderSQL + store.AsyncCommitSQL)
 	r.tx.Queue(feedsSQL, string(r.lane))
@@ -99,23 +99,23 @@ func (r *round) snapshot(ctx context.Context, limit int) error {
 	if err != nil {
 		return err
 	}
-	r.count(held)
+	r.sumHeld(held)
 	if n == feedGroups {
 		r.to = at
 	}
 	if n == feedGroups || r.from != (cursor{}) {
-		r.cut(limit)
+		r.endBehind(limit)
 	}
 	r.feeder.saveCursor(r.lane, r.to)
 	return nil
 }
 
-// cut ends a round that does not see all groups after as many orgs as it has slots for, so that each of them gets one
-// and the next round serves those behind them. If the round chose among more orgs, those that have waited longest would
-// get slots again and again, and a new job of another org would wait until their old jobs are done.
-func (r *round) cut(limit int) {
+// endBehind ends a round that does not see all groups after as many orgs as it has slots for, so that each of them gets
+// one and the next round serves those behind them. If the round chose among more orgs, those that have waited longest
+// would get slots again and again, and a new job of another org would wait until their old jobs are done.
+func (r *round) endBehind(limit int) {
 	for i, t := range r.orgs {
-		if t.first() == nil {
+		if t.nextGroup() == nil {
 			continue
 		}
 		if limit -= t.weight; limit <= 0 && i+1 < len(r.orgs) {
@@ -125,8 +125,8 @@ func (r *round) cut(limit int) {
 	}
 }
 
-// count sums the held slots by org.
-func (r *round) count(held map[[2]id.ID]int) {
+// sumHeld sums the held slots by org.
+func (r *round) sumHeld(held map[[2]id.ID]int) {
 	all, lines := map[id.ID]int{}, map[id.ID]int{}
 	for key, n := range held {
 		all[key[0]] += n
@@ -139,8 +139,8 @@ func (r *round) count(held map[[2]id.ID]int) {
 	}
 }
 
-// pick gives the groups the slots that allocate assigned. A group with fewer jobs returns the remaining slots.
-func (r *round) pick(ctx context.Context) error {
+// pickJobs gives the groups the slots that allocate assigned. A group with fewer jobs returns the remaining slots.
+func (r *round) pickJobs(ctx context.Context) error {
 	var (
 		orgs, lines []id.ID
 		kinds       []string
@@ -176,7 +176,7 @@ func (r *round) pick(ctx context.Context) error {
 			r.turns[key]++
 			asked[key].got--
 			if p := r.rated[key]; p != nil {
-				p.give(1)
+				p.advanceBy(1)
 				r.advanceRate[key] = p.next
 			}
 			return nil
@@ -194,8 +194,8 @@ func (r *round) pick(ctx context.Context) error {
 	return err
 }
 
-// charge stores when the rate-limited keys get their next slot.
-func (r *round) charge() {
+// storePaces stores when the rate-limited keys get their next slot.
+func (r *round) storePaces() {
 	var orgs, lines []id.ID
 	var next []float64
 	for key, at := range r.advanceRate {

@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
+	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
 // CLI has what the commands need.
@@ -109,7 +110,7 @@ func (f Fit) filter(state string) (operator.Filter, error) {
 		if t.text == "" {
 			continue
 		}
-		at, err := time.Parse(time.RFC3339, t.text)
+		at, err := wire.ParseTime(t.text)
 		if err != nil {
 			ago, bad := time.ParseDuration(t.text)
 			if bad != nil {

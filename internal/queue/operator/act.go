@@ -63,7 +63,7 @@ var (
 // Run is T12: it makes the jobs due now. Paused jobs run when their pause ends. A dead job starts over. Run returns one
 // result per key.
 func (o *Operator) Run(ctx context.Context, by By, keys ...Key) ([]Result, error) {
-	return o.act(ctx, by, actRun, runNowSQL, keys, nil, o.push)
+	return o.applyAction(ctx, by, actRun, runNowSQL, keys, nil, o.enqueueRows)
 }
 
 // Archive is T13: it makes open jobs dead until an operator runs or drops them.
@@ -72,7 +72,7 @@ func (o *Operator) Archive(ctx context.Context, by By, keys ...Key) ([]Result, e
 	if by.Reason != "" {
 		said += ": " + by.Reason
 	}
-	return o.act(ctx, by, actArchive, archiveSQL, keys, []any{o.store.First, said}, o.archive)
+	return o.applyAction(ctx, by, actArchive, archiveSQL, keys, []any{o.store.First, said}, o.archiveTasks)
 }
 
 // Drop is T14: it deletes the jobs. It requires a reason.
@@ -80,11 +80,11 @@ func (o *Operator) Drop(ctx context.Context, by By, keys ...Key) ([]Result, erro
 	if strings.TrimSpace(by.Reason) == "" {
 		return nil, ErrUnreasoned
 	}
-	return o.act(ctx, by, actDrop, deleteSQL, keys, nil, o.remove)
+	return o.applyAction(ctx, by, actDrop, deleteSQL, keys, nil, o.deleteTasks)
 }
 
-// hooks calls the hooks for the rows that the named action changed, in the action's transaction.
-func (o *Operator) hooks(ctx context.Context, tx *postgres.Tx, name string, rows []touched) error {
+// runHooks calls the hooks for the rows that the named action changed, in the action's transaction.
+func (o *Operator) runHooks(ctx context.Context, tx *postgres.Tx, name string, rows []touched) error {
 	jobs := make([]store.Changed, len(rows))
 	for i, t := range rows {
 		jobs[i] = store.Changed{Org: t.Org, Kind: t.Kind, Args: t.args}
@@ -95,22 +95,22 @@ func (o *Operator) hooks(ctx context.Context, tx *postgres.Tx, name string, rows
 	return o.store.Hooks.RunStopped(ctx, tx, jobs)
 }
 
-func (o *Operator) act(ctx context.Context, by By, name, sql string, keys []Key, more []any,
+func (o *Operator) applyAction(ctx context.Context, by By, name, sql string, keys []Key, more []any,
 	tell func(context.Context, []touched),
 ) ([]Result, error) {
 	out := make([]Result, len(keys))
 	for from := 0; from < len(keys); from += actBatch {
 		to := min(from+actBatch, len(keys))
-		if err := o.batch(ctx, by, name, sql, keys[from:to], out[from:to], more, tell); err != nil {
+		if err := o.applyBatch(ctx, by, name, sql, keys[from:to], out[from:to], more, tell); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-// batch changes the jobs of keys and fills in their results. The relay and the feeder lock rows for a moment, so batch
-// retries locked rows. A row that stays locked is being run.
-func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Key, out []Result, more []any,
+// applyBatch changes the jobs of keys and fills in their results. The relay and the feeder lock rows for a moment, so
+// batch retries locked rows. A row that stays locked is being run.
+func (o *Operator) applyBatch(ctx context.Context, by By, name, sql string, keys []Key, out []Result, more []any,
 	tell func(context.Context, []touched),
 ) error {
 	for try := 0; ; try++ {
@@ -132,7 +132,7 @@ func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Ke
 			args := append([]any{orgs, ids, id.New(), by.Actor, name, by.Scope, by.Reason}, more...)
 			tx.Queue(sql, args...).Query(func(r pgx.Rows) error {
 				var t touched
-				_, err := pgx.ForEachRow(r, t.columns(), func() error {
+				_, err := pgx.ForEachRow(r, t.scanTargets(), func() error {
 					rows, met[Key{t.Org, t.ID}] = append(rows, t), Acted
 					t.args = nil // the next scan must not overwrite this row's array
 					return nil
@@ -142,13 +142,13 @@ func (o *Operator) batch(ctx context.Context, by By, name, sql string, keys []Ke
 			if err := tx.Flush(ctx); err != nil {
 				return err
 			}
-			return o.hooks(ctx, tx, name, rows)
+			return o.runHooks(ctx, tx, name, rows)
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if len(rows) < len(ids) {
-			if err := o.why(ctx, name, orgs, ids, met); err != nil {
+			if err := o.explainUnchanged(ctx, name, orgs, ids, met); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -185,8 +185,9 @@ LEFT JOIN LATERAL (
 	WHERE job.org_id = asked.org_id AND job.id = asked.id OFFSET 0
 ) AS one ON true`
 
-// why fills in the results of the jobs that an action did not change. It leaves out jobs that were only locked.
-func (o *Operator) why(ctx context.Context, name string, orgs, ids []id.ID, met map[Key]Result) error {
+// explainUnchanged fills in the results of the jobs that an action did not change. It leaves out jobs that were only
+// locked.
+func (o *Operator) explainUnchanged(ctx context.Context, name string, orgs, ids []id.ID, met map[Key]Result) error {
 	return o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(store.ByKeysSQL)
 		tx.Queue(whySQL, orgs, ids).Query(func(rows pgx.Rows) error {

@@ -22,7 +22,7 @@ var renamed = queue.Define[struct{}]("test.old", queue.Options{Alias: "test.new"
 // rename adds a dead job under each name of renamed, and one of another kind.
 func (s *station) rename() (old, alias operator.Key) {
 	s.t.Helper()
-	s.ledger.Aliases = store.AliasesOf([]queue.Handler{
+	s.store.Aliases = store.AliasesOf([]queue.Handler{
 		renamed.Handle(func(context.Context, *queue.Run[struct{}]) error { return nil }),
 	})
 	old, alias = s.row("dead"), s.row("dead")
@@ -97,7 +97,7 @@ func TestAPauseOfEitherNameKeepsBothFromStarting(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Name != "test.old" {
 			t.Errorf("a pause of %s is listed as %v, %v", by, all, err)
 		}
-		if stops, err := s.ledger.Stops(t.Context(), time.Time{}); err != nil || stops.Kinds != 1 {
+		if stops, err := s.store.Stops(t.Context(), time.Time{}); err != nil || stops.Kinds != 1 {
 			t.Errorf("%d kinds are paused, want 1; %v", stops.Kinds, err)
 		}
 		if did, err := s.operator.Resume(t.Context(), operator.By{Actor: "ada"}, "kind", by); err != nil || !did {
@@ -119,7 +119,7 @@ func TestAPauseByAnEarlierReleaseIsMirrored(t *testing.T) {
 	s.rename()
 	s.exec(`INSERT INTO job_pause (scope, name) VALUES ('kind', 'test.old'), ('kind', 'test.kind')`)
 	for range 2 {
-		if err := s.ledger.MirrorPauses(t.Context()); err != nil {
+		if err := s.store.MirrorPauses(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestAnActOnAJobUnderTheAliasCallsTheKindsHook(t *testing.T) {
 	s := operate(t)
 	old, alias := s.rename()
 	calls := 0
-	s.ledger.Hooks = store.HooksOf(renamed.Hook(
+	s.store.Hooks = store.HooksOf(renamed.Hook(
 		func(_ context.Context, _ *postgres.Tx, args []struct{}) error { calls += len(args); return nil }, nil))
 	if _, err := s.operator.Drop(t.Context(), operator.By{Actor: "ada", Reason: "test"}, old, alias); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestAnActOnAJobUnderTheAliasCallsTheKindsHook(t *testing.T) {
 		t.Errorf("the hook was called for %d jobs, want 2", calls)
 	}
 	c := &queue.Claimed{Kind: "test.new", Raw: json.RawMessage(`{}`)}
-	if !s.ledger.Hooked(c) {
+	if !s.store.Hooked(c) {
 		t.Error("a run under the alias has no hook")
 	}
 }

@@ -10,9 +10,9 @@ import (
 // askAsynq is how long an action waits for a ping before it leaves Redis to the relay.
 const askAsynq = time.Second
 
-// tells reports whether there are rows to bring to asynq and Redis responds. Without this check a client with long
+// mayNotify reports whether there are rows to bring to asynq and Redis responds. Without this check a client with long
 // retries would delay the action while Redis is down.
-func (o *Operator) tells(ctx context.Context, rows int) bool {
+func (o *Operator) mayNotify(ctx context.Context, rows int) bool {
 	if rows == 0 || o.redis == nil {
 		return false
 	}
@@ -21,9 +21,9 @@ func (o *Operator) tells(ctx context.Context, rows int) bool {
 	return o.redis.Ping(ctx).Err() == nil
 }
 
-// push makes asynq deliver the jobs that T12 made due. Paused jobs stay in Postgres.
-func (o *Operator) push(ctx context.Context, rows []touched) {
-	if !o.tells(ctx, len(rows)) {
+// enqueueRows makes asynq deliver the jobs that T12 made due. Paused jobs stay in Postgres.
+func (o *Operator) enqueueRows(ctx context.Context, rows []touched) {
+	if !o.mayNotify(ctx, len(rows)) {
 		return
 	}
 	var refs []queue.Ref
@@ -35,10 +35,10 @@ func (o *Operator) push(ctx context.Context, rows []touched) {
 	_, _ = o.dispatcher.Push(ctx, refs...) // on an error the relay pushes them within a second
 }
 
-// archive archives the tasks of the jobs that T13 made dead. A task that is being delivered misses its claim and is
-// archived then.
-func (o *Operator) archive(ctx context.Context, rows []touched) {
-	o.each(ctx, rows, func(r queue.Ref, state string) error {
+// archiveTasks archives the tasks of the jobs that T13 made dead. A task that is being delivered misses its claim and
+// is archived then.
+func (o *Operator) archiveTasks(ctx context.Context, rows []touched) {
+	o.eachTask(ctx, rows, func(r queue.Ref, state string) error {
 		if state == "archived" || state == "active" {
 			return nil
 		}
@@ -46,9 +46,10 @@ func (o *Operator) archive(ctx context.Context, rows []touched) {
 	})
 }
 
-// remove deletes the tasks of the jobs that T14 deleted. A task that is being delivered misses its claim and vanishes.
-func (o *Operator) remove(ctx context.Context, rows []touched) {
-	o.each(ctx, rows, func(r queue.Ref, state string) error {
+// deleteTasks deletes the tasks of the jobs that T14 deleted. A task that is being delivered misses its claim and
+// vanishes.
+func (o *Operator) deleteTasks(ctx context.Context, rows []touched) {
+	o.eachTask(ctx, rows, func(r queue.Ref, state string) error {
 		if state == "active" {
 			return nil
 		}
@@ -56,9 +57,9 @@ func (o *Operator) remove(ctx context.Context, rows []touched) {
 	})
 }
 
-// each calls do for the rows with a task in asynq. The relay or the sweep repairs whatever fails.
-func (o *Operator) each(ctx context.Context, rows []touched, do func(r queue.Ref, state string) error) {
-	if !o.tells(ctx, len(rows)) {
+// eachTask calls do for the rows with a task in asynq. The relay or the sweep repairs whatever fails.
+func (o *Operator) eachTask(ctx context.Context, rows []touched, do func(r queue.Ref, state string) error) {
+	if !o.mayNotify(ctx, len(rows)) {
 		return
 	}
 	refs := make([]queue.Ref, len(rows))
@@ -73,7 +74,7 @@ func (o *Operator) each(ctx context.Context, rows []touched, do func(r queue.Ref
 		if state == "" {
 			continue
 		}
-		if err := do(refs[i], state); err != nil && !o.tells(ctx, 1) {
+		if err := do(refs[i], state); err != nil && !o.mayNotify(ctx, 1) {
 			return
 		}
 	}

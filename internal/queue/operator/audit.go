@@ -27,7 +27,7 @@ type AuditEntry struct {
 
 // AuditLog returns up to limit entries, newest first. If before is set, it returns only entries older than before.
 func (o *Operator) AuditLog(ctx context.Context, limit int, before *id.ID) ([]AuditEntry, error) {
-	return collect(ctx, o, "list audit entries", pgx.RowToStructByPos[AuditEntry],
+	return collectRows(ctx, o, "list audit entries", pgx.RowToStructByPos[AuditEntry],
 		`SELECT id, at, actor, act, scope, jobs, count, reason FROM job_act WHERE $1::uuid IS NULL OR id < $1
 			ORDER BY id DESC LIMIT $2`, before, limit)
 }
@@ -52,9 +52,9 @@ func writeAudit(tx *postgres.Tx, by By, act string, count int, jobs ...id.ID) {
 		id.New(), by.Actor, act, by.Scope, count, by.Reason, jobs)
 }
 
-// audited runs one statement and writes an audit entry if the statement changed anything. The statement's own arguments
-// start at $6.
-func (o *Operator) audited(ctx context.Context, by By, act, sql string, args ...any) (n int64, err error) {
+// execAudited runs one statement and writes an audit entry if the statement changed anything. The statement's own
+// arguments start at $6.
+func (o *Operator) execAudited(ctx context.Context, by By, act, sql string, args ...any) (n int64, err error) {
 	whole := `WITH acted AS (` + sql + ` RETURNING 1)
 INSERT INTO job_act (id, actor, act, scope, reason, count) SELECT $1, $2, $3, $4, $5, count(*) FROM acted
 HAVING count(*) > 0`

@@ -10,8 +10,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// collect returns the rows of a query as the System role. Its error begins with what.
-func collect[T any](ctx context.Context, o *Operator, what string, scan pgx.RowToFunc[T], sql string, args ...any,
+// collectRows returns the rows of a query as the System role. Its error begins with what.
+func collectRows[T any](ctx context.Context, o *Operator, what string, scan pgx.RowToFunc[T], sql string, args ...any,
 ) (out []T, err error) {
 	err = o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, sql, args...)

@@ -63,7 +63,7 @@ func (f Filter) Check() error {
 	return nil
 }
 
-func (f Filter) dead() bool { return f.State == "" || f.State == Dead }
+func (f Filter) hasDead() bool { return f.State == "" || f.State == Dead }
 
 // shortest is the length in bytes of the shortest error text that can be searched for: the length of the grams in the
 // text index. A shorter text would need a scan of all texts.

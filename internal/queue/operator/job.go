@@ -36,7 +36,7 @@ const columns = ` job.id, job.org_id, job.kind, job.lane,
 	job.attempt, job.max_attempts, job.losses, job.run_at, greatest(job.wake_at, job.lease_until), job.created_at,
 	job.last_error, job.dedupe_key, job.dispatch`
 
-func (j *Job) fields() []any {
+func (j *Job) scanTargets() []any {
 	return []any{
 		&j.ID, &j.Org, &j.Kind, &j.Lane, &j.State, &j.Attempt, &j.MaxAttempts, &j.Losses, &j.RunAt, &j.WakeAt,
 		&j.CreatedAt,

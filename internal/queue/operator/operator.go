@@ -73,7 +73,7 @@ type touched struct {
 	args json.RawMessage
 }
 
-// columns returns the scan targets for the columns that an action returns.
-func (t *touched) columns() []any {
+// scanTargets returns the scan targets for the columns that an action returns.
+func (t *touched) scanTargets() []any {
 	return []any{&t.Org, &t.ID, &t.Kind, &t.Lane, &t.MaxAttempts, &t.Dispatch, &t.due, &t.args}
 }

@@ -179,7 +179,7 @@ func TestTheRunOfATxKindIsShownAndCountedAsRunning(t *testing.T) {
 		if err != nil || j == nil {
 			t.Fatal(j, err)
 		}
-		lanes, err := s.ledger.Backlogs(t.Context())
+		lanes, err := s.store.Backlogs(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestTheRunOfATxKindIsShownAndCountedAsRunning(t *testing.T) {
 	}
 	end := errors.New("the run ends, as if its worker were killed")
 	err := s.db.App.Tx(t.Context(), k.Org, func(tx *postgres.Tx) error {
-		if _, err := s.ledger.Lock(t.Context(), tx, k.ID); err != nil {
+		if _, err := s.store.Lock(t.Context(), tx, k.ID); err != nil {
 			return err
 		}
 		err := tx.Savepoint(t.Context(), func() error {

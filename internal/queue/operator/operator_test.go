@@ -26,7 +26,7 @@ type station struct {
 	t        *testing.T
 	db       *testkit.Database
 	sql      *pgxpool.Pool // superuser
-	ledger   *store.Store
+	store    *store.Store
 	operator *operator.Operator
 	inspect  *asynq.Inspector
 	enqueue  *dispatch.Enqueuer
@@ -45,8 +45,8 @@ func operate(t *testing.T) *station {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.sql.Close)
-	s.ledger = store.New(s.db.App, s.db.System)
-	s.operator, s.inspect, s.enqueue = operator.New(s.ledger, client), asynq.NewInspectorFromRedisClient(client),
+	s.store = store.New(s.db.App, s.db.System)
+	s.operator, s.inspect, s.enqueue = operator.New(s.store, client), asynq.NewInspectorFromRedisClient(client),
 		dispatch.NewEnqueuer(client)
 	return s
 }
@@ -285,14 +285,14 @@ func TestWhatIsPausedIsNotPushedByRunNow(t *testing.T) {
 	if got := s.look(pushed); got != "ready 0 0 null; pending" {
 		t.Errorf("a pushed job of a paused kind: %q, want it without a slot", got)
 	}
-	if _, err := s.ledger.Claim(t.Context(), pushed.Org, pushed.ID); !errors.Is(err, store.ErrMissed) {
+	if _, err := s.store.Claim(t.Context(), pushed.Org, pushed.ID); !errors.Is(err, store.ErrMissed) {
 		t.Errorf("it was claimed: %v", err)
 	}
 	s.act("run", dead)
 	if got := s.look(dead); got != "ready 0 0 now; archived" {
 		t.Errorf("run now of a paused job: %q", got)
 	}
-	if found, err := s.ledger.Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 0 {
+	if found, err := s.store.Wake(t.Context(), 10, time.Time{}); err != nil || len(found.Refs) != 0 {
 		t.Errorf("the relay woke %+v, %v", found, err)
 	}
 	pause("lane", "bulk")
@@ -325,8 +325,8 @@ func TestAnActNeedsNoRedis(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = away.Close() })
 	for name, o := range map[string]*operator.Operator{
-		"without": operator.New(s.ledger, nil),
-		"away":    operator.New(s.ledger, away),
+		"without": operator.New(s.store, nil),
+		"away":    operator.New(s.store, away),
 	} {
 		s.operator = o
 		for _, act := range []string{"run", "archive", "drop"} {

@@ -28,8 +28,8 @@ type Pause struct {
 var ErrScope = errors.New("a pause needs a lane (critical, default, webhooks, remote, bulk), a kind by name, or an " +
 	"org by id")
 
-// names returns the stored names of what is to be paused or resumed: a kind's name and its alias, or one name.
-func (o *Operator) names(scope, name string) ([]string, error) {
+// storedNames returns the stored names of what is to be paused or resumed: a kind's name and its alias, or one name.
+func (o *Operator) storedNames(scope, name string) ([]string, error) {
 	name, err := checkScope(scope, name)
 	if scope != "kind" || err != nil {
 		return []string{name}, err
@@ -59,18 +59,18 @@ func checkScope(scope, name string) (string, error) {
 // Pause keeps jobs from starting until Resume. Runs that have started continue. It returns false if the pause already
 // existed.
 func (o *Operator) Pause(ctx context.Context, by By, scope, name string) (bool, error) {
-	names, err := o.names(scope, name)
+	names, err := o.storedNames(scope, name)
 	if err != nil {
 		return false, err
 	}
 	by.Scope = scope + " " + names[0]
-	n, err := o.audited(ctx, by, "pause",
+	n, err := o.execAudited(ctx, by, "pause",
 		`INSERT INTO job_pause (scope, name) SELECT $6, unnest($7::text[]) 
 			ON CONFLICT (scope, name) DO UPDATE SET by_hand = true WHERE NOT job_pause.by_hand`, scope, names)
 	if err != nil {
 		return false, err
 	}
-	if err := o.unslot(ctx); err != nil {
+	if err := o.releaseSlots(ctx); err != nil {
 		return n > 0, err
 	}
 	o.tellPause(ctx, scope, names[0], true)
@@ -79,12 +79,12 @@ func (o *Operator) Pause(ctx context.Context, by By, scope, name string) (bool, 
 
 // Resume ends a pause. It returns false if there was none.
 func (o *Operator) Resume(ctx context.Context, by By, scope, name string) (bool, error) {
-	names, err := o.names(scope, name)
+	names, err := o.storedNames(scope, name)
 	if err != nil {
 		return false, err
 	}
 	by.Scope = scope + " " + names[0]
-	n, err := o.audited(ctx, by, "resume", `UPDATE job_pause SET by_hand = false
+	n, err := o.execAudited(ctx, by, "resume", `UPDATE job_pause SET by_hand = false
 		WHERE scope = $6 AND name = ANY ($7::text[]) AND by_hand`, scope, names)
 	if err != nil {
 		return false, err
@@ -94,7 +94,7 @@ func (o *Operator) Resume(ctx context.Context, by By, scope, name string) (bool,
 }
 
 func (o *Operator) tellPause(ctx context.Context, scope, lane string, paused bool) {
-	if scope != "lane" || !o.tells(ctx, 1) {
+	if scope != "lane" || !o.mayNotify(ctx, 1) {
 		return
 	}
 	// An error means that the queue already is in that state; otherwise the relay corrects it within a second.
@@ -116,7 +116,7 @@ UPDATE job SET wake_at = NULL, due = true FROM (
 	FOR UPDATE OF j SKIP LOCKED
 ) AS held WHERE job.org_id = held.org_id AND job.id = held.id`
 
-func (o *Operator) unslot(ctx context.Context) error {
+func (o *Operator) releaseSlots(ctx context.Context) error {
 	err := o.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(unslotSQL)
 		return nil
@@ -129,7 +129,7 @@ func (o *Operator) unslot(ctx context.Context) error {
 
 // Pauses returns all pauses, lanes last. A kind is listed once, by its name.
 func (o *Operator) Pauses(ctx context.Context) ([]Pause, error) {
-	out, err := collect(ctx, o, "list pauses", func(row pgx.CollectableRow) (p Pause, err error) {
+	out, err := collectRows(ctx, o, "list pauses", func(row pgx.CollectableRow) (p Pause, err error) {
 		err = row.Scan(&p.Scope, &p.Name, &p.PausedAt, &p.Suspended)
 		if p.Scope == "kind" {
 			p.Name = o.store.Aliases.Name(p.Name)

@@ -20,8 +20,8 @@ func (q *query) arg(v any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// text returns the SQL of an error text to search for, in lower case like the stored texts.
-func (q *query) text(part string) string { return `lower(` + q.arg(part) + `::text COLLATE "C")` }
+// textSQL returns the SQL of an error text to search for, in lower case like the stored texts.
+func (q *query) textSQL(part string) string { return `lower(` + q.arg(part) + `::text COLLATE "C")` }
 
 func (q *query) and(term string) { q.terms = append(q.terms, term) }
 
@@ -32,7 +32,7 @@ func (q *query) where() string {
 	return " WHERE " + strings.Join(q.terms, " AND ")
 }
 
-func (q *query) common(f Filter, aliases store.Aliases, table, at string) {
+func (q *query) addCommon(f Filter, aliases store.Aliases, table, at string) {
 	if f.Org != nil {
 		q.and(table + `.org_id = ` + q.arg(*f.Org))
 	}
@@ -58,7 +58,7 @@ func (o *Operator) deadQuery(f Filter, after *Place, oldest bool) *query {
 	if oldest {
 		q.order, past = " ORDER BY d.died_at, d.id", ">"
 	}
-	q.common(f, o.store.Aliases, "d", "d.died_at")
+	q.addCommon(f, o.store.Aliases, "d", "d.died_at")
 	if after != nil {
 		q.and(`(d.died_at, d.id) ` + past + ` (` + q.arg(after.At) + `, ` + q.arg(after.ID) + `)`)
 	}
@@ -83,9 +83,9 @@ func (o *Operator) openQuery(f Filter, limit int, after *Place, oldest bool) *qu
 		q.and(`job.wake_at IS NOT NULL AND (job.owner IS NOT NULL OR` + store.LockedSQL + `)`)
 	case Open, Dead:
 	}
-	q.common(f, o.store.Aliases, "job", "job.created_at")
+	q.addCommon(f, o.store.Aliases, "job", "job.created_at")
 	if f.Error != "" {
-		q.and(`position(` + q.text(f.Error) + ` IN lower(job.last_error COLLATE "C")) > 0`)
+		q.and(`position(` + q.textSQL(f.Error) + ` IN lower(job.last_error COLLATE "C")) > 0`)
 	}
 	if after != nil {
 		q.and(`job.id ` + past + q.arg(after.ID))
@@ -98,10 +98,10 @@ func (o *Operator) openQuery(f Filter, limit int, after *Place, oldest bool) *qu
 func (o *Operator) countQuery(f Filter) *query {
 	q := o.deadQuery(f, nil, false)
 	if len(f.Error) >= shortest {
-		q.and(`job_grams(d.error) @> job_grams(` + q.text(f.Error) + `)`)
+		q.and(`job_grams(d.error) @> job_grams(` + q.textSQL(f.Error) + `)`)
 	}
 	if f.Error != "" {
-		q.and(`position(` + q.text(f.Error) + ` IN d.error) > 0`)
+		q.and(`position(` + q.textSQL(f.Error) + ` IN d.error) > 0`)
 	}
 	q.sql = `SELECT count(*) FROM job_death d` + q.where()
 	return q

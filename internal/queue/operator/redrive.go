@@ -48,7 +48,7 @@ func (o *Operator) StartRedrive(ctx context.Context, by By, f Filter, rate int,
 	switch {
 	case rate < 1 || rate > MaxRate:
 		return nil, ErrRate
-	case !f.dead():
+	case !f.hasDead():
 		return nil, ErrNotDead
 	}
 	f.State, f.Kind = Dead, o.store.Aliases.Name(f.Kind) // a worker of the previous release knows the name alone
@@ -89,7 +89,7 @@ const catchUp = 2.0
 // at once; more reports that the redrive is not over. Concurrent calls share the one rate.
 func (o *Operator) StepRedrive(ctx context.Context, which id.ID) (full, more bool, err error) {
 	err = o.store.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-		full, more, err = o.step(ctx, tx, which)
+		full, more, err = o.redriveStep(ctx, tx, which)
 		return err
 	})
 	if err != nil {
@@ -98,7 +98,7 @@ func (o *Operator) StepRedrive(ctx context.Context, which id.ID) (full, more boo
 	return full, more, nil
 }
 
-func (o *Operator) step(ctx context.Context, tx *postgres.Tx, which id.ID) (full, more bool, err error) {
+func (o *Operator) redriveStep(ctx context.Context, tx *postgres.Tx, which id.ID) (full, more bool, err error) {
 	var (
 		r       Redrive
 		text    []byte
@@ -130,7 +130,7 @@ FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &
 	if r.Filter.Before == nil || r.Filter.Before.After(r.CreatedAt) {
 		r.Filter.Before = &r.CreatedAt // a job that dies again stays dead
 	}
-	jobs, err := o.search(ctx, tx, r.Filter, n, nil, true)
+	jobs, err := o.searchJobs(ctx, tx, r.Filter, n, nil, true)
 	if err != nil {
 		return false, false, err
 	}
@@ -149,7 +149,7 @@ FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &
 		return false, false, err
 	}
 	rows, err := pgx.CollectRows(answer, func(row pgx.CollectableRow) (t touched, err error) {
-		return t, row.Scan(t.columns()...)
+		return t, row.Scan(t.scanTargets()...)
 	})
 	if err != nil {
 		return false, false, err
@@ -159,14 +159,14 @@ FROM job_redrive WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, []any{which}, &
 	tx.Queue(
 		`UPDATE job_redrive SET done = done + $2, stepped_at = stepped_at + make_interval(secs => $3) WHERE id = $1`,
 		which, moved, used)
-	return moved == actBatch && due > n, true, o.hooks(ctx, tx, actRun, rows)
+	return moved == actBatch && due > n, true, o.runHooks(ctx, tx, actRun, rows)
 }
 
 // CancelRedrive ends a running redrive. It returns false if the redrive has ended or does not exist. Jobs that were
 // redriven stay redriven.
 func (o *Operator) CancelRedrive(ctx context.Context, by By, which id.ID) (bool, error) {
 	by.Scope = "redrive " + which.String()
-	n, err := o.audited(ctx, by, "redrive.cancel",
+	n, err := o.execAudited(ctx, by, "redrive.cancel",
 		`UPDATE job_redrive SET ended_at = clock_timestamp(), cancelled = true WHERE id = $6 AND ended_at IS NULL`,
 		which)
 	return n > 0, err
@@ -174,7 +174,7 @@ func (o *Operator) CancelRedrive(ctx context.Context, by By, which id.ID) (bool,
 
 // Redrives returns the newest 100 redrives.
 func (o *Operator) Redrives(ctx context.Context) ([]Redrive, error) {
-	return collect(ctx, o, "list redrives", func(row pgx.CollectableRow) (r Redrive, err error) {
+	return collectRows(ctx, o, "list redrives", func(row pgx.CollectableRow) (r Redrive, err error) {
 		var text []byte
 		err = row.Scan(&r.ID, &r.Actor, &r.Reason, &text, &r.Rate, &r.Total, &r.Done, &r.CreatedAt, &r.SteppedAt,
 			&r.EndedAt, &r.Cancelled)

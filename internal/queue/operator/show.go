@@ -21,7 +21,7 @@ func (o *Operator) Show(ctx context.Context, k Key) (*Job, error) {
 	var j Job
 	err := o.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(store.ByKeySQL)
-		return tx.QueryRow(ctx, showSQL, []any{k.Org, k.ID}, append(j.fields(), &j.Args)...)
+		return tx.QueryRow(ctx, showSQL, []any{k.Org, k.ID}, append(j.scanTargets(), &j.Args)...)
 	})
 	if postgres.None(err) {
 		return nil, nil //nolint:nilnil // no job is an answer
@@ -46,7 +46,7 @@ SELECT job.org_id, job.id FROM o JOIN job ON job.org_id = o.org_id AND job.id = 
 
 // Locate finds jobs by id alone. Ids without a job are left out.
 func (o *Operator) Locate(ctx context.Context, ids ...id.ID) ([]Key, error) {
-	keys, err := collect(ctx, o, "locate jobs", pgx.RowToStructByPos[Key], locateSQL, ids)
+	keys, err := collectRows(ctx, o, "locate jobs", pgx.RowToStructByPos[Key], locateSQL, ids)
 	slices.SortFunc(keys, func(a, b Key) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
 	return keys, err
 }

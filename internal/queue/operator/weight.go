@@ -40,12 +40,12 @@ func (o *Operator) SetWeight(ctx context.Context, by By, org id.ID, weight int) 
 	if weight == 1 { // the default needs no row
 		sql, args = `DELETE FROM job_weight WHERE org_id = $6`, args[:1]
 	}
-	n, err := o.audited(ctx, by, "weight", sql, args...)
+	n, err := o.execAudited(ctx, by, "weight", sql, args...)
 	return n > 0, err
 }
 
 // Weights returns the orgs with a weight other than 1.
 func (o *Operator) Weights(ctx context.Context) ([]Weight, error) {
-	return collect(ctx, o, "list weights", pgx.RowToStructByPos[Weight],
+	return collectRows(ctx, o, "list weights", pgx.RowToStructByPos[Weight],
 		`SELECT org_id, weight FROM job_weight WHERE weight > 1 ORDER BY weight DESC, org_id`)
 }

@@ -90,9 +90,9 @@ SELECT coalesce(greatest(extract(epoch FROM now() - min(run_at)), 0), 0)::float8
 
 // Backlogs counts the jobs of every lane at a bounded cost. A count is exact up to ten thousand jobs of a stage and the
 // planner's estimate above that. For delayed jobs the ten thousand apply to all lanes together.
-func (l *Store) Backlogs(ctx context.Context) ([]Backlog, error) {
+func (s *Store) Backlogs(ctx context.Context) ([]Backlog, error) {
 	var out []Backlog
-	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		delayed, all, err := countDelayed(ctx, tx)
 		if err != nil {
 			return err
@@ -104,9 +104,9 @@ func (l *Store) Backlogs(ctx context.Context) ([]Backlog, error) {
 				case stage == StageDelayed && all:
 					continue
 				case stage == StageDelayed: // the index has no lane: a count would scan it all
-					b.Counts[stage], err = estimate(ctx, tx, part, lane, delayed[lane])
+					b.Counts[stage], err = estimateCount(ctx, tx, part, lane, delayed[lane])
 				default:
-					b.Counts[stage], err = count(ctx, tx, part, lane)
+					b.Counts[stage], err = countExactly(ctx, tx, part, lane)
 				}
 				if err != nil {
 					return fmt.Errorf("count %s: %w", stage, err)
@@ -141,17 +141,17 @@ func countDelayed(ctx context.Context, tx *postgres.Tx) (map[queue.Lane]int, boo
 	return out, sum <= exactly, err
 }
 
-func count(ctx context.Context, tx *postgres.Tx, part string, lane queue.Lane) (n int, err error) {
+func countExactly(ctx context.Context, tx *postgres.Tx, part string, lane queue.Lane) (n int, err error) {
 	if err := tx.QueryRow(ctx, "SELECT count(*) FROM (SELECT "+part+fmt.Sprintf(" LIMIT %d) AS counted", exactly+1),
 		[]any{string(lane)}, &n); err != nil || n <= exactly {
 		return n, err
 	}
-	return estimate(ctx, tx, part, lane, n)
+	return estimateCount(ctx, tx, part, lane, n)
 }
 
-// estimate returns the planner's estimate minus one, since the planner never estimates less than one row, but at least
-// least.
-func estimate(ctx context.Context, tx *postgres.Tx, part string, lane queue.Lane, least int) (int, error) {
+// estimateCount returns the planner's estimate minus one, since the planner never estimates less than one row, but at
+// least least.
+func estimateCount(ctx context.Context, tx *postgres.Tx, part string, lane queue.Lane, least int) (int, error) {
 	// EXPLAIN takes no parameters; the lane names are our own constants. The planner cannot estimate locked rows, so
 	// the condition is left out: almost no rows are locked.
 	part = strings.NewReplacer("$1", "'"+string(lane)+"'", " AND NOT"+LockedSQL, "", " OR"+LockedSQL, "").Replace(part)
@@ -182,9 +182,9 @@ SELECT org_id, (count(*) * 100 / $1::float8)::int FROM job TABLESAMPLE SYSTEM ($
 WHERE state = 'ready' AND wake_at IS NULL AND due GROUP BY org_id ORDER BY 2 DESC LIMIT 5`
 
 // Top returns the five orgs with the most jobs that wait for a slot. It samples large tables.
-func (l *Store) Top(ctx context.Context) ([]Holder, error) {
+func (s *Store) Top(ctx context.Context) ([]Holder, error) {
 	var out []Holder
-	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		var rows float64
 		if err := tx.QueryRow(ctx, "SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'job'::regclass",
 			nil, &rows); err != nil {

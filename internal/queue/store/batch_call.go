@@ -47,7 +47,7 @@ type fenced struct {
 	attempts          []int
 }
 
-func (f *fenced) add(c *queue.Claimed) {
+func (f *fenced) addJob(c *queue.Claimed) {
 	f.orgs, f.ids, f.owners, f.attempts = append(f.orgs, c.Org), append(f.ids, c.ID), append(f.owners, *c.Fence),
 		append(f.attempts, c.Attempt-1)
 }

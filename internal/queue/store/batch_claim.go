@@ -25,16 +25,16 @@ UPDATE job SET owner = mine.owner, lease_until = now() + $4::interval
 FROM mine WHERE job.ctid = mine.at
 RETURNING job.owner,` + claimed
 
-func (l *Store) claimAll(ctx context.Context, load []*batchCall) error {
+func (s *Store) claimAll(ctx context.Context, load []*batchCall) error {
 	orgs, ids, owners := make([]id.ID, len(load)), make([]id.ID, len(load)), make([]id.ID, len(load))
 	byOwner := make(map[id.ID]*batchCall, len(load))
 	for i, a := range load {
 		orgs[i], ids[i], owners[i] = a.claim.Org, a.claim.ID, *a.claim.Fence
 		byOwner[owners[i]] = a
 	}
-	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(ByKeysSQL + AsyncCommitSQL)
-		tx.Queue(claimAllSQL, orgs, ids, owners, l.Lease).Query(func(rows pgx.Rows) error {
+		tx.Queue(claimAllSQL, orgs, ids, owners, s.Lease).Query(func(rows pgx.Rows) error {
 			defer rows.Close()
 			for rows.Next() {
 				var owner id.ID

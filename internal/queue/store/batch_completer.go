@@ -26,8 +26,8 @@ type BatchCompleter struct {
 }
 
 // NewBatchCompleter returns a BatchCompleter.
-func NewBatchCompleter(l *Store) *BatchCompleter {
-	return &BatchCompleter{l, newBatch(l.claimAll), newBatch(l.finishAll), newBatch(l.endAll)}
+func NewBatchCompleter(s *Store) *BatchCompleter {
+	return &BatchCompleter{s, newBatch(s.claimAll), newBatch(s.finishAll), newBatch(s.endAll)}
 }
 
 // Claim is like Store.Claim, batched.
@@ -36,7 +36,7 @@ func (c *BatchCompleter) Claim(ctx context.Context, org, job id.ID) (*queue.Clai
 	a := &batchCall{claim: &queue.Claimed{ID: job, Org: org, Fence: &owner}}
 	err := c.claims.Do(ctx, a)
 	switch {
-	case err != nil && !refused(err):
+	case err != nil && !wasRefused(err):
 		return nil, err
 	case err == nil && a.ok:
 		return a.claim, nil
@@ -57,15 +57,15 @@ func (c *BatchCompleter) Finish(ctx context.Context, run *queue.Claimed, v Compl
 	}
 	a := &batchCall{claim: run, verdict: v, items: run.EffectItems()}
 	err := to.Do(ctx, a)
-	if err == nil && a.ok || err != nil && !shared && !refused(err) {
+	if err == nil && a.ok || err != nil && !shared && !wasRefused(err) {
 		return err
 	}
 	return c.store.Finish(ctx, run, v)
 }
 
-// refused reports whether a call was not batched, or the server rejected its statement. The caller then retries each
+// wasRefused reports whether a call was not batched, or the server rejected its statement. The caller then retries each
 // call alone, to find the one that caused the rejection.
-func refused(err error) bool {
+func wasRefused(err error) bool {
 	_, rejected := errors.AsType[*pgconn.PgError](err)
 	return rejected || errors.Is(err, batch.ErrRefused)
 }

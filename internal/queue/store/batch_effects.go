@@ -21,7 +21,7 @@ const endSQL = ByKeysSQL + `, set_config('jit', 'off', true), set_config('enable
 // writes the effects of exactly those runs, those of each org under its row policies. A transaction of several orgs
 // switches between them, so no constraint check may be deferred to the commit, where it would run under another org's
 // policies.
-func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
+func (s *Store) endAll(ctx context.Context, load []*batchCall) error {
 	byOwner := make(map[id.ID]*batchCall, len(load))
 	var orgs [][]*batchCall // batches by org; load is sorted by org
 	for i, a := range load {
@@ -32,7 +32,7 @@ func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
 		orgs[len(orgs)-1] = append(orgs[len(orgs)-1], a)
 	}
 	held := make(map[id.ID]bool, len(load))
-	err := l.App.Tx(ctx, load[0].claim.Org, func(tx *postgres.Tx) error {
+	err := s.App.Tx(ctx, load[0].claim.Org, func(tx *postgres.Tx) error {
 		tx.Queue(endSQL)
 		several := len(orgs) > 1
 		if several {
@@ -40,7 +40,7 @@ func (l *Store) endAll(ctx context.Context, load []*batchCall) error {
 		}
 		var done fenced
 		for _, a := range load {
-			done.add(a.claim)
+			done.addJob(a.claim)
 		}
 		tx.Queue(asSystem)
 		tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(func(rows pgx.Rows) error {

@@ -43,7 +43,7 @@ FROM mine AS m WHERE job.ctid = m.at
 RETURNING m.owner`
 )
 
-func (l *Store) finishAll(ctx context.Context, load []*batchCall) error {
+func (s *Store) finishAll(ctx context.Context, load []*batchCall) error {
 	byOwner := make(map[id.ID]*batchCall, len(load))
 	var done, other fenced
 	var outcomes, texts []string
@@ -51,10 +51,10 @@ func (l *Store) finishAll(ctx context.Context, load []*batchCall) error {
 	for _, a := range load {
 		byOwner[*a.claim.Fence] = a
 		if a.verdict.Outcome == Done {
-			done.add(a.claim)
+			done.addJob(a.claim)
 			continue
 		}
-		other.add(a.claim)
+		other.addJob(a.claim)
 		outcomes, texts, later = append(outcomes, string(a.verdict.Outcome)), append(texts, a.verdict.Error),
 			append(later, a.verdict.In.Microseconds())
 	}
@@ -64,14 +64,14 @@ func (l *Store) finishAll(ctx context.Context, load []*batchCall) error {
 		said = append(said, owners...)
 		return err
 	}
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(ByKeysSQL)
 		if len(done.ids) > 0 {
 			tx.Queue(doneAllSQL, done.orgs, done.ids, done.owners, done.attempts).Query(note)
 		}
 		if len(other.ids) > 0 {
 			tx.Queue(failAllSQL, other.orgs, other.ids, other.owners, other.attempts, outcomes, texts, later,
-				l.Lease).Query(note)
+				s.Lease).Query(note)
 		}
 		return nil
 	})

@@ -37,12 +37,12 @@ FOR UPDATE OF job SKIP LOCKED`
 
 // Claim is T5: this process holds the job until the completion or until the lease expires. It returns ErrMissed if
 // there is nothing to claim.
-func (l *Store) Claim(ctx context.Context, org, job id.ID) (*queue.Claimed, error) {
+func (s *Store) Claim(ctx context.Context, org, job id.ID) (*queue.Claimed, error) {
 	owner := id.New()
 	c := &queue.Claimed{ID: job, Org: org, Fence: &owner}
-	err := l.App.Tx(ctx, org, func(tx *postgres.Tx) error {
+	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		tx.Queue(ByKeySQL)
-		tx.Queue(claimSQL, org, job, owner, l.Lease).QueryRow(func(row pgx.Row) error { return scanClaimed(row, c) })
+		tx.Queue(claimSQL, org, job, owner, s.Lease).QueryRow(func(row pgx.Row) error { return scanClaimed(row, c) })
 		return nil
 	})
 	if postgres.None(err) {
@@ -52,7 +52,7 @@ func (l *Store) Claim(ctx context.Context, org, job id.ID) (*queue.Claimed, erro
 }
 
 // Lock is T6: the job is held while tx is open. It returns ErrMissed if there is nothing to claim.
-func (l *Store) Lock(ctx context.Context, tx *postgres.Tx, job id.ID) (*queue.Claimed, error) {
+func (s *Store) Lock(ctx context.Context, tx *postgres.Tx, job id.ID) (*queue.Claimed, error) {
 	c := &queue.Claimed{ID: job, Org: tx.Org()}
 	tx.Queue(ByKeySQL)
 	rows, err := tx.Query(ctx, lockSQL, tx.Org(), job)
@@ -89,8 +89,8 @@ const deadSQL = `SELECT last_error, attempt, max_attempts FROM job WHERE org_id 
 
 // Dead reports whether the job is dead, and returns its last error and attempts. It is called after a claim that
 // missed.
-func (l *Store) Dead(ctx context.Context, org, job id.ID) (why string, attempts, of int, dead bool, err error) {
-	err = l.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+func (s *Store) Dead(ctx context.Context, org, job id.ID) (why string, attempts, of int, dead bool, err error) {
+	err = s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		tx.Queue(ByKeySQL)
 		return tx.QueryRow(ctx, deadSQL, []any{org, job}, &why, &attempts, &of)
 	})
@@ -121,9 +121,9 @@ RETURNING owner`
 
 // Extend is T7: it renews the leases of all runs and returns the owners that still hold theirs. A run that is not among
 // them has lost its job.
-func (l *Store) Extend(ctx context.Context, runs []*queue.Claimed) (map[id.ID]bool, error) {
+func (s *Store) Extend(ctx context.Context, runs []*queue.Claimed) (map[id.ID]bool, error) {
 	held := make(map[id.ID]bool, len(runs))
-	if err := l.extendAll(ctx, runs, held); err != nil {
+	if err := s.extendAll(ctx, runs, held); err != nil {
 		return nil, err
 	}
 	// extendSQL misses a row that the relay moves at the same time. Only a statement by key finds the row's new
@@ -132,9 +132,9 @@ func (l *Store) Extend(ctx context.Context, runs []*queue.Claimed) (map[id.ID]bo
 		if held[c.Owner()] {
 			continue
 		}
-		err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+		err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 			tx.Queue(ByKeySQL + AsyncCommitSQL)
-			n, err := tx.Exec(ctx, extendOneSQL, c.Org, c.ID, c.Owner(), l.Lease)
+			n, err := tx.Exec(ctx, extendOneSQL, c.Org, c.ID, c.Owner(), s.Lease)
 			held[c.Owner()] = n > 0
 			return err
 		})
@@ -146,14 +146,14 @@ func (l *Store) Extend(ctx context.Context, runs []*queue.Claimed) (map[id.ID]bo
 }
 
 // extendAll renews the leases of all runs in one statement, and adds to held the owners whose rows it found.
-func (l *Store) extendAll(ctx context.Context, runs []*queue.Claimed, held map[id.ID]bool) error {
+func (s *Store) extendAll(ctx context.Context, runs []*queue.Claimed, held map[id.ID]bool) error {
 	orgs, ids, owners := make([]id.ID, len(runs)), make([]id.ID, len(runs)), make([]id.ID, len(runs))
 	for i, c := range runs {
 		orgs[i], ids[i], owners[i] = c.Org, c.ID, c.Owner()
 	}
-	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(ByKeysSQL + AsyncCommitSQL)
-		tx.Queue(extendSQL, orgs, ids, owners, l.Lease).Query(func(rows pgx.Rows) error {
+		tx.Queue(extendSQL, orgs, ids, owners, s.Lease).Query(func(rows pgx.Rows) error {
 			var owner id.ID
 			_, err := pgx.ForEachRow(rows, []any{&owner}, func() error {
 				held[owner] = true

@@ -26,10 +26,10 @@ FROM ahead WHERE job.ctid = ahead.at`
 // WakeAhead makes the jobs due for a check that Stops reports as Ahead, at most limit, and returns how many. The clock
 // of Postgres may be set back, by hand or by a failover to a server with another clock; what it stamped before would
 // wait until it has come that far again.
-func (l *Store) WakeAhead(ctx context.Context, limit int) (woken int64, err error) {
-	err = l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+func (s *Store) WakeAhead(ctx context.Context, limit int) (woken int64, err error) {
+	err = s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(ByKeySQL)
-		woken, err = tx.Exec(ctx, wakeAheadSQL, l.Lease, limit)
+		woken, err = tx.Exec(ctx, wakeAheadSQL, s.Lease, limit)
 		return err
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ const endBatch = 5000
 // pauses get their delay again, from now on, and circuits end. Times that were asked for with queue.At stay. setBack is
 // how long ago the clock was set back at most, or 0 if that is not known; delays that were set since then end.
 // EndDelays returns the number of rows by table.
-func (l *Store) EndDelays(ctx context.Context, setBack time.Duration) (map[string]int64, error) {
+func (s *Store) EndDelays(ctx context.Context, setBack time.Duration) (map[string]int64, error) {
 	if setBack == 0 {
 		setBack = -clockSlack
 	}
@@ -55,7 +55,7 @@ func (l *Store) EndDelays(ctx context.Context, setBack time.Duration) (map[strin
 		{"job", endDelaysSQL}, {"job_line", endHoldsSQL}, {"job_lane", endFullSQL},
 	} {
 		for n := int64(endBatch); n == endBatch; {
-			err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
+			err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
 				tx.Queue(ByKeySQL)
 				n, err = tx.Exec(ctx, of.sql, setBack, endBatch)
 				return err

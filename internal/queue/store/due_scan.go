@@ -83,20 +83,20 @@ type DueScan struct {
 }
 
 // Wake is T3 for at most limit rows whose wake_at is not before from. The caller must push the returned jobs.
-func (l *Store) Wake(ctx context.Context, limit int, from time.Time) (DueScan, error) {
-	return l.scanDue(ctx, wakeSQL, l.Lease, limit, from, backSQL)
+func (s *Store) Wake(ctx context.Context, limit int, from time.Time) (DueScan, error) {
+	return s.scanDue(ctx, wakeSQL, s.Lease, limit, from, backSQL)
 }
 
 // Reap is T4 for at most limit rows whose wake_at is not before from. The caller must push the returned jobs.
-func (l *Store) Reap(ctx context.Context, limit int, from time.Time) (DueScan, error) {
-	return l.scanDue(ctx, reapSQL, l.First, limit, from, keepSQL)
+func (s *Store) Reap(ctx context.Context, limit int, from time.Time) (DueScan, error) {
+	return s.scanDue(ctx, reapSQL, s.First, limit, from, keepSQL)
 }
 
-func (l *Store) scanDue(ctx context.Context, sql string, next time.Duration, limit int, from time.Time,
+func (s *Store) scanDue(ctx context.Context, sql string, next time.Duration, limit int, from time.Time,
 	before string,
 ) (DueScan, error) {
 	var out DueScan
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(InOrderSQL + AsyncCommitSQL)
 		tx.Queue(before, limit, from)
 		tx.Queue(sql, next, limit, from).Query(func(rows pgx.Rows) error {
@@ -116,8 +116,8 @@ func (l *Store) scanDue(ctx context.Context, sql string, next time.Duration, lim
 }
 
 // Resync is T15 for one lane. Redis may have lost any of the lane's tasks, so it makes all of them due for Wake.
-func (l *Store) Resync(ctx context.Context, lane queue.Lane) error {
-	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+func (s *Store) Resync(ctx context.Context, lane queue.Lane) error {
+	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(InOrderSQL)
 		tx.Queue(epochSQL, string(lane))
 		tx.Queue(epochDeadSQL, string(lane))

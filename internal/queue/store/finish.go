@@ -57,7 +57,7 @@ const (
 	releaseSQL = `UPDATE job SET owner = NULL, lease_until = NULL, wake_at = now()` + fence
 )
 
-func (l *Store) statement(c *queue.Claimed, v Completion) (string, []any) {
+func (s *Store) completionSQL(c *queue.Claimed, v Completion) (string, []any) {
 	key := []any{c.Org, c.ID, c.Fence, c.Attempt - 1}
 	switch v.Outcome {
 	case Done:
@@ -65,7 +65,7 @@ func (l *Store) statement(c *queue.Claimed, v Completion) (string, []any) {
 	case Failed:
 		return failSQL, append(key, v.Error, v.In)
 	case Died:
-		return dieSQL, append(key, v.Error, l.Lease)
+		return dieSQL, append(key, v.Error, s.Lease)
 	case Snoozed:
 		return snoozeSQL, append(key, v.In)
 	case Released:
@@ -81,14 +81,14 @@ func (l *Store) statement(c *queue.Claimed, v Completion) (string, []any) {
 // Finish is T8 to T11 for a claimed job. It writes the run's effects in the same transaction unless the run is
 // released. It returns ErrFenced if the run has lost its job. After an error nothing was written, and Finish may be
 // repeated.
-func (l *Store) Finish(ctx context.Context, c *queue.Claimed, v Completion) error {
-	sql, args := l.statement(c, v)
+func (s *Store) Finish(ctx context.Context, c *queue.Claimed, v Completion) error {
+	sql, args := s.completionSQL(c, v)
 	effects := c.HasEffects() || len(c.EffectItems()) > 0
-	if effects && v.Outcome != Released || v.Outcome == Died && l.Hooked(c) {
-		return l.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error { return l.Settle(ctx, tx, c, v) })
+	if effects && v.Outcome != Released || v.Outcome == Died && s.Hooked(c) {
+		return s.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error { return s.Settle(ctx, tx, c, v) })
 	}
 	var n int64
-	err := l.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
+	err := s.App.Tx(ctx, c.Org, func(tx *postgres.Tx) error {
 		tx.Queue(ByKeySQL)
 		tx.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
 			n = tag.RowsAffected()
@@ -105,16 +105,16 @@ func (l *Store) Finish(ctx context.Context, c *queue.Claimed, v Completion) erro
 // Settle writes the run's effects, the changes of the kind's hook if the job is dead, and the completion in tx. If the
 // row lock is the lease, tx must be the transaction that locked the job. The caller must return Settle's error from tx,
 // so that ErrFenced rolls the effects back.
-func (l *Store) Settle(ctx context.Context, tx *postgres.Tx, c *queue.Claimed, v Completion) error {
+func (s *Store) Settle(ctx context.Context, tx *postgres.Tx, c *queue.Claimed, v Completion) error {
 	if err := c.WriteEffects(ctx, tx); err != nil {
 		return err
 	}
-	if v.Outcome == Died && l.Hooked(c) {
-		if err := l.Hooks[c.Kind].Stopped(ctx, tx, []json.RawMessage{c.Raw}); err != nil {
+	if v.Outcome == Died && s.Hooked(c) {
+		if err := s.Hooks[c.Kind].Stopped(ctx, tx, []json.RawMessage{c.Raw}); err != nil {
 			return err
 		}
 	}
-	sql, args := l.statement(c, v)
+	sql, args := s.completionSQL(c, v)
 	tx.Queue(ByKeySQL)
 	if c.Fence == nil { // the lock is the fence, so no result is needed
 		tx.Queue(sql, args...)
@@ -128,6 +128,6 @@ func (l *Store) Settle(ctx context.Context, tx *postgres.Tx, c *queue.Claimed, v
 }
 
 // Hooked reports whether a hook must be called when c will not run again.
-func (l *Store) Hooked(c *queue.Claimed) bool {
-	return !c.SkipsHook() && l.Hooks[c.Kind].Stopped != nil
+func (s *Store) Hooked(c *queue.Claimed) bool {
+	return !c.SkipsHook() && s.Hooks[c.Kind].Stopped != nil
 }

@@ -14,8 +14,8 @@ import (
 // row that is missed makes the count of slots too low, and harms nothing else.
 //
 // A floor is a new row, because the versions of an updated one could not be removed either. Readers take the highest.
-func (l *Store) PublishFloor(ctx context.Context, at time.Time) error {
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+func (s *Store) PublishFloor(ctx context.Context, at time.Time) error {
+	err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(`INSERT INTO job_floor (at) VALUES ($1) ON CONFLICT DO NOTHING`, at)
 		tx.Queue(`DELETE FROM job_floor WHERE at <> $1`, at)
 		return nil

@@ -37,12 +37,12 @@ type Changed struct {
 // RunStopped calls the Stopped hooks of jobs in tx. tx is a transaction of the System role, and the hooks must be its
 // last statements, because RunStopped switches it to the App role.
 func (h Hooks) RunStopped(ctx context.Context, tx *postgres.Tx, jobs []Changed) error {
-	return h.run(ctx, tx, func(h queue.Hook) hookFunc { return h.Stopped }, jobs)
+	return h.runHooks(ctx, tx, func(h queue.Hook) hookFunc { return h.Stopped }, jobs)
 }
 
 // RunRevived calls the Revived hooks of jobs in tx, as RunStopped does.
 func (h Hooks) RunRevived(ctx context.Context, tx *postgres.Tx, jobs []Changed) error {
-	return h.run(ctx, tx, func(h queue.Hook) hookFunc { return h.Revived }, jobs)
+	return h.runHooks(ctx, tx, func(h queue.Hook) hookFunc { return h.Revived }, jobs)
 }
 
 // hookFunc is a function of a hook.
@@ -55,9 +55,9 @@ const (
 	asSystem = "SET LOCAL ROLE " + postgres.System
 )
 
-// run calls the function that which selects. Jobs of one org and kind are passed together. Orgs are processed in the
-// order of their ids, so that two operators cannot deadlock.
-func (h Hooks) run(ctx context.Context, tx *postgres.Tx, which func(queue.Hook) hookFunc, jobs []Changed) error {
+// runHooks calls the function that which selects. Jobs of one org and kind are passed together. Orgs are processed in
+// the order of their ids, so that two operators cannot deadlock.
+func (h Hooks) runHooks(ctx context.Context, tx *postgres.Tx, which func(queue.Hook) hookFunc, jobs []Changed) error {
 	type group struct {
 		org  id.ID
 		kind string

@@ -49,10 +49,10 @@ SELECT 'ahead', '' FROM (
 
 // Stops reads the pauses, counts the concurrency keys with an open circuit, and looks for due rows whose wake_at is not
 // before from.
-func (l *Store) Stops(ctx context.Context, from time.Time) (Stops, error) {
-	s := Stops{Lanes: map[queue.Lane]bool{}}
+func (s *Store) Stops(ctx context.Context, from time.Time) (Stops, error) {
+	found := Stops{Lanes: map[queue.Lane]bool{}}
 	kinds := map[string]bool{}
-	err := l.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(InOrderSQL)
 		rows, err := tx.Query(ctx, stopsSQL, from)
 		if err != nil {
@@ -62,37 +62,37 @@ func (l *Store) Stops(ctx context.Context, from time.Time) (Stops, error) {
 		_, err = pgx.ForEachRow(rows, []any{&scope, &name}, func() error {
 			switch scope {
 			case "lane":
-				s.Lanes[queue.Lane(name)] = true
+				found.Lanes[queue.Lane(name)] = true
 			case "kind":
-				kinds[l.Aliases.Name(name)] = true
+				kinds[s.Aliases.Name(name)] = true
 			case "org":
-				s.Orgs++
+				found.Orgs++
 			case "due", "first":
-				s.Due = scope == "due"
-				s.First, err = microseconds(name)
+				found.Due = scope == "due"
+				found.First, err = parseMicroseconds(name)
 				return err
 			case "floor":
-				s.Floor, err = microseconds(name)
+				found.Floor, err = parseMicroseconds(name)
 				return err
 			case "ahead":
-				s.Ahead = true
+				found.Ahead = true
 			case "clock":
-				s.Clock, err = microseconds(name)
+				found.Clock, err = parseMicroseconds(name)
 				return err
 			default:
-				_, err := fmt.Sscan(name, &s.Lines)
+				_, err := fmt.Sscan(name, &found.Lines)
 				return err
 			}
 			return nil
 		})
 		return err
 	})
-	s.Kinds = len(kinds)
-	return s, err
+	found.Kinds = len(kinds)
+	return found, err
 }
 
-// microseconds returns the time that a number of microseconds since 1970 stands for.
-func microseconds(digits string) (time.Time, error) {
+// parseMicroseconds returns the time that a number of microseconds since 1970 stands for.
+func parseMicroseconds(digits string) (time.Time, error) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	return time.UnixMicro(n), err
 }
@@ -106,15 +106,15 @@ ON CONFLICT DO NOTHING`
 
 // MirrorPauses pauses the alias of each paused kind. An operator of an earlier release has paused the name alone, and a
 // later release writes rows under the alias.
-func (l *Store) MirrorPauses(ctx context.Context) error {
-	if len(l.Aliases) == 0 {
+func (s *Store) MirrorPauses(ctx context.Context) error {
+	if len(s.Aliases) == 0 {
 		return nil
 	}
 	var aliases, names []string
-	for alias, name := range l.Aliases {
+	for alias, name := range s.Aliases {
 		aliases, names = append(aliases, alias), append(names, name)
 	}
-	return l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	return s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(mirrorSQL, aliases, names)
 		return nil
 	})

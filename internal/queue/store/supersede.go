@@ -14,9 +14,9 @@ import (
 const listedSQL = `UPDATE job SET wake_at = NULL WHERE org_id = $1 AND id = $2 AND` + isDead
 
 // MarkListed clears wake_at of a dead row that asynq lists under Archived. It returns false if the job is not dead.
-func (l *Store) MarkListed(ctx context.Context, r queue.Ref) (bool, error) {
+func (s *Store) MarkListed(ctx context.Context, r queue.Ref) (bool, error) {
 	var n int64
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
+	err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) (err error) {
 		tx.Queue(ByKeySQL)
 		n, err = tx.Exec(ctx, listedSQL, r.Org, r.ID)
 		return err
@@ -53,13 +53,13 @@ type Superseded struct {
 
 // Supersede gives the job a new task ID in place of a task that will not deliver. lost is the number of runs that
 // vanished with that task. The caller must enqueue the new task if the job was free.
-func (l *Store) Supersede(ctx context.Context, r queue.Ref, lost int) (Superseded, error) {
+func (s *Store) Supersede(ctx context.Context, r queue.Ref, lost int) (Superseded, error) {
 	out := Superseded{Ref: r}
-	err := l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err := s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		job := Changed{Org: r.Org}
 		tx.Queue(ByKeySQL)
 		tx.Queue(leaveSQL, r.Org, r.ID, r.Dispatch, lost, MaxLosses,
-			fmt.Sprintf("lost its worker %d times", MaxLosses), l.Lease).
+			fmt.Sprintf("lost its worker %d times", MaxLosses), s.Lease).
 			Query(func(rows pgx.Rows) error {
 				_, err := pgx.ForEachRow(rows, []any{&out.Ref.Dispatch, &out.Died, &job.Kind, &job.Args}, func() error {
 					out.Free = true
@@ -70,7 +70,7 @@ func (l *Store) Supersede(ctx context.Context, r queue.Ref, lost int) (Supersede
 		if err := tx.Flush(ctx); err != nil || !out.Died {
 			return err
 		}
-		return l.Hooks.RunStopped(ctx, tx, []Changed{job})
+		return s.Hooks.RunStopped(ctx, tx, []Changed{job})
 	})
 	return out, err
 }

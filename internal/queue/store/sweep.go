@@ -35,14 +35,14 @@ WHERE job.ctid = due.at`
 // Sweep is the Postgres half of T16. listed is the IDs of the tasks that asynq lists as archived, read before this
 // call. Sweep returns as strays the tasks to delete: those without a dead job, and those with an outdated ID. It makes
 // the newest dead jobs that asynq does not list due for Wake and returns their number.
-func (l *Store) Sweep(ctx context.Context, lane queue.Lane, listed []string) (strays []string, unlisted int64,
+func (s *Store) Sweep(ctx context.Context, lane queue.Lane, listed []string) (strays []string, unlisted int64,
 	err error,
 ) {
 	is := make(map[string]bool, len(listed))
 	for _, task := range listed {
 		is[task] = true
 	}
-	err = l.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
+	err = s.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(InOrderSQL)
 		rows, err := tx.Query(ctx, newestDeadSQL, string(lane), listable)
 		if err != nil {
@@ -78,9 +78,9 @@ func (l *Store) Sweep(ctx context.Context, lane queue.Lane, listed []string) (st
 const taskOfDeadSQL = `SELECT dispatch FROM job WHERE org_id = $1 AND id = $2 AND` + isDead
 
 // TaskOfDead returns the current task ID of a dead job, or "" if there is no such dead job.
-func (l *Store) TaskOfDead(ctx context.Context, org, job id.ID) (string, error) {
+func (s *Store) TaskOfDead(ctx context.Context, org, job id.ID) (string, error) {
 	r := queue.Ref{Org: org, ID: job}
-	err := l.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
+	err := s.App.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		tx.Queue(ByKeySQL)
 		return tx.QueryRow(ctx, taskOfDeadSQL, []any{org, job}, &r.Dispatch)
 	})

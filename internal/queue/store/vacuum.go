@@ -82,16 +82,16 @@ func (v *Vacuumer) Run(ctx context.Context, report func(error)) {
 // Look vacuums the table if it has too many dead rows.
 func (v *Vacuumer) Look(ctx context.Context) error {
 	ended := v.ended.Load()
-	live, dead, err := v.rows(ctx, ended)
+	live, dead, err := v.readRows(ctx, ended)
 	most := vacuumDead + 2*live
 	if err != nil || dead < most || time.Now().Before(v.next) {
 		return err
 	}
-	if err := v.store.vacuum(ctx); err != nil {
+	if err := v.store.vacuumJobs(ctx); err != nil {
 		return err
 	}
 	v.cleaned = ended
-	if _, dead, err = v.rows(ctx, ended); err != nil {
+	if _, dead, err = v.readRows(ctx, ended); err != nil {
 		return err
 	}
 	if v.gap = min(2*v.gap, vacuumGapMax); dead < most {
@@ -107,8 +107,9 @@ SELECT pg_stat_get_live_tuples(t.oid), pg_stat_get_dead_tuples(t.oid),
 	pg_stat_get_vacuum_count(t.oid) + pg_stat_get_autovacuum_count(t.oid)
 FROM (SELECT 'job'::regclass::oid) AS t (oid)`
 
-// rows returns the table's live and dead rows. Dead are at least the rows of this process's runs since the last vacuum.
-func (v *Vacuumer) rows(ctx context.Context, ended int64) (live, dead int64, err error) {
+// readRows returns the table's live and dead rows. Dead are at least the rows of this process's runs since the last
+// vacuum.
+func (v *Vacuumer) readRows(ctx context.Context, ended int64) (live, dead int64, err error) {
 	var vacuums int64
 	err = v.store.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, rowsSQL, nil, &live, &dead, &vacuums)
@@ -125,10 +126,10 @@ const vacuumSQL = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PARALLEL 0) job"
 // lockNotAvailable is the code of the warning that another session vacuums or alters the table.
 const lockNotAvailable = "55P03"
 
-func (l *Store) vacuum(ctx context.Context) error {
+func (s *Store) vacuumJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, vacuumMost)
 	defer cancel()
-	err := l.System.Maintain(ctx, vacuumSQL)
+	err := s.System.Maintain(ctx, vacuumSQL)
 	switch postgres.Code(err) {
 	case lockNotAvailable:
 		return nil

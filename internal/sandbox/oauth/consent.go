@@ -14,7 +14,7 @@ import (
 var consentSource string
 
 // request is what an application requests of a person, as stated in the address of the consent page.
-type request struct {
+type consentRequest struct {
 	d         *dialect
 	redirect  string
 	state     string
@@ -33,18 +33,20 @@ func (s *Sandbox) mountConsent() {
 			s.showConsent(w, r, d, form)
 		})
 	}
-	s.routes.HandleFunc("POST "+Path+"consent", s.consented)
+
+	s.routes.HandleFunc("POST "+Path+"consent", s.submitConsent)
 }
 
-// requested parses and checks an application's request. The returned sentence describes an error; the browser is not
-// redirected then, since the redirect URI itself may be wrong.
-func (s *Sandbox) requested(t *tx, d *dialect, q url.Values) (request, string) {
+// parseConsentRequest parses and checks an application's request. The returned sentence describes an error; the browser
+// is not redirected then, since the redirect URI itself may be wrong.
+func (s *Sandbox) parseConsentRequest(t *tx, d *dialect, q url.Values) (consentRequest, string) {
 	if d.signs {
 		return t.requestOf(d, q)
 	}
-	r := request{
+
+	r := consentRequest{
 		d: d, redirect: q.Get("redirect_uri"), state: q.Get("state"), challenge: q.Get("code_challenge"),
-		scopes:  spoken(q.Get("scope")),
+		scopes:  splitList(q.Get("scope")),
 		offline: q.Get("access_type") == "offline" && strings.Contains(q.Get("prompt"), "consent"), query: q,
 	}
 	// A configuration of Login for Business grants all scopes.
@@ -54,6 +56,7 @@ func (s *Sandbox) requested(t *tx, d *dialect, q url.Values) (request, string) {
 			"ads_read", "ads_management", "business_management",
 		}
 	}
+
 	id, _ := Client(d.family)
 	u, err := url.Parse(r.redirect)
 	switch {
@@ -61,7 +64,7 @@ func (s *Sandbox) requested(t *tx, d *dialect, q url.Values) (request, string) {
 		return r, "The application is not known here: " + d.client + " must be " + id + "."
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Fragment != "":
 		return r, "redirect_uri must be an absolute http or https address."
-	case !s.registered(r.redirect):
+	case !s.isRegistered(r.redirect):
 		return r, "redirect_uri is not registered for this application."
 	case q.Get("response_type") != "code" && d.family != "tiktok_ads":
 		return r, "response_type must be code."
@@ -76,11 +79,12 @@ func (s *Sandbox) requested(t *tx, d *dialect, q url.Values) (request, string) {
 	case d.pkce == noPKCE:
 		r.challenge = ""
 	}
+
 	return r, ""
 }
 
-// registered reports whether redirect is a registered redirect URI.
-func (s *Sandbox) registered(redirect string) bool {
+// isRegistered reports whether redirect is a registered redirect URI.
+func (s *Sandbox) isRegistered(redirect string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(redirect, prefix) }
 	return len(s.o.Callbacks) == 0 || slices.ContainsFunc(s.o.Callbacks, begins)
 }
@@ -93,25 +97,30 @@ type offered struct {
 
 func (s *Sandbox) showConsent(w http.ResponseWriter, r *http.Request, d *dialect, form *template.Template) {
 	var (
-		asked request
+		asked consentRequest
 		wrong string
 		k     Knobs
 	)
-	err := s.do(r.Context(), func(tx *tx) {
-		asked, wrong = s.requested(tx, d, r.URL.Query())
-		k = tx.knobs(d.family)
+	err := s.updateState(r.Context(), func(tx *tx) {
+		asked, wrong = s.parseConsentRequest(tx, d, r.URL.Query())
+		k = tx.knobsOf(d.family)
 	})
 	if err != nil {
 		http.Error(w, "the sandbox failed", http.StatusInternalServerError)
 		return
 	}
+
 	var people []offered
 	for _, name := range People() {
-		people = append(people, offered{name, owned(d.family, name, asked.scopes, k.accounts())})
+		people = append(people, offered{
+			name,
+			accountsOwned(d.family, name, asked.scopes, k.accountCount()),
+		})
 	}
+
 	var out bytes.Buffer
 	err = form.Execute(&out, map[string]any{
-		"Name": d.name, "Family": d.family, "Wrong": wrong, "Client": asked.client(), "Scopes": asked.scopes,
+		"Name": d.name, "Family": d.family, "Wrong": wrong, "Client": asked.clientID(), "Scopes": asked.scopes,
 		"People": people, "Query": asked.query.Encode(),
 		"To": Path + "consent", "Redirect": asked.redirect,
 	})
@@ -119,45 +128,54 @@ func (s *Sandbox) showConsent(w http.ResponseWriter, r *http.Request, d *dialect
 		http.Error(w, "the sandbox failed", http.StatusInternalServerError)
 		return
 	}
+
 	status := http.StatusOK
 	if wrong != "" {
 		status = http.StatusBadRequest
 	}
-	write(w, &answer{status: status, body: page(out.Bytes())})
+
+	writeAnswer(w, &answer{status: status, body: page(out.Bytes())})
 }
 
-// consented handles the form: who consents, and to which of their accounts, or that the person refuses.
-func (s *Sandbox) consented(w http.ResponseWriter, r *http.Request) {
+// submitConsent handles the form: who consents, and to which of their accounts, or that the person refuses.
+func (s *Sandbox) submitConsent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "the form could not be read", http.StatusBadRequest)
 		return
 	}
+
 	d := dialectOf(r.PostForm.Get("family"))
 	query, err := url.ParseQuery(r.PostForm.Get("query"))
 	if d == nil || err != nil {
 		http.Error(w, "the form is invalid", http.StatusBadRequest)
 		return
 	}
-	person, all := r.PostForm.Get("person"), false
+
+	person := r.PostForm.Get("person")
+	all := false
 	if other := strings.TrimSpace(r.PostForm.Get("other")); other != "" {
-		person, all = other, true
+		person = other
+		all = true
 	}
+
 	deny := r.PostForm.Get("deny") != ""
 	if person == "" && !deny {
 		http.Error(w, "a person is required", http.StatusBadRequest)
 		return
 	}
-	var asked request
-	wrong, told := "", url.Values{}
-	err = s.do(r.Context(), func(tx *tx) {
-		asked, wrong = s.requested(tx, d, query)
+
+	var asked consentRequest
+	wrong := ""
+	told := url.Values{}
+	err = s.updateState(r.Context(), func(tx *tx) {
+		asked, wrong = s.parseConsentRequest(tx, d, query)
 		switch {
 		case wrong != "":
 		case deny:
-			told = tx.denied(asked)
+			told = tx.denialQuery(asked)
 		default:
-			told = tx.consented(asked, person, all, r.PostForm["account"])
+			told = tx.consentQuery(asked, person, all, r.PostForm["account"])
 		}
 	})
 	switch {
@@ -166,39 +184,45 @@ func (s *Sandbox) consented(w http.ResponseWriter, r *http.Request) {
 	case wrong != "":
 		http.Error(w, wrong, http.StatusBadRequest)
 	default:
-		http.Redirect(w, r, asked.back(told), http.StatusFound)
+		http.Redirect(w, r, asked.callbackURL(told), http.StatusFound)
 	}
 }
 
-// denied returns the callback query of a person who refuses.
-func (t *tx) denied(asked request) url.Values {
+// denialQuery returns the callback query of a person who refuses.
+func (t *tx) denialQuery(asked consentRequest) url.Values {
 	if asked.d.signs {
-		drop(t, "request", place(asked.token))
+		deleteRow(t, "request", hashedID(asked.token))
 		return url.Values{"denied": {asked.token}}
 	}
+
 	told := url.Values{"state": {asked.state}}
 	for key, values := range asked.d.denied {
 		told[key] = values
 	}
+
 	return told
 }
 
-// consented returns the callback query of a person who consents.
-func (t *tx) consented(asked request, person string, all bool, accounts []string) url.Values {
+// consentQuery returns the callback query of a person who consents.
+func (t *tx) consentQuery(asked consentRequest, person string, all bool,
+	accounts []string,
+) url.Values {
 	if asked.d.signs {
-		return t.authorized(asked, person, all, accounts)
+		return t.authorizeQuery(asked, person, all, accounts)
 	}
+
 	id, _ := Client(asked.d.family)
-	raw := t.consent(&code{
+	raw := t.storeConsent(&code{
 		Family: asked.d.family, Client: id, Redirect: asked.redirect, Challenge: asked.challenge, Scopes: asked.scopes,
 		Offline: asked.offline,
 		Person:  person, All: all, Owned: accounts,
 	})
+
 	return url.Values{"state": {asked.state}, asked.d.codeAs: {raw}}
 }
 
-// client returns the client id of the requesting application.
-func (r request) client() string {
+// clientID returns the client id of the requesting application.
+func (r consentRequest) clientID() string {
 	if r.d.signs {
 		id, _ := Client(r.d.family)
 		return id
@@ -206,16 +230,19 @@ func (r request) client() string {
 	return r.query.Get(r.d.client)
 }
 
-// back returns the redirect URI with the callback's query.
-func (r request) back(told url.Values) string {
+// callbackURL returns the redirect URI with the callback's query.
+func (r consentRequest) callbackURL(told url.Values) string {
 	u, err := url.Parse(r.redirect)
 	if err != nil {
 		return r.redirect
 	}
+
 	q := u.Query()
 	for key, values := range told {
 		q[key] = values
 	}
+
 	u.RawQuery = q.Encode()
+
 	return u.String()
 }

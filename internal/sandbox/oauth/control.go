@@ -25,7 +25,7 @@ type Grant struct {
 	MadeAt     time.Time  `json:"made_at"`
 }
 
-func (l *login) grant() Grant {
+func (l *login) asGrant() Grant {
 	return Grant{
 		ID: l.ID, Family: l.Family, Person: l.Person, Subject: l.Subject, Scopes: l.Scopes,
 		Alive: l.Dead == "", Dead: l.Dead, Access: l.Access, Secret: l.Secret, Refresh: l.Refresh,
@@ -37,36 +37,43 @@ func (l *login) grant() Grant {
 // Issue makes a login without the consent page: person grants access to everything that the scopes reach. Meta's logins
 // get a long-lived token at once.
 func (s *Sandbox) Issue(ctx context.Context, family, person string, scopes ...string) (g Grant, err error) {
-	err = s.do(ctx, func(tx *tx) {
+	err = s.updateState(ctx, func(tx *tx) {
 		d := dialectOf(family)
 		if d == nil {
 			return
 		}
-		l := tx.begin(d, &code{Family: family, Scopes: scopes, Offline: true, Person: person, All: true})
+
+		l := tx.createLogin(d, &code{
+			Family: family, Scopes: scopes, Offline: true, Person: person,
+			All: true,
+		})
 		if d.first == kindShort {
-			l.AccessEnd = tx.until(tx.knobs(family).Lifetime.or(metaLong))
-			l.Access = tx.issue(l, kindAccess, l.AccessEnd)
-			tx.save(l)
+			l.AccessEnd = tx.expiryAfter(tx.knobsOf(family).Lifetime.orDefault(metaLong))
+			l.Access = tx.issueToken(l, kindAccess, l.AccessEnd)
+			tx.saveLogin(l)
 		}
+
 		if d.grantsRefresh != nil && l.Refresh == "" {
-			l.RefreshEnd = tx.until(tx.knobs(family).RefreshLifetime.or(d.refresh))
-			tx.refreshToken(l)
-			tx.save(l)
+			l.RefreshEnd = tx.expiryAfter(tx.knobsOf(family).RefreshLifetime.orDefault(d.refresh))
+			tx.issueRefresh(l)
+			tx.saveLogin(l)
 		}
-		g = l.grant()
+
+		g = l.asGrant()
 	})
 	if err == nil && g.ID == "" {
 		err = errGone
 	}
+
 	return g, err
 }
 
 // Grants returns the newest logins; limit 0 means all.
 func (s *Sandbox) Grants(ctx context.Context, limit int) (all []Grant, err error) {
-	err = s.do(ctx, func(tx *tx) {
+	err = s.updateState(ctx, func(tx *tx) {
 		all = []Grant{}
-		for _, l := range list[login](tx, "login", limit) {
-			all = append(all, l.grant())
+		for _, l := range listRows[login](tx, "login", limit) {
+			all = append(all, l.asGrant())
 		}
 	})
 	return all, err
@@ -74,75 +81,77 @@ func (s *Sandbox) Grants(ctx context.Context, limit int) (all []Grant, err error
 
 // Holder returns the login of a token of any kind.
 func (s *Sandbox) Holder(ctx context.Context, token string) (g Grant, err error) {
-	err = s.do(ctx, func(tx *tx) {
-		if l, _ := tx.holder(token); l != nil {
-			g = l.grant()
+	err = s.updateState(ctx, func(tx *tx) {
+		if l, _ := tx.findHolder(token); l != nil {
+			g = l.asGrant()
 		}
 	})
 	if err == nil && g.ID == "" {
 		err = errGone
 	}
+
 	return g, err
 }
 
 // Kill ends a login as if its person had revoked it.
 func (s *Sandbox) Kill(ctx context.Context, grant, why string) error {
 	found := false
-	err := s.do(ctx, func(tx *tx) {
-		if l := get[login](tx, "login", grant); l != nil {
+	err := s.updateState(ctx, func(tx *tx) {
+		if l := readRow[login](tx, "login", grant); l != nil {
 			found = true
 			l.Dead = why
-			tx.save(l)
+			tx.saveLogin(l)
 		}
 	})
 	if err == nil && !found {
 		err = errGone
 	}
+
 	return err
 }
 
 // Set sets the behavior of a family.
 func (s *Sandbox) Set(ctx context.Context, family string, k Knobs) error {
-	return s.do(ctx, func(tx *tx) {
+	return s.updateState(ctx, func(tx *tx) {
 		if tx.settings.Knobs == nil {
 			tx.settings.Knobs = map[string]Knobs{}
 		}
 		tx.settings.Knobs[family] = k
-		tx.keep()
+		tx.saveSettings()
 	})
 }
 
 // Strike adds a fault. A request meets the first added fault that matches it.
 func (s *Sandbox) Strike(ctx context.Context, f Fault) error {
-	return s.do(ctx, func(tx *tx) {
+	return s.updateState(ctx, func(tx *tx) {
 		tx.settings.Faults = append(tx.settings.Faults, &f)
-		tx.keep()
+		tx.saveSettings()
 	})
 }
 
 // Clear removes all faults, but leaves the knobs.
 func (s *Sandbox) Clear(ctx context.Context) error {
-	return s.do(ctx, func(tx *tx) {
+	return s.updateState(ctx, func(tx *tx) {
 		tx.settings.Faults = nil
-		tx.keep()
+		tx.saveSettings()
 	})
 }
 
 // Advance moves the sandbox's clock forward.
 func (s *Sandbox) Advance(ctx context.Context, by time.Duration) error {
-	return s.do(ctx, func(tx *tx) {
+	return s.updateState(ctx, func(tx *tx) {
 		tx.settings.Ahead += Seconds(by.Seconds())
-		tx.keep()
+		tx.saveSettings()
 	})
 }
 
 // Counts returns the numbers of requests, by family and by "request", "token", "api" and "revoke".
 func (s *Sandbox) Counts(ctx context.Context) (counts map[string]map[string]int, err error) {
-	err = s.do(ctx, func(tx *tx) { counts = tx.counts() })
+	err = s.updateState(ctx, func(tx *tx) { counts = tx.readCounts() })
 	return counts, err
 }
 
-func (t *tx) counts() map[string]map[string]int {
+func (t *tx) readCounts() map[string]map[string]int {
 	all := map[string]map[string]int{}
 	for family, ops := range t.settings.Counts {
 		all[family] = map[string]int{}
@@ -150,5 +159,6 @@ func (t *tx) counts() map[string]map[string]int {
 			all[family][string(what)] = n
 		}
 	}
+
 	return all
 }

@@ -75,7 +75,7 @@ const (
 
 func dialects() []*dialect {
 	return []*dialect{
-		facebook(), instagram(), linkedin(), x(), tiktok(), tiktokAds(), google(), pinterest(),
+		facebook(), instagram(), linkedin(), xDialect(), tiktok(), tiktokAds(), google(), pinterest(),
 		microsoft(), xAds(),
 	}
 }
@@ -98,104 +98,117 @@ func Families() []string {
 	return all
 }
 
-// standard formats a refusal as RFC 6749 does.
-func standard(r refusal) *answer {
-	status, name := http.StatusBadRequest, "invalid_grant"
+// refuseStandard formats a refusal as RFC 6749 does.
+func refuseStandard(r refusal) *answer {
+	status := http.StatusBadRequest
+	name := "invalid_grant"
 	switch r {
 	case badClient:
-		status, name = http.StatusUnauthorized, "invalid_client"
+		status = http.StatusUnauthorized
+		name = "invalid_client"
 	case badGrant:
 		name = "unsupported_grant_type"
 	default: // about the code or the token
 	}
+
 	return &answer{status: status, body: map[string]any{"error": name, "error_description": string(r)}}
 }
 
-// token serves the token endpoint of RFC 6749.
-func token() route {
+// tokenRoute serves the token endpoint of RFC 6749.
+func tokenRoute() route {
 	return route{op: opToken, do: func(c *call) *answer {
-		if why := c.authenticate(); why != "" {
+		if why := c.checkClient(); why != "" {
 			return c.d.refuse(why)
 		}
+
 		var l *login
 		var why refusal
-		switch c.get("grant_type") {
+		switch c.param("grant_type") {
 		case "authorization_code":
-			l, why = c.redeem()
+			l, why = c.redeemCode()
 		case "refresh_token":
-			l, why = c.renew()
+			l, why = c.renewLogin()
 		default:
 			why = badGrant
 		}
+
 		if why != "" {
 			return c.d.refuse(why)
 		}
-		return ok(c.granted(l))
+
+		return success(c.tokenResponse(l))
 	}}
 }
 
-// revoke serves the endpoint of RFC 7009, for tokens of any kind.
-func revoke(param string) route {
+// revokeRoute serves the endpoint of RFC 7009, for tokens of any kind.
+func revokeRoute(param string) route {
 	return route{op: opRevoke, do: func(c *call) *answer {
-		if why := c.authenticate(); why != "" {
+		if why := c.checkClient(); why != "" {
 			return c.d.refuse(why)
 		}
-		if l, _ := c.tx.holder(c.get(param)); l != nil && l.Family == c.d.family {
-			c.tx.end(c.d, l)
+
+		if l, _ := c.tx.findHolder(c.param(param)); l != nil && l.Family == c.d.family {
+			c.tx.endLogin(c.d, l)
 		}
-		return ok(map[string]any{})
+
+		return success(map[string]any{})
 	}}
 }
 
-// authenticate checks the client's credentials in the place where the provider expects them.
-func (c *call) authenticate() refusal {
+// checkClient checks the client's credentials in the place where the provider expects them.
+func (c *call) checkClient() refusal {
 	wantID, wantSecret := Client(c.d.family)
 	user, password, basic := c.r.BasicAuth()
 	if c.d.basic {
 		user, _ = url.QueryUnescape(user)
 		password, _ = url.QueryUnescape(password)
-		if !basic || user != wantID || password != wantSecret || c.get(c.d.secret) != "" {
+		if !basic || user != wantID || password != wantSecret || c.param(c.d.secret) != "" {
 			return badClient
 		}
 		return ""
 	}
-	if basic || c.get(c.d.client) != wantID || c.get(c.d.secret) != wantSecret {
+
+	if basic || c.param(c.d.client) != wantID || c.param(c.d.secret) != wantSecret {
 		return badClient
 	}
+
 	return ""
 }
 
-// asked returns a route of an API; do gets the login of the token.
-func asked(scope []string, do func(*call, *login) *answer) route {
+// loginRoute returns a route of an API; do gets the login of the token.
+func loginRoute(scope []string, do func(*call, *login) *answer) route {
 	return route{op: opAPI, do: func(c *call) *answer {
-		l, why := c.bearer()
+		l, why := c.bearerLogin()
 		if why == "" && len(scope) > 0 && !slices.ContainsFunc(scope, func(s string) bool {
 			return slices.Contains(l.Scopes, s)
 		}) {
 			why = noScope
 		}
+
 		if why != "" {
 			return c.d.refuse(why)
 		}
+
 		return do(c, l)
 	}}
 }
 
-// bearer returns the login of the request's bearer token.
-func (c *call) bearer() (*login, refusal) {
+// bearerLogin returns the login of the request's bearer token.
+func (c *call) bearerLogin() (*login, refusal) {
 	raw, is := strings.CutPrefix(c.r.Header.Get("Authorization"), "Bearer ")
 	if !is {
 		raw = c.r.Header.Get("Access-Token")
 	}
 	if raw == "" {
-		raw = c.get("access_token")
+		raw = c.param("access_token")
 	}
-	return c.living(raw)
+
+	return c.livingLogin(raw)
 }
 
-// living returns the login of a valid access token.
-func (c *call) living(raw string) (*login, refusal) {
-	l, t := c.tx.holder(raw)
+// livingLogin returns the login of a valid access token.
+func (c *call) livingLogin(raw string) (*login, refusal) {
+	l, t := c.tx.findHolder(raw)
 	switch {
 	case l == nil || l.Family != c.d.family || t.Kind == kindRefresh:
 		return nil, badAccess

@@ -15,21 +15,21 @@ func google() *dialect {
 		access: 3599 * time.Second, rotation: Fixed, siblings: true,
 		grantsRefresh: func(c *code) bool { return c.Offline }, refuse: googleRefuse,
 		routes: map[string]route{
-			"POST oauth2.googleapis.com/token": token(),
+			"POST oauth2.googleapis.com/token": tokenRoute(),
 			"POST oauth2.googleapis.com/revoke": {
 				op: opRevoke,
 				do: googleRevoke,
 			},
-			"GET openidconnect.googleapis.com/v1/userinfo": asked([]string{"openid"},
+			"GET openidconnect.googleapis.com/v1/userinfo": loginRoute([]string{"openid"},
 				googleMe),
-			"GET www.googleapis.com/youtube/v3/channels": asked([]string{
+			"GET www.googleapis.com/youtube/v3/channels": loginRoute([]string{
 				youtube,
 				youtube + ".readonly",
 			}, youtubeChannels),
-			"GET googleads.googleapis.com/{version}/customers:listAccessibleCustomers": asked(
-				[]string{"https://www.googleapis.com/auth/adwords"}, developed(googleCustomers)),
-			"POST googleads.googleapis.com/{version}/customers/{id}/googleAds:search": asked(
-				[]string{"https://www.googleapis.com/auth/adwords"}, developed(googleCustomer)),
+			"GET googleads.googleapis.com/{version}/customers:listAccessibleCustomers": loginRoute(
+				[]string{"https://www.googleapis.com/auth/adwords"}, withDeveloperToken(googleCustomers)),
+			"POST googleads.googleapis.com/{version}/customers/{id}/googleAds:search": loginRoute(
+				[]string{"https://www.googleapis.com/auth/adwords"}, withDeveloperToken(googleCustomer)),
 		},
 	}
 }
@@ -66,37 +66,46 @@ func googleRefuse(r refusal) *answer {
 			body:   map[string]any{"error": "invalid_grant", "error_description": "Token has been expired or revoked."},
 		}
 	default:
-		return standard(r)
+		return refuseStandard(r)
 	}
 }
 
 // googleRevoke accepts either token, without client authentication.
 func googleRevoke(c *call) *answer {
-	l, _ := c.tx.holder(c.get("token"))
+	l, _ := c.tx.findHolder(c.param("token"))
 	if l == nil || l.Family != c.d.family || l.Dead != "" {
 		return &answer{
 			status: http.StatusBadRequest,
 			body:   map[string]any{"error": "invalid_token", "error_description": "Token expired or revoked"},
 		}
 	}
-	c.tx.end(c.d, l)
-	return ok(map[string]any{})
+
+	c.tx.endLogin(c.d, l)
+
+	return success(map[string]any{})
 }
 
 // youtubeChannels returns the one channel that was chosen at consent: the first.
 func youtubeChannels(c *call, l *login) *answer {
 	items := []map[string]any{}
-	for _, t := range c.reach(l, "channel") {
+	for _, t := range c.accountsReached(l, "channel") {
 		items = append(items, map[string]any{"id": t.ID, "kind": "youtube#channel", "snippet": map[string]any{
-			"title":      t.Name,
-			"thumbnails": map[string]any{"default": map[string]any{"url": avatar(t.Name), "width": 88, "height": 88}},
+			"title": t.Name,
+			"thumbnails": map[string]any{"default": map[string]any{
+				"url":   avatarURL(t.Name),
+				"width": 88, "height": 88,
+			}},
 		}})
 	}
-	return ok(map[string]any{"kind": "youtube#channelListResponse", "items": items[:min(len(items), 1)]})
+
+	return success(map[string]any{
+		"kind":  "youtube#channelListResponse",
+		"items": items[:min(len(items), 1)],
+	})
 }
 
-// developed requires a developer token, of any value.
-func developed(do func(*call, *login) *answer) func(*call, *login) *answer {
+// withDeveloperToken requires a developer token, of any value.
+func withDeveloperToken(do func(*call, *login) *answer) func(*call, *login) *answer {
 	return func(c *call, l *login) *answer {
 		if c.r.Header.Get("Developer-Token") == "" {
 			return c.d.refuse(noDeveloper)
@@ -107,15 +116,15 @@ func developed(do func(*call, *login) *answer) func(*call, *login) *answer {
 
 func googleCustomers(c *call, l *login) *answer {
 	names := []string{}
-	for _, t := range c.reach(l, "ads") {
+	for _, t := range c.accountsReached(l, "ads") {
 		names = append(names, "customers/"+t.ID)
 	}
-	return ok(map[string]any{"resourceNames": names})
+	return success(map[string]any{"resourceNames": names})
 }
 
 func googleCustomer(c *call, l *login) *answer {
 	rows := []map[string]any{}
-	for _, t := range c.reach(l, "ads") {
+	for _, t := range c.accountsReached(l, "ads") {
 		if t.ID == c.r.PathValue("id") {
 			rows = append(rows,
 				map[string]any{"customer": map[string]any{
@@ -124,5 +133,6 @@ func googleCustomer(c *call, l *login) *answer {
 				}})
 		}
 	}
-	return ok(map[string]any{"results": rows})
+
+	return success(map[string]any{"results": rows})
 }

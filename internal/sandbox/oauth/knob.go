@@ -12,11 +12,11 @@ import (
 // Seconds is a duration as the page and scripts encode it.
 type Seconds float64
 
-func (s Seconds) d() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+func (s Seconds) asDuration() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
 
-func (s Seconds) or(own time.Duration) time.Duration {
+func (s Seconds) orDefault(own time.Duration) time.Duration {
 	if s != 0 {
-		return s.d()
+		return s.asDuration()
 	}
 	return own
 }
@@ -44,14 +44,15 @@ type Knobs struct {
 	Accounts int `json:"accounts"`
 }
 
-func (k Knobs) latency() time.Duration {
+func (k Knobs) pickLatency() time.Duration {
 	if k.LatencyMax > k.Latency {
-		return (k.Latency + Seconds(rand.Float64())*(k.LatencyMax-k.Latency)).d() //nolint:gosec // a delay is no secret
+		share := Seconds(rand.Float64()) //nolint:gosec // a delay is no secret
+		return (k.Latency + share*(k.LatencyMax-k.Latency)).asDuration()
 	}
-	return k.Latency.d()
+	return k.Latency.asDuration()
 }
 
-func (k Knobs) accounts() int {
+func (k Knobs) accountCount() int {
 	if k.Accounts == 0 {
 		return 3
 	}
@@ -79,20 +80,22 @@ func (f *Fault) answer() *answer {
 	if f.Status == 0 {
 		return nil
 	}
+
 	a := &answer{status: f.Status, header: http.Header{}, body: f.Body}
 	if f.RetryAfter > 0 {
 		a.header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
+
 	return a
 }
 
 // longestHang bounds how long a fault holds the connection of a caller that does not give up.
 const longestHang = 2 * time.Minute
 
-// hold waits if the fault says so, and cuts the connection if there is no response to send.
-func (f *Fault) hold(ctx context.Context) {
+// holdConnection waits if the fault says so, and cuts the connection if there is no response to send.
+func (f *Fault) holdConnection(ctx context.Context) {
 	if f.Hang {
-		wait(ctx, longestHang)
+		waitConnected(ctx, longestHang)
 	}
 	if f.Hang || f.Status == 0 {
 		panic(http.ErrAbortHandler)
@@ -107,41 +110,47 @@ type settings struct {
 	Counts map[string]map[op]int `json:"counts"` // of requests, by family
 }
 
-func (t *tx) keep() { put(t, "settings", "settings", t.settings) }
+func (t *tx) saveSettings() { writeRow(t, "settings", "settings", t.settings) }
 
-func (t *tx) knobs(family string) Knobs { return t.settings.Knobs[family] }
+func (t *tx) knobsOf(family string) Knobs { return t.settings.Knobs[family] }
 
-// strike returns the fault for a request and counts its use.
-func (t *tx) strike(family string, what op) *Fault {
+// takeFault returns the fault for a request and counts its use.
+func (t *tx) takeFault(family string, what op) *Fault {
 	for i, f := range t.settings.Faults {
 		if f.Family != "" && f.Family != family || f.Op != "" && f.Op != string(what) {
 			continue
 		}
+
 		struck := *f
 		if f.Times > 0 {
-			if f.Times--; f.Times == 0 {
+			f.Times--
+			if f.Times == 0 {
 				t.settings.Faults = append(t.settings.Faults[:i:i], t.settings.Faults[i+1:]...)
 			}
-			t.keep()
+			t.saveSettings()
 		}
+
 		return &struck
 	}
+
 	return nil
 }
 
-// count counts a request, whatever its result.
-func (t *tx) count(family string, what op) {
+// countRequest counts a request, whatever its result.
+func (t *tx) countRequest(family string, what op) {
 	if t.settings.Counts == nil {
 		t.settings.Counts = map[string]map[op]int{}
 	}
+
 	if t.settings.Counts[family] == nil {
 		t.settings.Counts[family] = map[op]int{}
 	}
+
 	t.settings.Counts[family][what]++
-	t.keep()
+	t.saveSettings()
 }
 
-// spoken splits a request's list at any separator.
-func spoken(list string) []string {
+// splitList splits a request's list at any separator.
+func splitList(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' })
 }

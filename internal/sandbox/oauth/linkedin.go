@@ -21,16 +21,17 @@ func linkedin() *dialect {
 		access: 5184000 * time.Second, refresh: 31536000 * time.Second, absolute: true, rotation: Fixed, repeats: true,
 		grantsRefresh: func(*code) bool { return true }, refuse: linkedinRefuse,
 		routes: map[string]route{
-			"POST www.linkedin.com/oauth/v2/accessToken": token(),
-			"POST www.linkedin.com/oauth/v2/revoke":      revoke("token"),
-			"GET api.linkedin.com/v2/userinfo":           asked(member, openidMe),
-			"GET api.linkedin.com/rest/organizationAcls": asked([]string{
+			"POST www.linkedin.com/oauth/v2/accessToken": tokenRoute(),
+			"POST www.linkedin.com/oauth/v2/revoke":      revokeRoute("token"),
+			"GET api.linkedin.com/v2/userinfo":           loginRoute(member, openidMe),
+			"GET api.linkedin.com/rest/organizationAcls": loginRoute([]string{
 				"rw_organization_admin",
 				"r_organization_social",
-			}, versioned(linkedinPages)),
-			"GET api.linkedin.com/rest/organizations": asked([]string{"rw_organization_admin"},
-				versioned(linkedinOrganizations)),
-			"GET api.linkedin.com/rest/adAccounts": asked([]string{"r_ads", "rw_ads"}, versioned(linkedinAds)),
+			}, withVersionHeader(linkedinPages)),
+			"GET api.linkedin.com/rest/organizations": loginRoute([]string{"rw_organization_admin"},
+				withVersionHeader(linkedinOrganizations)),
+			"GET api.linkedin.com/rest/adAccounts": loginRoute([]string{"r_ads", "rw_ads"},
+				withVersionHeader(linkedinAds)),
 		},
 	}
 }
@@ -52,15 +53,15 @@ func linkedinRefuse(r refusal) *answer {
 	case noScope:
 		return service(http.StatusForbidden, 100, "ACCESS_DENIED")
 	default:
-		return standard(r)
+		return refuseStandard(r)
 	}
 }
 
 // openidMe serves a userinfo endpoint.
 func openidMe(_ *call, l *login) *answer {
-	return ok(map[string]any{
-		"sub": l.Subject, "name": l.Person, "picture": avatar(l.Person),
-		"given_name": first(l.Person),
+	return success(map[string]any{
+		"sub": l.Subject, "name": l.Person, "picture": avatarURL(l.Person),
+		"given_name": firstName(l.Person),
 	})
 }
 
@@ -72,14 +73,15 @@ func linkedinPages(c *call, l *login) *answer {
 		role string
 	}
 	var all []role
-	for i, t := range c.reach(l, "page") {
+	for i, t := range c.accountsReached(l, "page") {
 		all = append(all, role{t, "ADMINISTRATOR"})
 		if i == 0 {
 			all = append(all, role{t, "CONTENT_ADMINISTRATOR"})
 		}
 	}
+
 	all = append(all, role{thing{ID: "99", Name: "Only analysed"}, "ANALYST"})
-	part, _ := paged(all, c.number("start", 0), min(max(c.number("count", 10), 1), 100))
+	part, _ := pageFrom(all, c.numberOr("start", 0), min(max(c.numberOr("count", 10), 1), 100))
 	rows := []map[string]any{}
 	for _, r := range part {
 		rows = append(rows, map[string]any{
@@ -87,14 +89,15 @@ func linkedinPages(c *call, l *login) *answer {
 			"organization": "urn:li:organization:" + r.ID,
 		})
 	}
-	return ok(map[string]any{
+
+	return success(map[string]any{
 		"elements": rows,
-		"paging":   map[string]any{"start": c.number("start", 0), "count": len(rows)},
+		"paging":   map[string]any{"start": c.numberOr("start", 0), "count": len(rows)},
 	})
 }
 
-// versioned returns a route below /rest, which requires the API version header.
-func versioned(do func(*call, *login) *answer) func(*call, *login) *answer {
+// withVersionHeader returns a route below /rest, which requires the API version header.
+func withVersionHeader(do func(*call, *login) *answer) func(*call, *login) *answer {
 	return func(c *call, l *login) *answer {
 		if c.r.Header.Get("Linkedin-Version") == "" {
 			return &answer{
@@ -106,6 +109,7 @@ func versioned(do func(*call, *login) *answer) func(*call, *login) *answer {
 				},
 			}
 		}
+
 		return do(c, l)
 	}
 }
@@ -120,26 +124,34 @@ func linkedinOrganizations(c *call, l *login) *answer {
 			body:   map[string]any{"status": 400, "code": "ILLEGAL_ARGUMENT", "message": "ids must be a list"},
 		}
 	}
+
 	results := map[string]any{}
-	for _, t := range c.reach(l, "page") {
+	for _, t := range c.accountsReached(l, "page") {
 		if slices.Contains(strings.Split(strings.TrimSuffix(list, ")"), ","), t.ID) {
 			id, _ := strconv.ParseInt(t.ID, 10, 64)
 			results[t.ID] = map[string]any{"id": id, "localizedName": t.Name}
 		}
 	}
-	return ok(map[string]any{"results": results, "statuses": map[string]any{}, "errors": map[string]any{}})
+
+	return success(map[string]any{
+		"results": results, "statuses": map[string]any{},
+		"errors": map[string]any{},
+	})
 }
 
 func linkedinAds(c *call, l *login) *answer {
-	part, next := paged(c.reach(l, "ads"), c.number("pageToken", 0), min(max(c.number("pageSize", 100), 1), 1000))
+	part, next := pageFrom(c.accountsReached(l, "ads"), c.numberOr("pageToken", 0),
+		min(max(c.numberOr("pageSize", 100), 1), 1000))
 	rows := []map[string]any{}
 	for _, t := range part {
 		id, _ := strconv.ParseInt(t.ID, 10, 64)
 		rows = append(rows, map[string]any{"id": id, "name": t.Name, "status": "ACTIVE"})
 	}
+
 	metadata := map[string]any{}
 	if next >= 0 {
 		metadata["nextPageToken"] = strconv.Itoa(next)
 	}
-	return ok(map[string]any{"elements": rows, "metadata": metadata})
+
+	return success(map[string]any{"elements": rows, "metadata": metadata})
 }

@@ -56,7 +56,7 @@ const (
 )
 
 // issued is one token.
-type issued struct {
+type issuedToken struct {
 	Login  string     `json:"login"`
 	Kind   string     `json:"kind"`
 	MadeAt time.Time  `json:"made_at"`
@@ -70,44 +70,49 @@ const (
 	keptTokens = 40
 )
 
-// random returns 160 random bits as text.
-func random(prefix string) string { return prefix + strings.ToLower(rand.Text()) }
+// randomSecret returns 160 random bits as text.
+func randomSecret(prefix string) string { return prefix + strings.ToLower(rand.Text()) }
 
-// place returns the row id of a secret: a hash, so that ids reveal no secret.
-func place(secret string) string {
+// hashedID returns the row id of a secret: a hash, so that ids reveal no secret.
+func hashedID(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// consent stores a consent and returns its code.
-func (t *tx) consent(c *code) string {
-	raw := random(CodeMark + "-")
+// storeConsent stores a consent and returns its code.
+func (t *tx) storeConsent(c *code) string {
+	raw := randomSecret(CodeMark + "-")
 	c.Until = t.now.Add(codeTime)
-	put(t, "code", place(raw), c)
+	writeRow(t, "code", hashedID(raw), c)
 	return raw
 }
 
-// redeem exchanges a code for a login. A request of the right client spends the code, even if it fails.
-func (c *call) redeem() (*login, refusal) {
-	at := place(c.get(c.d.codeAs))
-	found := get[code](c.tx, "code", at)
+// redeemCode exchanges a code for a login. A request of the right client spends the code, even if it fails.
+func (c *call) redeemCode() (*login, refusal) {
+	at := hashedID(c.param(c.d.codeAs))
+	found := readRow[code](c.tx, "code", at)
 	id, _ := Client(c.d.family)
 	if found == nil || found.Family != c.d.family || found.Client != id || !c.tx.now.Before(found.Until) {
 		return nil, badCode
 	}
-	drop(c.tx, "code", at)
-	if redirect := c.get("redirect_uri"); redirect != found.Redirect && (redirect != "" || c.d.family != "tiktok_ads") {
+
+	deleteRow(c.tx, "code", at)
+	if redirect := c.param("redirect_uri"); redirect != found.Redirect &&
+		(redirect != "" || c.d.family != "tiktok_ads") {
 		return nil, badRedirect
 	}
+
 	if found.Challenge != "" &&
-		subtle.ConstantTimeCompare([]byte(c.d.challenge(c.get("code_verifier"))), []byte(found.Challenge)) != 1 {
+		subtle.ConstantTimeCompare([]byte(c.d.hashVerifier(c.param("code_verifier"))),
+			[]byte(found.Challenge)) != 1 {
 		return nil, badVerifier
 	}
-	return c.tx.begin(c.d, found), ""
+
+	return c.tx.createLogin(c.d, found), ""
 }
 
-// challenge returns the PKCE challenge of a verifier.
-func (d *dialect) challenge(verifier string) string {
+// hashVerifier returns the PKCE challenge of a verifier.
+func (d *dialect) hashVerifier(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	if d.pkce == hexPKCE {
 		return hex.EncodeToString(sum[:])
@@ -115,27 +120,30 @@ func (d *dialect) challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// begin makes the login of a consent, with its first tokens.
-func (t *tx) begin(d *dialect, from *code) *login {
+// createLogin makes the login of a consent, with its first tokens.
+func (t *tx) createLogin(d *dialect, from *code) *login {
 	if d.signs {
 		return t.beginSigned(d, from)
 	}
+
 	l := &login{
-		ID: random("login-"), Family: d.family, Person: from.Person, Subject: subject(d.family, from.Person),
+		ID: randomSecret("login-"), Family: d.family, Person: from.Person, Subject: subjectOf(d.family, from.Person),
 		Scopes: from.Scopes, All: from.All, Owned: from.Owned,
 		MadeAt: t.now,
 	}
-	t.access(d, l, d.first)
+	t.issueAccess(d, l, d.first)
 	if d.grantsRefresh != nil && d.grantsRefresh(from) {
-		l.RefreshEnd = t.until(t.knobs(d.family).RefreshLifetime.or(d.refresh))
-		t.refreshToken(l)
+		l.RefreshEnd = t.expiryAfter(t.knobsOf(d.family).RefreshLifetime.orDefault(d.refresh))
+		t.issueRefresh(l)
 	}
-	t.save(l)
+
+	t.saveLogin(l)
+
 	return l
 }
 
-// until returns the time d from now; nil if there is no expiry.
-func (t *tx) until(d time.Duration) *time.Time {
+// expiryAfter returns the time d from now; nil if there is no expiry.
+func (t *tx) expiryAfter(d time.Duration) *time.Time {
 	if d <= 0 {
 		return nil
 	}
@@ -143,61 +151,69 @@ func (t *tx) until(d time.Duration) *time.Time {
 	return &at
 }
 
-// access issues an access token, which becomes the login's newest.
-func (t *tx) access(d *dialect, l *login, kind string) {
+// issueAccess issues an access token, which becomes the login's newest.
+func (t *tx) issueAccess(d *dialect, l *login, kind string) {
 	if kind == "" {
 		kind = kindAccess
 	}
-	l.AccessEnd = t.until(t.knobs(d.family).Lifetime.or(d.access))
-	l.Access = t.issue(l, kind, l.AccessEnd)
+	l.AccessEnd = t.expiryAfter(t.knobsOf(d.family).Lifetime.orDefault(d.access))
+	l.Access = t.issueToken(l, kind, l.AccessEnd)
 }
 
-func (t *tx) refreshToken(l *login) { l.Refresh = t.issue(l, kindRefresh, l.RefreshEnd) }
+func (t *tx) issueRefresh(l *login) { l.Refresh = t.issueToken(l, kindRefresh, l.RefreshEnd) }
 
-// issue issues a token of a login and deletes its oldest ones.
-func (t *tx) issue(l *login, kind string, until *time.Time) string {
-	raw := random(TokenMark + "-" + kind + "-")
+// issueToken issues a token of a login and deletes its oldest ones.
+func (t *tx) issueToken(l *login, kind string, until *time.Time) string {
+	raw := randomSecret(TokenMark + "-" + kind + "-")
 	if l.Secret != "" {
 		raw = l.Subject + "-" + raw
 	}
-	put(t, "token", place(raw), &issued{Login: l.ID, Kind: kind, MadeAt: t.now, Until: until})
-	for l.Tokens = append(l.Tokens, place(raw)); len(l.Tokens) > keptTokens; l.Tokens = l.Tokens[1:] {
-		drop(t, "token", l.Tokens[0])
+
+	writeRow(t, "token", hashedID(raw), &issuedToken{
+		Login: l.ID, Kind: kind, MadeAt: t.now,
+		Until: until,
+	})
+	for l.Tokens = append(l.Tokens, hashedID(raw)); len(l.Tokens) > keptTokens; l.Tokens = l.Tokens[1:] {
+		deleteRow(t, "token", l.Tokens[0])
 	}
+
 	return raw
 }
 
-func (t *tx) save(l *login) { put(t, "login", l.ID, l) }
+func (t *tx) saveLogin(l *login) { writeRow(t, "login", l.ID, l) }
 
-// holder returns a token and its login; nil, nil if there is none.
-func (t *tx) holder(raw string) (*login, *issued) {
+// findHolder returns a token and its login; nil, nil if there is none.
+func (t *tx) findHolder(raw string) (*login, *issuedToken) {
 	if raw == "" {
 		return nil, nil
 	}
-	found := get[issued](t, "token", place(raw))
+
+	found := readRow[issuedToken](t, "token", hashedID(raw))
 	if found == nil {
 		return nil, nil
 	}
-	return get[login](t, "login", found.Login), found
+
+	return readRow[login](t, "login", found.Login), found
 }
 
-// end ends a login and, if the provider does so, everything that the person granted to this client.
-func (t *tx) end(d *dialect, l *login) {
+// endLogin ends a login and, if the provider does so, everything that the person granted to this client.
+func (t *tx) endLogin(d *dialect, l *login) {
 	ended := []*login{l}
 	if d.siblings {
-		for _, other := range list[login](t, "login", 0) {
+		for _, other := range listRows[login](t, "login", 0) {
 			if other.Family == l.Family && other.Subject == l.Subject && other.ID != l.ID && other.Dead == "" {
 				ended = append(ended, other)
 			}
 		}
 	}
+
 	for _, e := range ended {
 		if e.Dead == "" {
 			e.Dead = "revoked"
-			t.save(e)
+			t.saveLogin(e)
 		}
 	}
 }
 
-// owns reports whether the person granted access to the account.
-func (l *login) owns(id string) bool { return l.All || slices.Contains(l.Owned, id) }
+// mayReach reports whether the person granted access to the account.
+func (l *login) mayReach(id string) bool { return l.All || slices.Contains(l.Owned, id) }

@@ -10,7 +10,7 @@ import (
 // mailOf returns the address of a person's mailbox at a family.
 func mailOf(family, person string) string {
 	host := map[string]string{"google": "gmail", "microsoft": "outlook"}[family]
-	return handle(person) + "@" + host + ".sandbox.example"
+	return userName(person) + "@" + host + ".sandbox.example"
 }
 
 // googleMe serves the userinfo endpoint. The address needs its own scope.
@@ -18,9 +18,11 @@ func googleMe(c *call, l *login) *answer {
 	a := openidMe(c, l)
 	if slices.Contains(l.Scopes, "https://www.googleapis.com/auth/userinfo.email") {
 		if body, ok := a.body.(map[string]any); ok {
-			body["email"], body["email_verified"] = mailOf("google", l.Person), true
+			body["email"] = mailOf("google", l.Person)
+			body["email_verified"] = true
 		}
 	}
+
 	return a
 }
 
@@ -34,7 +36,7 @@ func microsoft() *dialect {
 		denied: map[string][]string{"error": {"access_denied"}},
 		access: 3599 * time.Second, refresh: 90 * 24 * time.Hour, rotation: Fixed, repeats: true,
 		grantsRefresh: func(c *code) bool { return slices.Contains(c.Scopes, "offline_access") },
-		refuse:        standard,
+		refuse:        refuseStandard,
 		routes:        map[string]route{"POST " + login + "token": microsoftToken()},
 	}
 }
@@ -42,7 +44,7 @@ func microsoft() *dialect {
 // microsoftToken serves the token endpoint, whose responses name no lifetime of the refresh token, and name the person
 // in an ID token.
 func microsoftToken() route {
-	plain := token()
+	plain := tokenRoute()
 	return route{op: plain.op, do: func(c *call) *answer {
 		a := plain.do(c)
 		body, is := a.body.(map[string]any)
@@ -50,13 +52,15 @@ func microsoftToken() route {
 		if !is || !has {
 			return a
 		}
+
 		delete(body, "refresh_token_expires_in")
-		if l, _ := c.tx.holder(access); l != nil && slices.Contains(l.Scopes, "openid") {
+		if l, _ := c.tx.findHolder(access); l != nil && slices.Contains(l.Scopes, "openid") {
 			body["id_token"] = idToken(map[string]any{
-				"iss": "https://login.microsoftonline.com/sandbox/v2.0", "aud": c.get("client_id"), "sub": l.Subject,
+				"iss": "https://login.microsoftonline.com/sandbox/v2.0", "aud": c.param("client_id"), "sub": l.Subject,
 				"name": l.Person, "preferred_username": mailOf("microsoft", l.Person),
 			})
 		}
+
 		return a
 	}}
 }

@@ -51,53 +51,61 @@ func (s *Sandbox) mountPage() {
 		if forScript(r) {
 			limit = 0
 		}
+
 		v := view{
 			Sandbox: true, Families: Families(), Note: r.URL.Query().Get("note"), Shown: listedOnPage,
 			Grants: []Grant{}, Faults: []*Fault{},
 		}
-		err := s.do(r.Context(), func(tx *tx) {
-			v.Clock, v.Ahead, v.Counts, v.Knobs = tx.now, tx.settings.Ahead, tx.counts(), tx.settings.Knobs
+		err := s.updateState(r.Context(), func(tx *tx) {
+			v.Clock, v.Ahead, v.Counts, v.Knobs = tx.now, tx.settings.Ahead, tx.readCounts(), tx.settings.Knobs
 			v.Faults = append(v.Faults, tx.settings.Faults...)
-			for _, l := range list[login](tx, "login", limit) {
-				v.Grants = append(v.Grants, l.grant())
+			for _, l := range listRows[login](tx, "login", limit) {
+				v.Grants = append(v.Grants, l.asGrant())
 			}
 		})
 		if err != nil {
 			http.Error(w, "the sandbox failed", http.StatusInternalServerError)
 			return
 		}
+
 		if forScript(r) {
-			write(w, ok(v))
+			writeAnswer(w, success(v))
 			return
 		}
+
 		var out bytes.Buffer
 		if err := shown.Execute(&out, v); err != nil {
 			http.Error(w, "the sandbox failed", http.StatusInternalServerError)
 			return
 		}
-		write(w, ok(page(out.Bytes())))
+
+		writeAnswer(w, success(page(out.Bytes())))
 	})
-	s.routes.HandleFunc("POST "+Path+"do", s.operate)
+	s.routes.HandleFunc("POST "+Path+"do", s.executeForm)
 }
 
 func forScript(r *http.Request) bool {
 	return r.URL.Query().Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json")
 }
 
-// operate handles the form: do is "set" (family, and knobs as JSON), "strike" (fault as JSON), "clear", "advance" (by,
-// a Go duration), "issue" (family, person, scope), "kill" (id, why) or "holder" (token). Scripts get JSON back.
-func (s *Sandbox) operate(w http.ResponseWriter, r *http.Request) {
+// executeForm handles the form: do is "set" (family, and knobs as JSON), "strike" (fault as JSON), "clear", "advance"
+// (by, a Go duration), "issue" (family, person, scope), "kill" (id, why) or "holder" (token). Scripts get JSON back.
+func (s *Sandbox) executeForm(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "the form could not be read", http.StatusBadRequest)
 		return
 	}
-	result, note, err := s.act(r)
+
+	result, note, err := s.executeAction(r)
 	switch {
 	case forScript(r) && err != nil:
-		write(w, &answer{status: http.StatusBadRequest, body: map[string]string{"error": err.Error()}})
+		writeAnswer(w, &answer{
+			status: http.StatusBadRequest,
+			body:   map[string]string{"error": err.Error()},
+		})
 	case forScript(r):
-		write(w, ok(result))
+		writeAnswer(w, success(result))
 	default:
 		if err != nil {
 			note = err.Error()
@@ -106,36 +114,43 @@ func (s *Sandbox) operate(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Sandbox) act(r *http.Request) (result any, note string, err error) {
-	ctx, form := r.Context(), r.PostForm
+func (s *Sandbox) executeAction(r *http.Request) (result any, note string, err error) {
+	ctx := r.Context()
+	form := r.PostForm
 	result = map[string]bool{"done": true}
 	switch form.Get("do") {
 	case "set":
 		var k Knobs
 		if err = json.Unmarshal([]byte(form.Get("knobs")), &k); err == nil {
-			err, note = s.Set(ctx, form.Get("family"), k), "The behaviour was set."
+			err = s.Set(ctx, form.Get("family"), k)
+			note = "The behaviour was set."
 		}
 	case "strike":
 		var f Fault
 		if err = json.Unmarshal([]byte(form.Get("fault")), &f); err == nil {
-			err, note = s.Strike(ctx, f), "The fault was added."
+			err = s.Strike(ctx, f)
+			note = "The fault was added."
 		}
 	case "outage":
 		f := Fault{Family: form.Get("family"), Op: string(opToken)}
 		if f.Status, err = strconv.Atoi(form.Get("status")); err == nil {
 			f.Done = form.Get("done") != ""
 			f.Times, _ = strconv.Atoi(form.Get("times"))
-			err, note = s.Strike(ctx, f), "The fault was added."
+			err = s.Strike(ctx, f)
+			note = "The fault was added."
 		}
 	case "clear":
-		err, note = s.Clear(ctx), "All faults were cleared."
+		err = s.Clear(ctx)
+		note = "All faults were cleared."
 	case "advance":
 		var by time.Duration
 		if by, err = time.ParseDuration(form.Get("by")); err == nil {
-			err, note = s.Advance(ctx, by), "The clock was advanced."
+			err = s.Advance(ctx, by)
+			note = "The clock was advanced."
 		}
 	case "issue":
-		result, err = s.Issue(ctx, form.Get("family"), form.Get("person"), spoken(form.Get("scope"))...)
+		result, err = s.Issue(ctx, form.Get("family"), form.Get("person"),
+			splitList(form.Get("scope"))...)
 		note = "The login was issued."
 	case "holder":
 		result, err = s.Holder(ctx, form.Get("token"))
@@ -144,9 +159,11 @@ func (s *Sandbox) act(r *http.Request) (result any, note string, err error) {
 		if why == "" {
 			why = "revoked"
 		}
-		err, note = s.Kill(ctx, form.Get("id"), why), "The login was revoked."
+		err = s.Kill(ctx, form.Get("id"), why)
+		note = "The login was revoked."
 	default:
 		err = errUnknownAct
 	}
+
 	return result, note, err
 }

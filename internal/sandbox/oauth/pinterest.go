@@ -16,9 +16,10 @@ func pinterest() *dialect {
 		access: 2592000 * time.Second, refresh: 5184000 * time.Second, rotation: Single,
 		grantsRefresh: func(*code) bool { return true }, refuse: pinterestRefuse,
 		routes: map[string]route{
-			"POST api.pinterest.com/v5/oauth/token": token(),
-			"GET api.pinterest.com/v5/user_account": asked([]string{"user_accounts:read"}, pinterestMe),
-			"GET api.pinterest.com/v5/ad_accounts":  asked([]string{"ads:read"}, pinterestAds),
+			"POST api.pinterest.com/v5/oauth/token": tokenRoute(),
+			"GET api.pinterest.com/v5/user_account": loginRoute([]string{"user_accounts:read"},
+				pinterestMe),
+			"GET api.pinterest.com/v5/ad_accounts": loginRoute([]string{"ads:read"}, pinterestAds),
 		},
 	}
 }
@@ -44,24 +45,27 @@ func pinterestRefuse(r refusal) *answer {
 }
 
 func pinterestMe(_ *call, l *login) *answer {
-	return ok(map[string]any{
-		"id": l.Subject, "account_type": "BUSINESS", "username": handle(l.Person),
-		"business_name": l.Person, "profile_image": avatar(l.Person),
+	return success(map[string]any{
+		"id": l.Subject, "account_type": "BUSINESS", "username": userName(l.Person),
+		"business_name": l.Person, "profile_image": avatarURL(l.Person),
 	})
 }
 
 func pinterestAds(c *call, l *login) *answer {
-	part, next := paged(c.reach(l, "ads"), c.number("bookmark", 0), min(max(c.number("page_size", 25), 1), 250))
+	part, next := pageFrom(c.accountsReached(l, "ads"), c.numberOr("bookmark", 0),
+		min(max(c.numberOr("page_size", 25), 1), 250))
 	items := []map[string]any{}
 	for _, t := range part {
 		items = append(items, map[string]any{"id": t.ID, "name": t.Name, "currency": "USD"})
 	}
+
 	body := map[string]any{"items": items, "bookmark": nil}
 	if next >= 0 {
 		body["bookmark"] = strconv.Itoa(next)
 	}
-	return ok(body)
+
+	return success(body)
 }
 
-// joined formats a list as TikTok and Pinterest do.
-func joined(list []string) string { return strings.Join(list, ",") }
+// joinList formats a list as TikTok and Pinterest do.
+func joinList(list []string) string { return strings.Join(list, ",") }

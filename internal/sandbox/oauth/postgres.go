@@ -31,6 +31,7 @@ func (p Postgres) Update(ctx context.Context, fn func(Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("sandbox oauth: %w", err)
 	}
+
 	return nil
 }
 
@@ -39,7 +40,7 @@ type postgresTx struct {
 	box *secret.Sealer
 }
 
-func about(kind, id string) string { return "sandbox_oauth/" + kind + "/" + id }
+func sealContext(kind, id string) string { return "sandbox_oauth/" + kind + "/" + id }
 
 func (p postgresTx) Get(ctx context.Context, kind, id string) ([]byte, error) {
 	var sealed []byte
@@ -47,20 +48,24 @@ func (p postgresTx) Get(ctx context.Context, kind, id string) ([]byte, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
+
 	if err != nil {
 		return nil, err
 	}
-	return p.box.Open(sealed, about(kind, id))
+
+	return p.box.Open(sealed, sealContext(kind, id))
 }
 
 func (p postgresTx) Put(ctx context.Context, kind, id string, body []byte) error {
-	sealed, err := p.box.Seal(body, about(kind, id))
+	sealed, err := p.box.Seal(body, sealContext(kind, id))
 	if err != nil {
 		return err
 	}
+
 	_, err = p.tx.Exec(ctx,
 		"INSERT INTO sandbox_oauth (kind, id, body) VALUES ($1, $2, $3) ON CONFLICT (kind, id) DO UPDATE SET body "+
 			"= excluded.body", kind, id, sealed)
+
 	return err
 }
 
@@ -75,16 +80,18 @@ func (p postgresTx) List(ctx context.Context, kind string, limit int) ([][]byte,
 	if limit > 0 {
 		sql, args = sql+" LIMIT $2", append(args, limit)
 	}
+
 	rows, err := p.tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
+
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]byte, error) {
 		var id string
 		var sealed []byte
 		if err := row.Scan(&id, &sealed); err != nil {
 			return nil, err
 		}
-		return p.box.Open(sealed, about(kind, id))
+		return p.box.Open(sealed, sealContext(kind, id))
 	})
 }

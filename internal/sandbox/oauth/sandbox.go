@@ -51,21 +51,25 @@ func New(o Options) *Sandbox {
 	if o.Store == nil {
 		o.Store = NewMemory()
 	}
+
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	s := &Sandbox{o: o, routes: http.NewServeMux()}
 	for _, d := range dialects() {
 		for pattern, h := range d.routes {
 			method, address, _ := strings.Cut(pattern, " ")
-			s.routes.Handle(method+" "+Path+address, s.handle(d, h))
+			s.routes.Handle(method+" "+Path+address, s.routeHandler(d, h))
 		}
 	}
+
 	s.mountConsent()
 	s.mountPage()
+
 	return s
 }
 
@@ -91,7 +95,7 @@ type call struct {
 	params map[string]string // of the query and the body
 }
 
-func (c *call) get(name string) string { return c.params[name] }
+func (c *call) param(name string) string { return c.params[name] }
 
 // answer is a response.
 type answer struct {
@@ -103,7 +107,7 @@ type answer struct {
 // page is HTML rendered from a template.
 type page []byte
 
-func ok(body any) *answer { return &answer{status: http.StatusOK, body: body} }
+func success(body any) *answer { return &answer{status: http.StatusOK, body: body} }
 
 // route is one endpoint of a provider.
 type route struct {
@@ -121,23 +125,24 @@ const (
 	opRevoke  op = "revoke"
 )
 
-// handle returns the handler of a route: it finds the request's fault and runs the route in one unit of work.
-func (s *Sandbox) handle(d *dialect, rt route) http.Handler {
+// routeHandler returns the handler of a route: it finds the request's fault and runs the route in one unit of work.
+func (s *Sandbox) routeHandler(d *dialect, rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		params, err := paramsOf(w, r)
 		if err != nil {
 			http.Error(w, "the request could not be read", http.StatusBadRequest)
 			return
 		}
+
 		var a *answer
 		var k Knobs
 		var struck *Fault
 		// A request that was begun is completed even if the caller gives up.
-		err = s.do(context.WithoutCancel(r.Context()), func(tx *tx) {
-			k = tx.knobs(d.family)
-			struck = tx.strike(d.family, rt.op)
+		err = s.updateState(context.WithoutCancel(r.Context()), func(tx *tx) {
+			k = tx.knobsOf(d.family)
+			struck = tx.takeFault(d.family, rt.op)
 			c := &call{s: s, tx: tx, d: d, r: r, params: params}
-			tx.count(d.family, rt.op)
+			tx.countRequest(d.family, rt.op)
 			if struck == nil || struck.Done {
 				a = rt.do(c)
 			}
@@ -150,23 +155,28 @@ func (s *Sandbox) handle(d *dialect, rt route) http.Handler {
 			http.Error(w, "the sandbox failed", http.StatusInternalServerError)
 			return
 		}
-		if !wait(r.Context(), k.latency()) {
+
+		if !waitConnected(r.Context(), k.pickLatency()) {
 			return
 		}
+
 		if struck != nil {
-			struck.hold(r.Context())
+			struck.holdConnection(r.Context())
 		}
-		write(w, a)
+
+		writeAnswer(w, a)
 	})
 }
 
-// wait waits for d, and reports whether the caller was still connected at the end.
-func wait(ctx context.Context, d time.Duration) bool {
+// waitConnected waits for d, and reports whether the caller was still connected at the end.
+func waitConnected(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}
+
 	t := time.NewTimer(d)
 	defer t.Stop()
+
 	select {
 	case <-ctx.Done():
 		return false
@@ -175,10 +185,11 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func write(w http.ResponseWriter, a *answer) {
+func writeAnswer(w http.ResponseWriter, a *answer) {
 	for key, values := range a.header {
 		w.Header()[key] = values
 	}
+
 	switch body := a.body.(type) {
 	case url.Values:
 		w.Header().Set("Content-Type", "text/html;charset=utf-8") // X's content type for forms
@@ -197,6 +208,7 @@ func write(w http.ResponseWriter, a *answer) {
 		_, _ = io.WriteString(w, body) //nolint:gosec // plain text
 		return
 	}
+
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(a.status)
 	_ = json.NewEncoder(w).Encode(a.body)
@@ -208,30 +220,36 @@ func paramsOf(w http.ResponseWriter, r *http.Request) (map[string]string, error)
 	for key, values := range r.URL.Query() {
 		params[key] = values[0]
 	}
+
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		var body map[string]any
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			return nil, err
 		}
+
 		for key, v := range body {
 			if text, is := v.(string); is {
 				params[key] = text
 			}
 		}
+
 		return params, nil
 	}
+
 	if err := r.ParseForm(); err != nil {
 		return nil, err
 	}
+
 	for key, values := range r.PostForm {
 		params[key] = values[0]
 	}
+
 	return params, nil
 }
 
-// do runs fn with exclusive access to the state.
-func (s *Sandbox) do(ctx context.Context, fn func(*tx)) error {
+// updateState runs fn with exclusive access to the state.
+func (s *Sandbox) updateState(ctx context.Context, fn func(*tx)) error {
 	return s.o.Store.Update(ctx, func(rows Tx) (err error) {
 		defer func() {
 			if v := recover(); v != nil {
@@ -242,14 +260,17 @@ func (s *Sandbox) do(ctx context.Context, fn func(*tx)) error {
 				err = f.error
 			}
 		}()
+
 		t := &tx{ctx: ctx, rows: rows}
-		t.settings = get[settings](t, "settings", "settings")
+		t.settings = readRow[settings](t, "settings", "settings")
 		if t.settings == nil {
 			t.settings = &settings{}
 		}
+
 		t.real = s.o.Now()
-		t.now = t.real.Add(t.settings.Ahead.d()).UTC()
+		t.now = t.real.Add(t.settings.Ahead.asDuration()).UTC()
 		fn(t)
+
 		return nil
 	})
 }
@@ -266,43 +287,48 @@ type tx struct {
 // failure is the panic value that carries a store's error.
 type failure struct{ error }
 
-// get returns a row, or nil if it does not exist.
-func get[T any](t *tx, kind, id string) *T {
+// readRow returns a row, or nil if it does not exist.
+func readRow[T any](t *tx, kind, id string) *T {
 	raw, err := t.rows.Get(t.ctx, kind, id)
 	if err != nil {
 		panic(failure{err})
 	}
+
 	if raw == nil {
 		return nil
 	}
+
 	v := new(T)
 	if err := json.Unmarshal(raw, v); err != nil {
 		panic(failure{err})
 	}
+
 	return v
 }
 
-func put[T any](t *tx, kind, id string, v *T) {
+func writeRow[T any](t *tx, kind, id string, v *T) {
 	raw, err := json.Marshal(v)
 	if err == nil {
 		err = t.rows.Put(t.ctx, kind, id, raw)
 	}
+
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-func drop(t *tx, kind, id string) {
+func deleteRow(t *tx, kind, id string) {
 	if err := t.rows.Delete(t.ctx, kind, id); err != nil {
 		panic(failure{err})
 	}
 }
 
-func list[T any](t *tx, kind string, limit int) []*T {
+func listRows[T any](t *tx, kind string, limit int) []*T {
 	rows, err := t.rows.List(t.ctx, kind, limit)
 	if err != nil {
 		panic(failure{err})
 	}
+
 	var all []*T
 	for _, raw := range rows {
 		v := new(T)
@@ -311,6 +337,7 @@ func list[T any](t *tx, kind string, limit int) []*T {
 		}
 		all = append(all, v)
 	}
+
 	return all
 }
 

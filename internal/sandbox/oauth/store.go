@@ -42,6 +42,7 @@ func NewMemory() *Memory { return &Memory{kinds: map[string]*shelf{}} }
 func (m *Memory) Update(_ context.Context, fn func(Tx) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	t := &memoryTx{m: m}
 	done := false
 	defer func() {
@@ -51,8 +52,10 @@ func (m *Memory) Update(_ context.Context, fn func(Tx) error) error {
 			}
 		}
 	}()
+
 	err := fn(t)
 	done = err == nil
+
 	return err
 }
 
@@ -61,7 +64,7 @@ type memoryTx struct {
 	undo []func()
 }
 
-func (t *memoryTx) shelf(kind string) *shelf {
+func (t *memoryTx) shelfOf(kind string) *shelf {
 	if t.m.kinds[kind] == nil {
 		t.m.kinds[kind] = &shelf{rows: map[string][]byte{}}
 	}
@@ -69,31 +72,34 @@ func (t *memoryTx) shelf(kind string) *shelf {
 }
 
 func (t *memoryTx) Get(_ context.Context, kind, id string) ([]byte, error) {
-	return t.shelf(kind).rows[id], nil
+	return t.shelfOf(kind).rows[id], nil
 }
 
 func (t *memoryTx) Put(_ context.Context, kind, id string, body []byte) error {
-	s := t.shelf(kind)
+	s := t.shelfOf(kind)
 	before, was := s.rows[id]
 	s.rows[id] = body
 	if was {
 		t.undo = append(t.undo, func() { s.rows[id] = before })
 		return nil
 	}
+
 	s.order = append(s.order, id)
 	t.undo = append(t.undo, func() {
 		delete(s.rows, id)
 		s.order = s.order[:len(s.order)-1]
 	})
+
 	return nil
 }
 
 func (t *memoryTx) Delete(_ context.Context, kind, id string) error {
-	s := t.shelf(kind)
+	s := t.shelfOf(kind)
 	before, was := s.rows[id]
 	if !was {
 		return nil
 	}
+
 	delete(s.rows, id)
 	at := slices.Index(s.order, id)
 	s.order = slices.Delete(s.order, at, at+1)
@@ -101,11 +107,12 @@ func (t *memoryTx) Delete(_ context.Context, kind, id string) error {
 		s.rows[id] = before
 		s.order = slices.Insert(s.order, at, id)
 	})
+
 	return nil
 }
 
 func (t *memoryTx) List(_ context.Context, kind string, limit int) ([][]byte, error) {
-	s := t.shelf(kind)
+	s := t.shelfOf(kind)
 	var all [][]byte
 	for _, id := range slices.Backward(s.order) {
 		if limit > 0 && len(all) == limit {
@@ -113,5 +120,6 @@ func (t *memoryTx) List(_ context.Context, kind string, limit int) ([][]byte, er
 		}
 		all = append(all, s.rows[id])
 	}
+
 	return all, nil
 }

@@ -17,8 +17,9 @@ func tiktok() *dialect {
 		grantsRefresh: func(*code) bool { return true }, refuse: tiktokRefuse,
 		routes: map[string]route{
 			"POST open.tiktokapis.com/v2/oauth/token/{$}":  {op: opToken, do: tiktokToken},
-			"POST open.tiktokapis.com/v2/oauth/revoke/{$}": revoke("token"),
-			"GET open.tiktokapis.com/v2/user/info/{$}":     asked([]string{"user.info.basic"}, tiktokMe),
+			"POST open.tiktokapis.com/v2/oauth/revoke/{$}": revokeRoute("token"),
+			"GET open.tiktokapis.com/v2/user/info/{$}": loginRoute([]string{"user.info.basic"},
+				tiktokMe),
 		},
 	}
 }
@@ -47,7 +48,7 @@ func tiktokRefuse(r refusal) *answer {
 			},
 		}
 	default:
-		a := standard(r)
+		a := refuseStandard(r)
 		if r == badClient {
 			a.status = http.StatusOK // as observed
 		}
@@ -57,27 +58,30 @@ func tiktokRefuse(r refusal) *answer {
 
 // tiktokToken serves the standard token endpoint, with TikTok's member names.
 func tiktokToken(c *call) *answer {
-	a := token().do(c)
+	a := tokenRoute().do(c)
 	body, is := a.body.(map[string]any)
 	if !is || body["access_token"] == nil {
 		return a
 	}
-	l, _ := c.tx.holder(body["access_token"].(string))
+
+	l, _ := c.tx.findHolder(body["access_token"].(string))
 	body["open_id"] = l.Subject
-	body["scope"] = joined(l.Scopes)
+	body["scope"] = joinList(l.Scopes)
 	if left, has := body["refresh_token_expires_in"]; has {
 		delete(body, "refresh_token_expires_in")
 		body["refresh_expires_in"] = left
 	}
+
 	return a
 }
 
 func tiktokMe(_ *call, l *login) *answer {
-	return ok(map[string]any{
+	return success(map[string]any{
 		"data": map[string]any{"user": map[string]any{
-			"open_id":  l.Subject,
-			"union_id": digits(19, "union", l.Person), "display_name": l.Person, "username": handle(l.Person),
-			"avatar_url": avatar(l.Person),
+			"open_id": l.Subject,
+			"union_id": digitsFrom(19, "union",
+				l.Person), "display_name": l.Person, "username": userName(l.Person),
+			"avatar_url": avatarURL(l.Person),
 		}},
 		"error": map[string]any{"code": "ok", "message": "", "log_id": "sandbox"},
 	})
@@ -93,14 +97,17 @@ func tiktokAds() *dialect {
 		routes: map[string]route{
 			"POST " + api + "/oauth2/access_token/{$}":  {op: opToken, do: tiktokAdsToken},
 			"POST " + api + "/oauth2/revoke_token/{$}":  {op: opRevoke, do: tiktokAdsRevoke},
-			"GET " + api + "/user/info/{$}":             asked(nil, tiktokAdsMe),
-			"GET " + api + "/oauth2/advertiser/get/{$}": asked(nil, tiktokAdsList),
+			"GET " + api + "/user/info/{$}":             loginRoute(nil, tiktokAdsMe),
+			"GET " + api + "/oauth2/advertiser/get/{$}": loginRoute(nil, tiktokAdsList),
 		},
 	}
 }
 
 func tiktokAdsSay(code int, message string, data any) *answer {
-	return ok(map[string]any{"code": code, "message": message, "request_id": "sandbox", "data": data})
+	return success(map[string]any{
+		"code": code, "message": message, "request_id": "sandbox",
+		"data": data,
+	})
 }
 
 func tiktokAdsRefuse(r refusal) *answer {
@@ -111,33 +118,40 @@ func tiktokAdsRefuse(r refusal) *answer {
 	if code == 0 {
 		code = 40002
 	}
+
 	return tiktokAdsSay(code, string(r), map[string]any{})
 }
 
 func tiktokAdsToken(c *call) *answer {
-	if why := c.authenticate(); why != "" {
+	if why := c.checkClient(); why != "" {
 		return c.d.refuse(why)
 	}
-	l, why := c.redeem()
+
+	l, why := c.redeemCode()
 	if why != "" {
 		return c.d.refuse(why)
 	}
+
 	ids := []string{}
-	for _, t := range c.reach(l, "ads") {
+	for _, t := range c.accountsReached(l, "ads") {
 		ids = append(ids, t.ID)
 	}
+
 	return tiktokAdsSay(0, "OK", map[string]any{"access_token": l.Access, "advertiser_ids": ids, "scope": []int{1, 4}})
 }
 
 func tiktokAdsRevoke(c *call) *answer {
-	if why := c.authenticate(); why != "" {
+	if why := c.checkClient(); why != "" {
 		return c.d.refuse(why)
 	}
-	l, why := c.living(c.get("access_token"))
+
+	l, why := c.livingLogin(c.param("access_token"))
 	if why != "" {
 		return c.d.refuse(why)
 	}
-	c.tx.end(c.d, l)
+
+	c.tx.endLogin(c.d, l)
+
 	return tiktokAdsSay(0, "OK", map[string]any{})
 }
 
@@ -145,17 +159,19 @@ func tiktokAdsMe(_ *call, l *login) *answer {
 	return tiktokAdsSay(0, "OK",
 		map[string]any{
 			"core_user_id": json.Number(l.Subject), "display_name": l.Person,
-			"avatar_url": avatar(l.Person),
+			"avatar_url": avatarURL(l.Person),
 		})
 }
 
 func tiktokAdsList(c *call, l *login) *answer {
-	if why := c.authenticate(); why != "" {
+	if why := c.checkClient(); why != "" {
 		return c.d.refuse(why)
 	}
+
 	rows := []map[string]any{}
-	for _, t := range c.reach(l, "ads") {
+	for _, t := range c.accountsReached(l, "ads") {
 		rows = append(rows, map[string]any{"advertiser_id": t.ID, "advertiser_name": t.Name})
 	}
+
 	return tiktokAdsSay(0, "OK", map[string]any{"list": slices.Clip(rows)})
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// x returns the dialect of X.
-func x() *dialect {
+// xDialect returns the dialect of X.
+func xDialect() *dialect {
 	return &dialect{
 		family: "x", name: "X", authorize: "x.com/i/oauth2/authorize", client: "client_id", secret: "client_secret",
 		basic: true, codeAs: "code", pkce: mustPKCE,
@@ -15,9 +15,9 @@ func x() *dialect {
 		access: 7200 * time.Second, refresh: 182 * 24 * time.Hour, rotation: Strict,
 		grantsRefresh: func(c *code) bool { return slices.Contains(c.Scopes, "offline.access") }, refuse: xRefuse,
 		routes: map[string]route{
-			"POST api.x.com/2/oauth2/token":  token(),
-			"POST api.x.com/2/oauth2/revoke": revoke("token"),
-			"GET api.x.com/2/users/me":       asked([]string{"users.read"}, xMe),
+			"POST api.x.com/2/oauth2/token":  tokenRoute(),
+			"POST api.x.com/2/oauth2/revoke": revokeRoute("token"),
+			"GET api.x.com/2/users/me":       loginRoute([]string{"users.read"}, xMe),
 		},
 	}
 }
@@ -53,13 +53,13 @@ func xRefuse(r refusal) *answer {
 			body:   map[string]any{"title": "Forbidden", "type": "about:blank", "status": 403, "detail": "Forbidden"},
 		}
 	default:
-		return standard(r)
+		return refuseStandard(r)
 	}
 }
 
 func xMe(_ *call, l *login) *answer {
-	return ok(map[string]any{"data": map[string]any{
-		"id": l.Subject, "name": l.Person, "username": handle(l.Person),
-		"profile_image_url": avatar(l.Person),
+	return success(map[string]any{"data": map[string]any{
+		"id": l.Subject, "name": l.Person, "username": userName(l.Person),
+		"profile_image_url": avatarURL(l.Person),
 	}})
 }

@@ -57,24 +57,30 @@ func xAdsRefuse(r refusal) *answer {
 }
 
 func xAdsRequestToken(c *call) *answer {
-	if _, why := c.signature(nil); why != "" {
+	if _, why := c.verifySignature(nil); why != "" {
 		return c.d.refuse(why)
 	}
-	callback := c.get("oauth_callback")
-	if u, err := url.Parse(callback); err != nil || u.Host == "" || !c.s.registered(callback) {
+
+	callback := c.param("oauth_callback")
+	if u, err := url.Parse(callback); err != nil || u.Host == "" || !c.s.isRegistered(callback) {
 		return c.d.refuse(badCallback)
 	}
-	token := random(TokenMark + "-request-")
-	made := &temporary{Secret: random(TokenMark + "-secret-"), Callback: callback, Until: c.tx.now.Add(codeTime)}
-	put(c.tx, "request", place(token), made)
-	return ok(url.Values{
+
+	token := randomSecret(TokenMark + "-request-")
+	made := &temporary{
+		Secret: randomSecret(TokenMark + "-secret-"), Callback: callback,
+		Until: c.tx.now.Add(codeTime),
+	}
+	writeRow(c.tx, "request", hashedID(token), made)
+
+	return success(url.Values{
 		"oauth_token": {token}, "oauth_token_secret": {made.Secret}, "oauth_callback_confirmed": {"true"},
 	})
 }
 
-// request returns an unexpired request token; nil if there is none.
-func (t *tx) request(token string) *temporary {
-	found := get[temporary](t, "request", place(token))
+// storeRequest returns an unexpired request token; nil if there is none.
+func (t *tx) storeRequest(token string) *temporary {
+	found := readRow[temporary](t, "request", hashedID(token))
 	if found == nil || !t.now.Before(found.Until) {
 		return nil
 	}
@@ -82,29 +88,38 @@ func (t *tx) request(token string) *temporary {
 }
 
 // requestOf returns what an application requests of a person, by its request token.
-func (t *tx) requestOf(d *dialect, q url.Values) (request, string) {
-	r := request{d: d, query: q, token: q.Get("oauth_token")}
-	found := t.request(r.token)
+func (t *tx) requestOf(d *dialect, q url.Values) (consentRequest, string) {
+	r := consentRequest{d: d, query: q, token: q.Get("oauth_token")}
+	found := t.storeRequest(r.token)
 	if found == nil || found.Verifier != "" {
 		return r, "The request token is not known here, was used, or has ended."
 	}
+
 	r.redirect = found.Callback
+
 	return r, ""
 }
 
-// authorized stores who consents and returns the callback query.
-func (t *tx) authorized(asked request, person string, all bool, accounts []string) url.Values {
-	found := t.request(asked.token)
-	found.Verifier, found.Person, found.All, found.Owned = random(CodeMark+"-"), person, all, accounts
-	put(t, "request", place(asked.token), found)
+// authorizeQuery stores who consents and returns the callback query.
+func (t *tx) authorizeQuery(asked consentRequest, person string, all bool,
+	accounts []string,
+) url.Values {
+	found := t.storeRequest(asked.token)
+	found.Verifier = randomSecret(CodeMark + "-")
+	found.Person = person
+	found.All = all
+	found.Owned = accounts
+	writeRow(t, "request", hashedID(asked.token), found)
+
 	return url.Values{"oauth_token": {asked.token}, "oauth_verifier": {found.Verifier}}
 }
 
 // xAdsAccessToken exchanges a request token, once.
 func xAdsAccessToken(c *call) *answer {
 	var found *temporary
-	token, why := c.signature(func(token string) (string, refusal) {
-		if found = c.tx.request(token); found == nil {
+	token, why := c.verifySignature(func(token string) (string, refusal) {
+		found = c.tx.storeRequest(token)
+		if found == nil {
 			return "", badRefresh
 		}
 		return found.Secret, ""
@@ -112,34 +127,44 @@ func xAdsAccessToken(c *call) *answer {
 	if why != "" {
 		return c.d.refuse(why)
 	}
-	given := c.get("oauth_verifier")
+
+	given := c.param("oauth_verifier")
 	if found.Verifier == "" || subtle.ConstantTimeCompare([]byte(found.Verifier), []byte(given)) != 1 {
 		return c.d.refuse(badCode)
 	}
-	drop(c.tx, "request", place(token))
-	l := c.tx.begin(c.d, &code{Family: c.d.family, Person: found.Person, All: found.All, Owned: found.Owned})
-	return ok(url.Values{
+
+	deleteRow(c.tx, "request", hashedID(token))
+	l := c.tx.createLogin(c.d, &code{
+		Family: c.d.family, Person: found.Person, All: found.All,
+		Owned: found.Owned,
+	})
+
+	return success(url.Values{
 		"oauth_token": {l.Access}, "oauth_token_secret": {l.Secret},
-		"user_id": {l.Subject}, "screen_name": {handle(l.Person)},
+		"user_id": {l.Subject}, "screen_name": {userName(l.Person)},
 	})
 }
 
 // beginSigned returns the login of a consent: the living one of the same person, as X does, or a new one.
 func (t *tx) beginSigned(d *dialect, from *code) *login {
-	subject := subject(d.family, from.Person)
-	for _, l := range list[login](t, "login", 0) {
+	subject := subjectOf(d.family, from.Person)
+	for _, l := range listRows[login](t, "login", 0) {
 		if l.Family == d.family && l.Subject == subject && l.Dead == "" {
-			l.All, l.Owned = from.All, from.Owned
-			t.save(l)
+			l.All = from.All
+			l.Owned = from.Owned
+			t.saveLogin(l)
 			return l
 		}
 	}
+
 	l := &login{
-		ID: random("login-"), Family: d.family, Person: from.Person, Subject: subject, All: from.All, Owned: from.Owned,
-		Secret: random(TokenMark + "-secret-"), MadeAt: t.now,
+		ID: randomSecret("login-"), Family: d.family, Person: from.Person, Subject: subject,
+		All: from.All, Owned: from.Owned,
+		Secret: randomSecret(TokenMark + "-secret-"), MadeAt: t.now,
 	}
-	t.access(d, l, kindAccess)
-	t.save(l)
+	t.issueAccess(d, l, kindAccess)
+	t.saveLogin(l)
+
 	return l
 }
 
@@ -147,8 +172,8 @@ func (t *tx) beginSigned(d *dialect, from *code) *login {
 func signedBy(do func(*call, *login) *answer) func(*call) *answer {
 	return func(c *call) *answer {
 		var l *login
-		_, why := c.signature(func(token string) (secret string, why refusal) {
-			if l, why = c.living(token); why != "" {
+		_, why := c.verifySignature(func(token string) (secret string, why refusal) {
+			if l, why = c.livingLogin(token); why != "" {
 				return "", why
 			}
 			return l.Secret, ""
@@ -156,21 +181,26 @@ func signedBy(do func(*call, *login) *answer) func(*call) *answer {
 		if why != "" {
 			return c.d.refuse(why)
 		}
+
 		return do(c, l)
 	}
 }
 
 func xAdsInvalidate(c *call, l *login) *answer {
-	c.tx.end(c.d, l)
-	return ok(map[string]any{"access_token": l.Access})
+	c.tx.endLogin(c.d, l)
+	return success(map[string]any{"access_token": l.Access})
 }
 
 func xAdsVerify(_ *call, l *login) *answer {
-	return ok(map[string]any{"id_str": l.Subject, "name": l.Person, "screen_name": handle(l.Person)})
+	return success(map[string]any{
+		"id_str": l.Subject, "name": l.Person,
+		"screen_name": userName(l.Person),
+	})
 }
 
 func xAdsAccounts(c *call, l *login) *answer {
-	part, next := paged(c.reach(l, "ads"), c.number("cursor", 0), min(max(c.number("count", 200), 1), 1000))
+	part, next := pageFrom(c.accountsReached(l, "ads"), c.numberOr("cursor", 0),
+		min(max(c.numberOr("count", 200), 1), 1000))
 	data := []map[string]any{}
 	for _, t := range part {
 		data = append(data, map[string]any{
@@ -178,9 +208,11 @@ func xAdsAccounts(c *call, l *login) *answer {
 			"approval_status": "ACCEPTED", "deleted": false,
 		})
 	}
+
 	body := map[string]any{"data": data, "next_cursor": nil, "request": map[string]any{"params": map[string]any{}}}
 	if next >= 0 {
 		body["next_cursor"] = strconv.Itoa(next)
 	}
-	return ok(body)
+
+	return success(body)
 }

@@ -30,6 +30,7 @@ func (s Signer) Sign(ctx context.Context, org id.ID, m *mailboxes.Sending, mime 
 	if m.Kind != mailboxes.Sandbox {
 		return mime, nil
 	}
+
 	var key ed25519.PrivateKey
 	err := s.App.Tx(ctx, org, func(tx *postgres.Tx) error {
 		pair, err := orgkey.Of(ctx, tx, s.Box)
@@ -41,7 +42,9 @@ func (s Signer) Sign(ctx context.Context, org id.ID, m *mailboxes.Sending, mime 
 	if err != nil {
 		return nil, err
 	}
+
 	signing := sign.Key{Domain: m.FromDomain, Selector: Selector, Signer: key}
+
 	return signing.Sign(mime)
 }
 
@@ -49,12 +52,13 @@ func keyOf(key orgkey.Key) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(key.Hash("sandbox.dkim", ""))
 }
 
-// verify returns the result of the DKIM check of a mail, with the org's key in place of DNS.
-func verify(key orgkey.Key, raw []byte) string {
+// verifyDKIM returns the result of the DKIM check of a mail, with the org's key in place of DNS.
+func verifyDKIM(key orgkey.Key, raw []byte) string {
 	public, ok := keyOf(key).Public().(ed25519.PublicKey)
 	if !ok {
 		return "none"
 	}
+
 	record := "v=DKIM1; k=ed25519; p=" + base64.StdEncoding.EncodeToString(public)
 	found, err := dkim.VerifyWithOptions(bytes.NewReader(raw), &dkim.VerifyOptions{
 		LookupTXT: func(string) ([]string, error) { return []string{record}, nil },
@@ -67,5 +71,6 @@ func verify(key orgkey.Key, raw []byte) string {
 	case found[0].Err != nil:
 		return "fail: " + found[0].Err.Error()
 	}
+
 	return "pass (d=" + found[0].Domain + ", s=" + Selector + ")"
 }

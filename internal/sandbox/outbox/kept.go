@@ -24,21 +24,23 @@ func Sealed() []keyring.Column {
 	}}
 }
 
-func about(org, kept id.ID) string {
+func sealContext(org, kept id.ID) string {
 	return keyring.ByOrgAndID(sealedAs)([]string{org.String(), kept.String()})
 }
 
-// keep commits a mail.
-func (s *Server) keep(ctx context.Context, org id.ID, from, to string, raw []byte) error {
+// storeMail commits a mail.
+func (s *Server) storeMail(ctx context.Context, org id.ID, from, to string, raw []byte) error {
 	kept := id.New()
 	messageID := ""
 	if m, err := mail.ReadMessage(bytes.NewReader(raw)); err == nil {
 		messageID = strings.Trim(strings.TrimSpace(m.Header.Get("Message-ID")), "<>")
 	}
-	sealed, err := s.box.Seal(raw, about(org, kept))
+
+	sealed, err := s.box.Seal(raw, sealContext(org, kept))
 	if err != nil {
 		return fmt.Errorf("seal mail: %w", err)
 	}
+
 	err = s.app.Tx(ctx, org, func(tx *postgres.Tx) error {
 		tx.Queue(`INSERT INTO sandbox_email (org_id, id, message_id, sender, recipient, raw, received_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)`, org, kept, messageID, from, to, sealed, wire.Now())
@@ -47,6 +49,7 @@ func (s *Server) keep(ctx context.Context, org id.ID, from, to string, raw []byt
 	if err != nil {
 		return fmt.Errorf("keep mail: %w", err)
 	}
+
 	return nil
 }
 
@@ -59,6 +62,7 @@ func (s *Server) Has(ctx context.Context, org id.ID, messageID string) (found bo
 	if err != nil {
 		return false, fmt.Errorf("find mail: %w", err)
 	}
+
 	return found, nil
 }
 

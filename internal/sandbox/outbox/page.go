@@ -64,6 +64,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
+
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	name, part, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Path), "/")
@@ -73,6 +74,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		err = p.serveMail(w, r, name, part)
 	}
+
 	if err != nil {
 		p.log.ErrorContext(r.Context(), "serve sandbox outbox failed", "error", err)
 		http.Error(w, "the database is unavailable", http.StatusServiceUnavailable)
@@ -80,17 +82,19 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Page) serveList(w http.ResponseWriter, r *http.Request) error {
-	all, err := p.read(r.Context(), `ORDER BY received_at DESC, id DESC LIMIT $1`, shown)
+	all, err := p.readMails(r.Context(), `ORDER BY received_at DESC, id DESC LIMIT $1`, shown)
 	if err != nil {
 		return err
 	}
+
 	if all == nil {
 		all = []kept{}
 	}
-	return p.answer(w, r, p.list, look.Policy, map[string]any{"sandbox": true, "data": all})
+
+	return p.writePage(w, r, p.list, look.Policy, map[string]any{"sandbox": true, "data": all})
 }
 
-func (p *Page) read(ctx context.Context, where string, args ...any) (all []kept, err error) {
+func (p *Page) readMails(ctx context.Context, where string, args ...any) (all []kept, err error) {
 	err = p.system.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT `+keptColumns+` FROM sandbox_email `+where, args...)
 		if err != nil {
@@ -102,6 +106,7 @@ func (p *Page) read(ctx context.Context, where string, args ...any) (all []kept,
 	if err != nil {
 		return nil, fmt.Errorf("read sandbox mails: %w", err)
 	}
+
 	return all, nil
 }
 
@@ -127,60 +132,74 @@ func (p *Page) serveMail(w http.ResponseWriter, r *http.Request, name, part stri
 		http.NotFound(w, r)
 		return nil
 	}
-	all, err := p.read(r.Context(), `WHERE id = $1`, i)
+
+	all, err := p.readMails(r.Context(), `WHERE id = $1`, i)
 	if err != nil {
 		return err
 	}
+
 	if len(all) == 0 {
 		http.NotFound(w, r)
 		return nil
 	}
-	v, err := p.view(r.Context(), all[0])
+
+	v, err := p.openMail(r.Context(), all[0])
 	if err != nil {
 		return err
 	}
+
 	if part == "" {
-		return p.answer(w, r, p.mail, mailPolicy, v)
+		return p.writePage(w, r, p.mail, mailPolicy, v)
 	}
+
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", htmlPolicy)
 	_, _ = w.Write([]byte(v.HTML)) // an error means that the client is gone
+
 	return nil
 }
 
-// view opens a mail and reads its parts.
-func (p *Page) view(ctx context.Context, k kept) (*mailView, error) {
-	raw, err := p.box.Open(k.sealed, about(k.Org, k.ID))
+// openMail opens a mail and reads its parts.
+func (p *Page) openMail(ctx context.Context, k kept) (*mailView, error) {
+	raw, err := p.box.Open(k.sealed, sealContext(k.Org, k.ID))
 	if err != nil {
 		return nil, fmt.Errorf("open sandbox mail: %w", err)
 	}
+
 	v := &mailView{kept: k, Source: string(raw)}
 	err = p.system.Tx(ctx, k.Org, func(tx *postgres.Tx) error {
 		pair, err := orgkey.Of(ctx, tx, p.box)
 		if err == nil {
-			v.DKIM = verify(pair.Org, raw)
+			v.DKIM = verifyDKIM(pair.Org, raw)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	envelope, unread := enmime.ReadEnvelope(bytes.NewReader(raw))
 	if unread != nil { // the source is shown all the same
 		v.Text = "The mail cannot be read: " + unread.Error()
 		return v, nil
 	}
-	v.Subject, v.Text, v.HTML = envelope.GetHeader("Subject"), envelope.Text, envelope.HTML
+
+	v.Subject = envelope.GetHeader("Subject")
+	v.Text = envelope.Text
+	v.HTML = envelope.HTML
 	for _, name := range envelope.GetHeaderKeys() {
 		for _, value := range envelope.GetHeaderValues(name) {
 			v.Headers = append(v.Headers, header{name, value})
 		}
 	}
+
 	return v, nil
 }
 
-// answer writes v as a page, or as JSON.
-func (p *Page) answer(w http.ResponseWriter, r *http.Request, page *template.Template, policy string, v any) error {
+// writePage writes v as a page, or as JSON.
+func (p *Page) writePage(w http.ResponseWriter, r *http.Request, page *template.Template,
+	policy string, v any,
+) error {
 	if r.URL.Query().Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json") {
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(v); err != nil {
@@ -188,10 +207,12 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, page *template.Tem
 		}
 		return nil
 	}
+
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", policy)
 	if err := page.Execute(w, v); err != nil {
 		p.log.WarnContext(r.Context(), "render sandbox outbox failed", "error", err)
 	}
+
 	return nil
 }

@@ -48,14 +48,20 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		return &session{server: s, conn: c, org: of.org, ctx: ctx}, nil
 	}))
-	server.Domain, server.MaxMessageBytes, server.ErrorLog = "sandbox.localhost", 64<<20, silent{}
+	server.Domain = "sandbox.localhost"
+	server.MaxMessageBytes = 64 << 20
+	server.ErrorLog = silent{}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
+
 	defer s.open.Wait()
+
 	defer func() { _ = s.ends.Close() }()
+
 	if err := server.Serve(s.ends); err != nil && ctx.Err() == nil {
 		return err
 	}
+
 	return nil
 }
 
@@ -122,21 +128,23 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 // Rcpt implements smtp.Session.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.to = to
-	switch s.act() {
+	switch s.recipientName() {
 	case "bounce":
-		return reply(550, smtp.EnhancedCode{5, 1, 1}, "There is no such user (sandbox)")
+		return smtpError(550, smtp.EnhancedCode{5, 1, 1}, "There is no such user (sandbox)")
 	case "soft":
-		return reply(451, smtp.EnhancedCode{4, 2, 1}, "The mailbox is busy, try again later (sandbox)")
+		return smtpError(451, smtp.EnhancedCode{4, 2, 1},
+			"The mailbox is busy, try again later (sandbox)")
 	}
+
 	return nil
 }
 
-func reply(code int, class smtp.EnhancedCode, text string) error {
+func smtpError(code int, class smtp.EnhancedCode, text string) error {
 	return &smtp.SMTPError{Code: code, EnhancedCode: class, Message: text}
 }
 
-// act returns the local part of the recipient.
-func (s *session) act() string {
+// recipientName returns the local part of the recipient.
+func (s *session) recipientName() string {
 	local, _, _ := strings.Cut(strings.ToLower(s.to), "@")
 	return local
 }
@@ -147,11 +155,13 @@ func (s *session) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := s.server.keep(s.ctx, s.org, s.from, s.to, raw); err != nil {
-		return reply(451, smtp.EnhancedCode{4, 3, 0}, "The sandbox cannot keep the mail")
+
+	if err := s.server.storeMail(s.ctx, s.org, s.from, s.to, raw); err != nil {
+		return smtpError(451, smtp.EnhancedCode{4, 3, 0}, "The sandbox cannot keep the mail")
 	}
-	s.answer(raw)
-	switch s.act() {
+
+	s.startAnswer(raw)
+	switch s.recipientName() {
 	case "slow":
 		select {
 		case <-time.After(slow):
@@ -160,11 +170,15 @@ func (s *session) Data(r io.Reader) error {
 	case "drop":
 		_ = s.conn.Conn().Close()
 	}
+
 	return nil
 }
 
 // Reset implements smtp.Session.
-func (s *session) Reset() { s.from, s.to = "", "" }
+func (s *session) Reset() {
+	s.from = ""
+	s.to = ""
+}
 
 // Logout implements smtp.Session.
 func (s *session) Logout() error { return nil }

@@ -19,9 +19,9 @@ type balanceTransaction struct {
 	} `json:"_"`
 }
 
-func (*balanceTransaction) kind() kind { return kindBalanceTransaction }
+func (*balanceTransaction) objectKind() kind { return kindBalanceTransaction }
 
-func (b *balanceTransaction) wire(_ *tx, w shown, _ expansion) {
+func (b *balanceTransaction) addDerived(_ *tx, w shown, _ expansion) {
 	delete(w, "metadata")
 	details := []shown{}
 	if b.Own.Application != 0 {
@@ -31,6 +31,7 @@ func (b *balanceTransaction) wire(_ *tx, w shown, _ expansion) {
 				"description": "Sandbox application fee", "type": "application_fee",
 			})
 	}
+
 	if rest := b.Fee - b.Own.Application; rest != 0 {
 		details = append(details,
 			shown{
@@ -38,13 +39,14 @@ func (b *balanceTransaction) wire(_ *tx, w shown, _ expansion) {
 				"type": "stripe_fee",
 			})
 	}
+
 	w["fee_details"] = details
 }
 
-// processing returns Stripe's fee on a payment: 2.9 percent and 30 minor units, but at most what remains after the
+// stripeFee returns Stripe's fee on a payment: 2.9 percent and 30 minor units, but at most what remains after the
 // platform's fee.
-func processing(amount, application int64) int64 {
-	return max(min(part(amount, 290, 10000)+30, amount-application), 0)
+func stripeFee(amount, application int64) int64 {
+	return max(min(shareOfAmount(amount, 290, 10000)+30, amount-application), 0)
 }
 
 // balanceOf books a payment on the balance of its account. Stripe's own fee is booked only in the ledger of connected
@@ -54,13 +56,14 @@ func (tx *tx) balanceOf(ch *charge, application int64) {
 		head: head{ID: newID("txn")}, Amount: ch.Amount, Available: tx.now, Currency: ch.Currency, Category: "charge",
 		Source: ch.ID, Status: "available", Type: "charge",
 	}
-	own := processing(ch.Amount, application)
-	b.Fee, b.Own.Application = own+application, application
+	own := stripeFee(ch.Amount, application)
+	b.Fee = own + application
+	b.Own.Application = application
 	b.Net = b.Amount - b.Fee
 	ch.Transaction = text(b.ID)
 	tx.put(b)
 	if tx.account != "" && own != 0 {
-		tx.book(Movement{
+		tx.recordMovement(Movement{
 			At: tx.now, Kind: "stripe_fee", Amount: -own, Currency: ch.Currency,
 			Invoice: string(ch.Invoice), Object: b.ID,
 		})

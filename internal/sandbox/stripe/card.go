@@ -41,12 +41,14 @@ type card struct {
 	} `json:"_"`
 }
 
-func (*card) kind() kind { return kindCard }
+func (*card) objectKind() kind { return kindCard }
 
-func (m *card) marks() []string { return []string{mark("customer", m.Customer), mark("type", "card")} }
+func (m *card) indexKeys() []string {
+	return []string{indexKey("customer", m.Customer), indexKey("type", "card")}
+}
 
-func (m *card) wire(_ *tx, w shown, _ expansion) {
-	details := nested(shapes()[kindCard], "card")
+func (m *card) addDerived(_ *tx, w shown, _ expansion) {
+	details := copyNested(shapes()[kindCard], "card")
 	details["last4"] = m.Own.Last4
 	w["card"] = details
 }
@@ -54,64 +56,77 @@ func (m *card) wire(_ *tx, w shown, _ expansion) {
 func newCard(test string) *card {
 	t := tests[test]
 	m := &card{head: head{ID: newID("pm")}}
-	m.Own.Conduct, m.Own.Last4 = t.conduct, t.last4
+	m.Own.Conduct = t.conduct
+	m.Own.Last4 = t.last4
 	return m
 }
 
 // createCard accepts a card only as one of the test tokens: the sandbox must never receive a real card number.
 func createCard(tx *tx, c *call) (any, *problem) {
-	c.word("type", "card")
-	token := c.of("card").need("token")
+	c.enumValue("type", "card")
+	token := c.group("card").requiredText("token")
 	name := "pm_card_" + strings.TrimPrefix(token, "tok_")
 	if _, known := tests[name]; !known {
-		refuse(invalid("card[token]", "resource_missing", "No such token: '%s'. The sandbox knows test tokens only.",
+		refuse(invalidRequest("card[token]", "resource_missing",
+			"No such token: '%s'. The sandbox knows test tokens only.",
 			token))
 	}
+
 	m := newCard(name)
 	m.Metadata = c.metadata(nil)
 	tx.put(m)
+
 	return m, nil
 }
 
-// attach attaches a card, or a new one by its test name, to a customer.
-func (tx *tx) attach(name, cus string) *card {
+// attachToCustomer attaches a card, or a new one by its test name, to a customer.
+func (tx *tx) attachToCustomer(name, cus string) *card {
 	m := find[card](tx, name)
 	if _, test := tests[name]; test && m == nil {
 		m = newCard(name)
 	}
+
 	if m == nil {
-		refuse(missing(kindCard, "payment_method", name))
+		refuse(noSuchObject(kindCard, "payment_method", name))
 	}
+
 	if m.Customer == text(cus) {
 		return m
 	}
+
 	if m.Customer != "" {
-		refuse(invalid("payment_method", "",
+		refuse(invalidRequest("payment_method", "",
 			"The payment method you provided has already been attached to a customer."))
 	}
+
 	m.Customer = text(cus)
 	tx.put(m)
-	tx.emit("payment_method.attached", m, nil)
+	tx.emitEvent("payment_method.attached", m, nil)
+
 	return m
 }
 
 func attachCard(tx *tx, c *call) (any, *problem) {
-	return tx.attach(c.id1(), get[customer](tx, "customer", c.need("customer")).ID), nil
+	return tx.attachToCustomer(c.pathID(),
+		mustFind[customer](tx, "customer", c.requiredText("customer")).ID), nil
 }
 
 func detachCard(tx *tx, c *call) (any, *problem) {
-	m := get[card](tx, "payment_method", c.id1())
+	m := mustFind[card](tx, "payment_method", c.pathID())
 	if m.Customer == "" {
-		refuse(invalid("", "",
+		refuse(invalidRequest("", "",
 			"The payment method you provided is not attached to a customer so detachment is impossible."))
 	}
-	cus := get[customer](tx, "", string(m.Customer))
+
+	cus := mustFind[customer](tx, "", string(m.Customer))
 	if cus.Own.Card == text(m.ID) {
 		cus.Own.Card = ""
 		tx.put(cus)
 	}
+
 	m.Customer = ""
 	tx.put(m)
-	tx.emit("payment_method.detached", m, nil)
+	tx.emitEvent("payment_method.detached", m, nil)
+
 	return m, nil
 }

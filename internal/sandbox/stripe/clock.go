@@ -11,7 +11,7 @@ import (
 
 // Now returns the sandbox's time.
 func (s *Sandbox) Now(ctx context.Context) (now time.Time, err error) {
-	_, err = s.look(ctx, "", func(tx *tx) *problem {
+	_, err = s.viewState(ctx, "", func(tx *tx) *problem {
 		now = time.Unix(tx.now, 0).UTC()
 		return nil
 	})
@@ -30,11 +30,12 @@ func (s *Sandbox) Advance(ctx context.Context, by time.Duration) error {
 
 // AdvanceTo advances the clock to the given time. A past time is not an error and changes nothing.
 func (s *Sandbox) AdvanceTo(ctx context.Context, to time.Time) error {
-	if err := s.until(ctx, to.Unix()); err != nil {
+	if err := s.runDueUntil(ctx, to.Unix()); err != nil {
 		return err
 	}
-	_, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
-		tx.reach(to.Unix())
+
+	_, err := s.updateState(ctx, "", origin{}, func(tx *tx) *problem {
+		tx.advanceClock(to.Unix())
 		return nil
 	})
 	return err
@@ -46,13 +47,13 @@ func (s *Sandbox) Tick(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.until(ctx, now.Unix())
+	return s.runDueUntil(ctx, now.Unix())
 }
 
-// reach moves the clock forward to at, unless it has already passed it.
-func (tx *tx) reach(at int64) {
-	if at > tx.settings().now(tx.s.o.Now()) {
-		tx.set(func(st *settings) { st.Ahead = at - tx.s.o.Now().Unix() })
+// advanceClock moves the clock forward to at, unless it has already passed it.
+func (tx *tx) advanceClock(at int64) {
+	if at > tx.readSettings().clockNow(tx.s.o.Now()) {
+		tx.updateSettings(func(st *settings) { st.Ahead = at - tx.s.o.Now().Unix() })
 	}
 	tx.now = at
 }
@@ -60,32 +61,36 @@ func (tx *tx) reach(at int64) {
 // together is how many due objects one transaction processes.
 const together = 25
 
-func (s *Sandbox) until(ctx context.Context, end int64) error {
+func (s *Sandbox) runDueUntil(ctx context.Context, end int64) error {
 	for {
 		done := 0
 		var at *Row
-		refused, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+		refused, err := s.updateState(ctx, "", origin{}, func(tx *tx) *problem {
 			for done = 0; done < together; done++ {
 				tx.flush()
 				rows, err := tx.rows.Due(ctx, timerClock, end, 1)
-				tx.try(err)
+				tx.abortOnError(err)
 				if len(rows) == 0 {
 					break
 				}
+
 				at = rows[0]
-				tx.turn(at)
+				tx.runDue(at)
 			}
+
 			return nil
 		})
 		if err == nil && refused != nil { // an object in an unexpected state must not block the others
 			s.o.Log.ErrorContext(ctx, "sandbox stripe object taken off clock", "kind", at.Kind, "id", at.ID, "error",
-				refused.err())
+				refused.asError())
 			err = s.giveUp(ctx, at)
 			done = together
 		}
+
 		if err != nil || done < together {
 			return err
 		}
+
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -94,110 +99,123 @@ func (s *Sandbox) until(ctx context.Context, end int64) error {
 
 // giveUp removes an object's timer. The transaction's earlier work was undone and is processed again.
 func (s *Sandbox) giveUp(ctx context.Context, at *Row) error {
-	_, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
+	_, err := s.updateState(ctx, "", origin{}, func(tx *tx) *problem {
 		r, err := tx.rows.Get(ctx, at.Account, at.Kind, at.ID)
-		tx.try(err)
+		tx.abortOnError(err)
 		if r != nil {
-			r.Due, r.Timer = 0, ""
-			tx.try(tx.rows.Put(ctx, r))
+			r.Due = 0
+			r.Timer = ""
+			tx.abortOnError(tx.rows.Put(ctx, r))
 		}
+
 		return nil
 	})
 	return err
 }
 
-// turn processes one object at its due time.
-func (tx *tx) turn(r *Row) {
-	tx.reach(r.Due)
-	tx.in(r.Account, func() {
+// runDue processes one object at its due time.
+func (tx *tx) runDue(r *Row) {
+	tx.advanceClock(r.Due)
+	tx.inAccount(r.Account, func() {
 		switch kind(r.Kind) {
 		case kindSubscription:
-			tx.turnSubscription(open[subscription](tx, r))
+			tx.runDueSubscription(decodeRow[subscription](tx, r))
 		case kindInvoice:
-			tx.turnInvoice(open[invoice](tx, r))
+			tx.runDueInvoice(decodeRow[invoice](tx, r))
 		case kindEvent:
-			tx.drop(open[event](tx, r))
+			tx.drop(decodeRow[event](tx, r))
 		case kindKey:
-			tx.drop(open[used](tx, r))
+			tx.drop(decodeRow[usedKey](tx, r))
 		default:
-			tx.try(fmt.Errorf("a %s has no clock", r.Kind))
+			tx.abortOnError(fmt.Errorf("a %s has no clock", r.Kind))
 		}
 	})
 }
 
-func (tx *tx) turnSubscription(s *subscription) {
+func (tx *tx) runDueSubscription(s *subscription) {
 	if s.Status == "incomplete" {
-		tx.expire(s)
+		tx.expireUnpaid(s)
 		return
 	}
+
 	if p := s.Own.Pending; p != nil && tx.now >= p.Expires {
-		before := tx.show(s, nil)
+		before := tx.renderObject(s, nil)
 		tx.dropPending(s)
-		tx.emit("customer.subscription.pending_update_expired", s, before)
-		tx.changed(s, before)
+		tx.emitEvent("customer.subscription.pending_update_expired", s, before)
+		tx.storeChanged(s, before)
 	}
-	if at := s.warning(); at != 0 && tx.now >= at {
+
+	if at := s.trialWarningDue(); at != 0 && tx.now >= at {
 		s.Own.Warned = int64(s.TrialEnd)
 		tx.put(s)
-		tx.emit("customer.subscription.trial_will_end", s, nil)
+		tx.emitEvent("customer.subscription.trial_will_end", s, nil)
 	}
-	if at := s.announcement(); at != 0 && tx.now >= at {
+
+	if at := s.upcomingDue(); at != 0 && tx.now >= at {
 		s.Own.Announced = s.End
 		tx.put(s)
-		if inv := tx.preview(s, change{}, false); inv != nil {
+		if inv := tx.previewInvoice(s, change{}, false); inv != nil {
 			w := tx.showPreview(inv, nil)
-			tx.emitShown("invoice.upcoming", w, nil)
+			tx.emitRendered("invoice.upcoming", w, nil)
 		}
 	}
+
 	if s.Own.Phase != 0 && tx.now >= s.Own.Phase {
 		tx.nextPhase(s)
 	}
+
 	switch {
-	case s.over():
+	case s.hasEnded():
 	case s.CancelAt != 0 && tx.now >= int64(s.CancelAt):
-		tx.cancel(s, "cancellation_requested", true) // also bills the pending items
+		tx.endSubscription(s, "cancellation_requested", true) // also bills the pending items
 	case tx.now >= s.End:
-		tx.renew(s)
+		tx.startNextPeriod(s)
 	}
 }
 
-// expire ends a subscription that was never paid.
-func (tx *tx) expire(s *subscription) {
-	before := tx.show(s, nil)
+// expireUnpaid ends a subscription that was never paid.
+func (tx *tx) expireUnpaid(s *subscription) {
+	before := tx.renderObject(s, nil)
 	if inv := find[invoice](tx, string(s.Latest)); inv != nil && inv.Status == "open" {
-		tx.void(inv)
+		tx.voidOpenInvoice(inv)
 	}
-	s.Status, s.Ended = "incomplete_expired", moment(tx.now)
-	tx.changed(s, before)
+
+	s.Status = "incomplete_expired"
+	s.Ended = moment(tx.now)
+	tx.storeChanged(s, before)
 }
 
-// renew starts the next period with a draft of its invoice. A trial that ends becomes active.
-func (tx *tx) renew(s *subscription) {
-	before := tx.show(s, nil)
-	from, to := s.Start, s.End
+// startNextPeriod starts the next period with a draft of its invoice. A trial that ends becomes active.
+func (tx *tx) startNextPeriod(s *subscription) {
+	before := tx.renderObject(s, nil)
+	from := s.Start
+	to := s.End
 	s.Start = s.End
-	s.End = tx.cycleOf(s.Own.Items).end(s.Anchor, s.Start)
+	s.End = tx.cycleOf(s.Own.Items).endAfter(s.Anchor, s.Start)
 	if s.Status == "trialing" {
 		s.Status = "active"
 	}
+
 	tx.put(s)
-	tx.draft(s, "subscription_cycle", append(tx.sweep(s), tx.recurring(s.ID, s.Own.Items, s.Start, s.End)...), from, to)
-	tx.changed(s, before)
+	tx.draftInvoice(s, "subscription_cycle",
+		append(tx.pendingLines(s), tx.periodLines(s.ID, s.Own.Items, s.Start, s.End)...), from, to)
+	tx.storeChanged(s, before)
 }
 
-func (tx *tx) turnInvoice(inv *invoice) {
+func (tx *tx) runDueInvoice(inv *invoice) {
 	switch inv.Status {
 	case "draft":
-		tx.finalise(inv)
+		tx.finaliseInvoice(inv)
 		if inv.Status == "open" && inv.Collection == "charge_automatically" {
-			tx.collect(inv, "", true)
+			tx.collectInvoice(inv, "", true)
 		}
 	case "open":
 		if inv.Collection == "charge_automatically" {
 			inv.NextTry = 0
-			tx.collect(inv, "", true)
+			tx.collectInvoice(inv, "", true)
 			return
 		}
+
 		inv.Auto = false // past due only once
 		tx.put(inv)
 		if s := find[subscription](tx, string(inv.Sub)); s != nil {
@@ -210,12 +228,14 @@ func (tx *tx) turnInvoice(inv *invoice) {
 func (s *Sandbox) Run(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+
 	for {
 		for name, do := range map[string]func(context.Context) error{"clock": s.Tick, "deliveries": s.deliverDue} {
 			if err := do(ctx); err != nil && ctx.Err() == nil {
 				s.o.Log.ErrorContext(ctx, "sandbox stripe background task failed", "part", name, "error", err)
 			}
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil

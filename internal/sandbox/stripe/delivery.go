@@ -38,9 +38,9 @@ type delivery struct {
 	Last     string `json:"last"` // result of the last try
 }
 
-func (*delivery) kind() kind        { return kindDelivery }
-func (d *delivery) due() int64      { return d.Next }
-func (d *delivery) marks() []string { return []string{mark("event", d.Event)} }
+func (*delivery) objectKind() kind      { return kindDelivery }
+func (d *delivery) nextDue() int64      { return d.Next }
+func (d *delivery) indexKeys() []string { return []string{indexKey("event", d.Event)} }
 
 // Mangle disturbs deliveries. Numbers are percentages of the deliveries, chosen at random.
 type Mangle struct {
@@ -52,8 +52,8 @@ type Mangle struct {
 
 // SetMangle sets how deliveries are disturbed from now on, in every process that delivers.
 func (s *Sandbox) SetMangle(ctx context.Context, m Mangle) error {
-	_, err := s.do(ctx, "", origin{}, func(tx *tx) *problem {
-		tx.set(func(st *settings) { st.Mangle = m })
+	_, err := s.updateState(ctx, "", origin{}, func(tx *tx) *problem {
+		tx.updateSettings(func(st *settings) { st.Mangle = m })
 		return nil
 	})
 	return err
@@ -62,20 +62,23 @@ func (s *Sandbox) SetMangle(ctx context.Context, m Mangle) error {
 // Ensure creates the endpoint for a URL if there is none, for all events, and returns its secret. Processes that share
 // a store get the same secret.
 func (s *Sandbox) Ensure(ctx context.Context, url string, connect bool) (secret string, err error) {
-	_, err = s.do(ctx, "", origin{}, func(tx *tx) *problem {
-		for _, e := range tx.endpoints() {
+	_, err = s.updateState(ctx, "", origin{}, func(tx *tx) *problem {
+		for _, e := range tx.readEndpoints() {
 			if e.URL == url && e.Own.Connect == connect {
 				secret = e.Own.Secret
 				return nil
 			}
 		}
+
 		e := &endpoint{
 			head: head{ID: newID("we")}, URL: url, Events: []string{"*"}, Status: "enabled",
 			Version: Version,
 		}
-		e.Own.Connect, e.Own.Secret = connect, "whsec_"+random(32)
+		e.Own.Connect = connect
+		e.Own.Secret = "whsec_" + randomText(32)
 		secret = e.Own.Secret
 		tx.put(e)
+
 		return nil
 	})
 	return secret, err
@@ -102,22 +105,22 @@ func Sign(secret string, at time.Time, body []byte) string {
 	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// wall returns the real time, which signatures and retries use.
-func (s *Sandbox) wall() time.Time { return time.Now() }
+// realTime returns the real time, which signatures and retries use.
+func (s *Sandbox) realTime() time.Time { return time.Now() }
 
 // Outbox leases up to limit due deliveries, the oldest first, for half a minute: deliveries that are not reported by
 // Sent within that time are due again. Tests that choose the order of deliveries use it instead of Run.
 func (s *Sandbox) Outbox(ctx context.Context, limit int) (out []Outgoing, err error) {
-	_, err = s.do(ctx, "", origin{}, func(tx *tx) *problem {
+	_, err = s.updateState(ctx, "", origin{}, func(tx *tx) *problem {
 		out = nil
-		now := s.wall().Unix()
+		now := s.realTime().Unix()
 		rows, err := tx.rows.Due(ctx, timerWire, now, limit)
-		tx.try(err)
-		m := tx.settings().Mangle
+		tx.abortOnError(err)
+		m := tx.readSettings().Mangle
 		for _, r := range rows {
-			tx.in(r.Account, func() {
-				d := open[delivery](tx, r)
-				if o, ok := tx.outgoing(d, m); ok {
+			tx.inAccount(r.Account, func() {
+				d := decodeRow[delivery](tx, r)
+				if o, ok := tx.signDelivery(d, m); ok {
 					out = append(out, o)
 					d.Next = now + leased
 					tx.put(d)
@@ -126,33 +129,37 @@ func (s *Sandbox) Outbox(ctx context.Context, limit int) (out []Outgoing, err er
 				}
 			})
 		}
+
 		if m.Reorder {
 			swap := func(i, j int) { out[i], out[j] = out[j], out[i] }
 			rand.Shuffle(len(out), swap) //nolint:gosec // order, not a secret
 		}
+
 		return nil
 	})
 	return out, err
 }
 
-// outgoing signs a delivery; it returns false if its event or endpoint no longer exists.
-func (tx *tx) outgoing(d *delivery, m Mangle) (Outgoing, bool) {
+// signDelivery signs a delivery; it returns false if its event or endpoint no longer exists.
+func (tx *tx) signDelivery(d *delivery, m Mangle) (Outgoing, bool) {
 	e := find[event](tx, d.Event)
 	var to *endpoint
-	for _, one := range tx.endpoints() {
+	for _, one := range tx.readEndpoints() {
 		if one.ID == d.Endpoint {
 			to = one
 		}
 	}
+
 	if e == nil || to == nil {
 		return Outgoing{}, false
 	}
-	body, err := json.MarshalIndent(tx.show(e, nil), "", "  ")
-	tx.try(err)
+
+	body, err := json.MarshalIndent(tx.renderObject(e, nil), "", "  ")
+	tx.abortOnError(err)
 	h := http.Header{}
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("User-Agent", "Stripe/1.0 (sandbox)")
-	h.Set("Stripe-Signature", Sign(to.Own.Secret, tx.s.wall(), body))
+	h.Set("Stripe-Signature", Sign(to.Own.Secret, tx.s.realTime(), body))
 	o := Outgoing{ID: d.ID, URL: to.URL, Type: e.Type, Header: h, Body: body, account: tx.account}
 	if d.Tries == 0 {
 		o.dropped = rand.IntN(100) < m.Drop //nolint:gosec // chance, not secrecy
@@ -160,21 +167,24 @@ func (tx *tx) outgoing(d *delivery, m Mangle) (Outgoing, bool) {
 			o.delayed = m.Delay
 		}
 	}
+
 	o.duplicate = rand.IntN(100) < m.Duplicate //nolint:gosec // chance, not secrecy
 	if d.Since == 0 {
-		d.Since = tx.s.wall().Unix()
+		d.Since = tx.s.realTime().Unix()
 	}
+
 	return o, true
 }
 
 // Sent records the result of a delivery: a 2xx status completes it, any other schedules a retry.
 func (s *Sandbox) Sent(ctx context.Context, o Outgoing, status int, note string) error {
-	_, err := s.do(ctx, o.account, origin{}, func(tx *tx) *problem {
+	_, err := s.updateState(ctx, o.account, origin{}, func(tx *tx) *problem {
 		d := find[delivery](tx, o.ID)
 		if d == nil {
 			return nil // a duplicate was recorded first
 		}
-		now := s.wall().Unix()
+
+		now := s.realTime().Unix()
 		d.Tries++
 		d.Last = fmt.Sprintf("%d %s", status, note)
 		ok := status >= 200 && status < 300
@@ -192,22 +202,24 @@ func (s *Sandbox) Sent(ctx context.Context, o Outgoing, status int, note string)
 			d.Next = now + 3600
 			tx.put(d)
 		}
+
 		return nil
 	})
 	return err
 }
 
-// later postpones a delivery, or drops it as lost. A lost delivery stays undelivered in the list of events.
-func (s *Sandbox) later(ctx context.Context, o Outgoing) error {
-	_, err := s.do(ctx, o.account, origin{}, func(tx *tx) *problem {
+// postponeDelivery postpones a delivery, or drops it as lost. A lost delivery stays undelivered in the list of events.
+func (s *Sandbox) postponeDelivery(ctx context.Context, o Outgoing) error {
+	_, err := s.updateState(ctx, o.account, origin{}, func(tx *tx) *problem {
 		if d := find[delivery](tx, o.ID); d != nil {
 			if o.dropped {
 				tx.drop(d)
 				return nil
 			}
-			d.Next = s.wall().Unix() + o.delayed
+			d.Next = s.realTime().Unix() + o.delayed
 			tx.put(d)
 		}
+
 		return nil
 	})
 	return err
@@ -217,17 +229,22 @@ func (s *Sandbox) later(ctx context.Context, o Outgoing) error {
 func (s *Sandbox) Post(ctx context.Context, o Outgoing) (status int, note string) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
+
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, bytes.NewReader(o.Body))
 	if err != nil {
 		return 0, err.Error()
 	}
+
 	r.Header = o.Header.Clone()
 	res, err := s.o.Deliver.RoundTrip(r)
 	if err != nil {
 		return 0, err.Error()
 	}
+
 	defer func() { _ = res.Body.Close() }()
+
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 16<<10))
+
 	return res.StatusCode, ""
 }
 
@@ -238,9 +255,10 @@ func (s *Sandbox) deliverDue(ctx context.Context) error {
 		if err != nil || len(out) == 0 {
 			return err
 		}
+
 		for _, o := range out {
 			if o.dropped || o.delayed > 0 {
-				err = s.later(ctx, o)
+				err = s.postponeDelivery(ctx, o)
 			} else {
 				status, note := s.Post(ctx, o)
 				if o.duplicate && status != 0 {
@@ -248,6 +266,7 @@ func (s *Sandbox) deliverDue(ctx context.Context) error {
 				}
 				err = s.Sent(ctx, o, status, note)
 			}
+
 			if err != nil {
 				return err
 			}

@@ -27,49 +27,54 @@ type event struct {
 	Type    string `json:"type"`
 }
 
-func (*event) kind() kind { return kindEvent }
+func (*event) objectKind() kind { return kindEvent }
 
-func (e *event) marks() []string {
-	return []string{mark("type", e.Type), mark("delivery_success", e.Pending == 0)}
+func (e *event) indexKeys() []string {
+	return []string{indexKey("type", e.Type), indexKey("delivery_success", e.Pending == 0)}
 }
 
-func (e *event) due() int64 { return e.Created + eventAge }
+func (e *event) nextDue() int64 { return e.Created + eventAge }
 
-func (e *event) wire(_ *tx, w shown, _ expansion) {
+func (e *event) addDerived(_ *tx, w shown, _ expansion) {
 	delete(w, "metadata")
 	if e.Account == "" {
 		delete(w, "account")
 	}
 }
 
-// emit writes an event about an object in its present state; before is its former rendering, nil for a new object.
-func (tx *tx) emit(name string, o object, before shown) {
-	now := tx.show(o, nil)
+// emitEvent writes an event about an object in its present state; before is its former rendering, nil for a new object.
+func (tx *tx) emitEvent(name string, o object, before shown) {
+	now := tx.renderObject(o, nil)
 	var previous map[string]any
 	if before != nil {
-		previous = differences(before, now)
+		previous = changedMembers(before, now)
 	}
-	tx.emitShown(name, now, previous)
+	tx.emitRendered(name, now, previous)
 }
 
-func (tx *tx) emitShown(name string, now shown, previous map[string]any) {
+func (tx *tx) emitRendered(name string, now shown, previous map[string]any) {
 	e := &event{
 		head: head{ID: newID("evt"), Created: tx.now}, Account: text(tx.account), Version: Version,
 		Request: tx.request, Type: name,
 	}
 	var err error
 	e.Data.Object, err = json.Marshal(now)
-	tx.try(err)
+	tx.abortOnError(err)
 	if len(previous) > 0 {
 		e.Data.Previous, err = json.Marshal(previous)
-		tx.try(err)
+		tx.abortOnError(err)
 	}
-	for _, to := range tx.endpoints() {
-		if to.wants(name, tx.account != "") {
+
+	for _, to := range tx.readEndpoints() {
+		if to.wantsEvent(name, tx.account != "") {
 			e.Pending++
-			tx.put(&delivery{head: head{ID: newID("dlv")}, Event: e.ID, Endpoint: to.ID, Next: tx.s.wall().Unix()})
+			tx.put(&delivery{
+				head: head{ID: newID("dlv")}, Event: e.ID, Endpoint: to.ID,
+				Next: tx.s.realTime().Unix(),
+			})
 		}
 	}
+
 	tx.put(e)
 }
 
@@ -88,72 +93,84 @@ type endpoint struct {
 	} `json:"_"`
 }
 
-func (*endpoint) kind() kind { return kindEndpoint }
+func (*endpoint) objectKind() kind { return kindEndpoint }
 
-func (e *endpoint) marks() []string {
-	return []string{mark("url", e.URL), mark("connect", e.Own.Connect)}
+func (e *endpoint) indexKeys() []string {
+	return []string{indexKey("url", e.URL), indexKey("connect", e.Own.Connect)}
 }
 
-func (e *endpoint) wire(_ *tx, w shown, _ expansion) {
+func (e *endpoint) addDerived(_ *tx, w shown, _ expansion) {
 	if e.Own.fresh {
 		w["secret"] = e.Own.Secret
 	}
 }
 
-func (e *endpoint) wants(name string, connect bool) bool {
+func (e *endpoint) wantsEvent(name string, connect bool) bool {
 	return e.Status == "enabled" && e.Own.Connect == connect &&
 		(slices.Contains(e.Events, "*") || slices.Contains(e.Events, name))
 }
 
-// endpoints returns the endpoints, which it reads once per transaction.
-func (tx *tx) endpoints() []*endpoint {
+// readEndpoints returns the endpoints, which it reads once per transaction.
+func (tx *tx) readEndpoints() []*endpoint {
 	if !tx.known {
 		rows, err := tx.rows.Find(tx.ctx, Query{Kind: string(kindEndpoint)})
-		tx.try(err)
+		tx.abortOnError(err)
 		for _, r := range slices.Backward(rows) {
-			tx.sendTo = append(tx.sendTo, open[endpoint](tx, r))
+			tx.sendTo = append(tx.sendTo, decodeRow[endpoint](tx, r))
 		}
 		tx.known = true
 	}
+
 	return tx.sendTo
 }
 
 func createEndpoint(tx *tx, c *call) (any, *problem) {
 	e := &endpoint{
-		head: head{ID: newID("we"), Metadata: c.metadata(nil)}, URL: c.need("url"),
+		head: head{ID: newID("we"), Metadata: c.metadata(nil)}, URL: c.requiredText("url"),
 		Events: c.texts("enabled_events"), Status: "enabled", About: text(c.text("description")),
 	}
-	if e.Version = text(c.word("api_version", Version)); len(e.Events) == 0 {
-		refuse(invalid("enabled_events", "parameter_missing", "Missing required param: enabled_events."))
+	e.Version = text(c.enumValue("api_version", Version))
+	if len(e.Events) == 0 {
+		refuse(invalidRequest("enabled_events", "parameter_missing",
+			"Missing required param: enabled_events."))
 	}
-	e.Own.Connect, e.Own.Secret, e.Own.fresh = c.yes("connect"), "whsec_"+random(32), true
+
+	e.Own.Connect = c.isTrue("connect")
+	e.Own.Secret = "whsec_" + randomText(32)
+	e.Own.fresh = true
 	tx.put(e)
+
 	return e, nil
 }
 
 func updateEndpoint(tx *tx, c *call) (any, *problem) {
-	e := get[endpoint](tx, "webhook_endpoint", c.id1())
+	e := mustFind[endpoint](tx, "webhook_endpoint", c.pathID())
 	if v := c.text("url"); v != "" {
 		e.URL = v
 	}
 	if v := c.texts("enabled_events"); v != nil {
 		e.Events = v
 	}
+
 	if c.has("disabled") {
-		if e.Status = "enabled"; c.yes("disabled") {
+		e.Status = "enabled"
+		if c.isTrue("disabled") {
 			e.Status = "disabled"
 		}
 	}
-	if v, ok := c.opt("description"); ok {
+
+	if v, ok := c.optionalText("description"); ok {
 		e.About = text(v)
 	}
+
 	e.Metadata = c.metadata(e.Metadata)
 	tx.put(e)
+
 	return e, nil
 }
 
 func deleteEndpoint(tx *tx, c *call) (any, *problem) {
-	e := get[endpoint](tx, "webhook_endpoint", c.id1())
+	e := mustFind[endpoint](tx, "webhook_endpoint", c.pathID())
 	tx.drop(e)
 	return shown{"id": e.ID, "object": string(kindEndpoint), "deleted": true}, nil
 }
@@ -161,13 +178,16 @@ func deleteEndpoint(tx *tx, c *call) (any, *problem) {
 func listEvents(tx *tx, c *call) (any, *problem) {
 	q := Query{}
 	if v := c.text("type"); v != "" {
-		q.All = append(q.All, mark("type", v))
+		q.All = append(q.All, indexKey("type", v))
 	}
+
 	for _, v := range c.texts("types") {
-		q.Any = append(q.Any, mark("type", v))
+		q.Any = append(q.Any, indexKey("type", v))
 	}
+
 	if c.has("delivery_success") {
-		q.All = append(q.All, mark("delivery_success", c.yes("delivery_success")))
+		q.All = append(q.All, indexKey("delivery_success", c.isTrue("delivery_success")))
 	}
-	return listed[event](tx, c, "/v1/events", q, nil), nil
+
+	return renderList[event](tx, c, "/v1/events", q, nil), nil
 }

@@ -64,9 +64,10 @@ func (s *Sandbox) Mend() {
 // strike is the fault of one request; nil for none.
 type strike struct{ *Fault }
 
-func (f *faults) take(r *http.Request) *strike {
+func (f *faults) takeMatching(r *http.Request) *strike {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	for _, one := range f.set {
 		switch {
 		case one.Times == 0, one.Method != "" && one.Method != r.Method, !strings.HasPrefix(r.URL.Path, one.Path):
@@ -75,99 +76,106 @@ func (f *faults) take(r *http.Request) *strike {
 			one.Skip--
 			continue
 		}
+
 		one.Times--
 		return &strike{one}
 	}
+
 	return nil
 }
 
-func (s *strike) is(kinds ...FaultKind) bool {
+func (s *strike) isOneOf(kinds ...FaultKind) bool {
 	if s == nil {
 		return false
 	}
+
 	for _, k := range kinds {
 		if s.Kind == k {
 			return true
 		}
 	}
+
 	return false
 }
 
-// before returns the response if the request is not executed, and otherwise nil.
-func (s *strike) before() *answer {
+// refuseBefore returns the response if the request is not executed, and otherwise nil.
+func (s *strike) refuseBefore() *answer {
 	switch {
-	case s.is(RateLimited):
-		s.tell()
+	case s.isOneOf(RateLimited):
+		s.notifyStruck()
 		return (&problem{
 			Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "rate_limit",
 			Message: "Too many requests hit the API too quickly.",
 			Header:  http.Header{"Stripe-Rate-Limited-Reason": {"global-rate"}},
-		}).answer()
-	case s.is(LockTimeout):
-		s.tell()
+		}).asAnswer()
+	case s.isOneOf(LockTimeout):
+		s.notifyStruck()
 		return (&problem{
 			Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout",
 			Message: "This object cannot be accessed right now because another API request or Stripe process is " +
 				"currently accessing it.",
-		}).answer()
-	case s.is(InUse):
-		s.tell()
+		}).asAnswer()
+	case s.isOneOf(InUse):
+		s.notifyStruck()
 		return (&problem{
 			Status: http.StatusConflict, Type: "idempotency_error", Code: "idempotency_key_in_use",
 			Message: "There is currently another in-progress request using this Idempotent Key.",
-		}).answer()
-	case s.is(CutBefore):
-		s.tell()
+		}).asAnswer()
+	case s.isOneOf(CutBefore):
+		s.notifyStruck()
 		panic(http.ErrAbortHandler)
 	}
+
 	return nil
 }
 
-// hold delays the work while its key is in use.
-func (s *strike) hold(ctx context.Context) {
-	if s.is(Slow) {
-		wait(ctx, ctx, s.Delay)
-		s.tell()
+// delayWork delays the work while its key is in use.
+func (s *strike) delayWork(ctx context.Context) {
+	if s.isOneOf(Slow) {
+		waitFor(ctx, ctx, s.Delay)
+		s.notifyStruck()
 	}
 }
 
-// instead returns a refusal that replaces the work and is stored under its key.
-func (s *strike) instead() *problem {
-	if s.is(Internal) {
-		return internal()
+// replaceWork returns a refusal that replaces the work and is stored under its key.
+func (s *strike) replaceWork() *problem {
+	if s.isOneOf(Internal) {
+		return internalError()
 	}
 	return nil
 }
 
-func (s *strike) internal() bool { return s.is(ActedError) }
+func (s *strike) hidesResult() bool { return s.isOneOf(ActedError) }
 
-// after applies the faults that follow the work.
-func (s *strike) after(caller context.Context, a *answer) *answer {
+// applyAfter applies the faults that follow the work.
+func (s *strike) applyAfter(caller context.Context, a *answer) *answer {
 	switch {
-	case s.is(CutAfter):
-		s.tell()
+	case s.isOneOf(CutAfter):
+		s.notifyStruck()
 		panic(http.ErrAbortHandler)
-	case s.is(SlowAnswer):
-		s.tell()
-		wait(context.WithoutCancel(caller), caller, s.Delay)
-	case s.is(Internal, ActedError):
-		s.tell()
+	case s.isOneOf(SlowAnswer):
+		s.notifyStruck()
+		waitFor(context.WithoutCancel(caller), caller, s.Delay)
+	case s.isOneOf(Internal, ActedError):
+		s.notifyStruck()
 		if a.Status == http.StatusOK { // a GET has no work to replace
-			return internal().answer()
+			return internalError().asAnswer()
 		}
 	}
+
 	return a
 }
 
-func (s *strike) tell() {
+func (s *strike) notifyStruck() {
 	if s.Struck != nil {
 		s.Struck()
 	}
 }
 
-func wait(ctx, caller context.Context, d time.Duration) {
+func waitFor(ctx, caller context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
+
 	select {
 	case <-t.C:
 	case <-ctx.Done():

@@ -65,20 +65,22 @@ type invoice struct {
 	} `json:"_"`
 }
 
-func (*invoice) kind() kind { return kindInvoice }
+func (*invoice) objectKind() kind { return kindInvoice }
 
-func (i *invoice) marks() []string {
+func (i *invoice) indexKeys() []string {
 	all := []string{
-		mark("customer", i.Customer), mark("status", i.Status), mark("collection_method", i.Collection),
-		mark("subscription", i.Sub),
+		indexKey("customer", i.Customer), indexKey("status",
+			i.Status), indexKey("collection_method", i.Collection),
+		indexKey("subscription", i.Sub),
 	}
 	if i.Sub == "" {
 		all = all[:3]
 	}
+
 	return all
 }
 
-func (i *invoice) due() int64 {
+func (i *invoice) nextDue() int64 {
 	switch {
 	case !i.Auto:
 		return 0
@@ -93,15 +95,19 @@ func (i *invoice) due() int64 {
 	}
 }
 
-func (i *invoice) wire(tx *tx, w shown, expand expansion) {
-	w["lines"] = page("/v1/invoices/"+i.ID+"/lines", false, tx.lines(i.ID, i.Own.Lines, expand["lines"]["data"]))
-	w["subtotal_excluding_tax"], w["total_excluding_tax"] = i.Subtotal, i.Total
+func (i *invoice) addDerived(tx *tx, w shown, expand expansion) {
+	w["lines"] = listResponse("/v1/invoices/"+i.ID+"/lines", false,
+		tx.renderLines(i.ID, i.Own.Lines, expand["lines"]["data"]))
+	w["subtotal_excluding_tax"] = i.Subtotal
+	w["total_excluding_tax"] = i.Total
 	if i.Prorated == 0 {
 		delete(w, "subscription_proration_date")
 	}
+
 	if i.Hosted != "" {
 		w["invoice_pdf"] = i.Hosted
 	}
+
 	if i.Sub != "" {
 		details := i.Own.Details
 		if details == nil {
@@ -111,97 +117,113 @@ func (i *invoice) wire(tx *tx, w shown, expand expansion) {
 	}
 }
 
-func (tx *tx) lines(inv string, lines []line, expand expansion) []shown {
+func (tx *tx) renderLines(inv string, lines []line, expand expansion) []shown {
 	data := make([]shown, 0, len(lines))
 	for _, l := range lines {
-		w := shape("line_item")
-		overlay(w, l)
-		w["object"], w["livemode"], w["invoice"], w["price"], w["plan"] = "line_item", false, inv, nil, nil
+		w := newShape("line_item")
+		setMembers(w, l)
+		w["object"] = "line_item"
+		w["livemode"] = false
+		w["invoice"] = inv
+		w["price"] = nil
+		w["plan"] = nil
 		w["amount_excluding_tax"] = l.Amount
 		unit := l.Amount
 		if l.Quantity > 0 {
 			unit /= l.Quantity
 		}
+
 		w["unit_amount_excluding_tax"] = strconv.FormatInt(unit, 10)
 		if l.Price != "" {
-			p := get[price](tx, "", string(l.Price))
-			w["price"] = tx.show(p, expand["price"])
+			p := mustFind[price](tx, "", string(l.Price))
+			w["price"] = tx.renderObject(p, expand["price"])
 			if p.Recurring != nil {
-				w["plan"] = p.plan()
+				w["plan"] = p.asPlan()
 			}
 		}
+
 		if l.Metadata == nil {
 			w["metadata"] = map[string]string{}
 		}
 		if l.Proration {
 			w["discountable"] = false
 		}
+
 		data = append(data, w)
 	}
+
 	return data
 }
 
-func (i *invoice) total() {
+func (i *invoice) updateTotals() {
 	i.Subtotal = 0
 	for _, l := range i.Own.Lines {
 		i.Subtotal += l.Amount
 	}
+
 	i.Total = i.Subtotal
 	i.Due = max(i.Total, 0)
 	i.Remaining = i.Due - i.Paid
 }
 
-// draft creates an invoice of a subscription and claims the invoice items among its lines.
-func (tx *tx) draft(s *subscription, reason string, lines []line, start, end int64) *invoice {
-	cus := get[customer](tx, "", s.Customer)
+// draftInvoice creates an invoice of a subscription and claims the invoice items among its lines.
+func (tx *tx) draftInvoice(s *subscription, reason string, lines []line, start,
+	end int64,
+) *invoice {
+	cus := mustFind[customer](tx, "", s.Customer)
 	inv := &invoice{
 		head: head{ID: newID("in")}, Reason: reason, Collection: s.Collection, Currency: s.Currency, Customer: cus.ID,
 		Email: cus.Email, Name: cus.Name,
 		Card: s.Card, Start: start, End: end, Status: "draft", Sub: text(s.ID), Auto: true,
 	}
-	inv.Own.Lines, inv.Own.Details = lines, s.Metadata
+	inv.Own.Lines = lines
+	inv.Own.Details = s.Metadata
 	for _, l := range lines {
 		if l.Item == "" {
 			continue
 		}
-		i := get[invoiceItem](tx, "", string(l.Item))
+
+		i := mustFind[invoiceItem](tx, "", string(l.Item))
 		i.Invoice = text(inv.ID)
 		tx.put(i)
 		if l.Proration && l.Period.Start > int64(inv.Prorated) {
 			inv.Prorated = moment(l.Period.Start)
 		}
 	}
-	inv.total()
+
+	inv.updateTotals()
 	if s.Own.Fee != 0 {
-		fee := part(max(inv.Total, 0), s.Own.Fee, 10000)
+		fee := shareOfAmount(max(inv.Total, 0), s.Own.Fee, 10000)
 		inv.Fee = &fee
 	}
+
 	inv.Created = tx.now
 	tx.put(inv)
 	s.Latest = text(inv.ID)
 	tx.put(s)
-	tx.emit("invoice.created", inv, nil)
+	tx.emitEvent("invoice.created", inv, nil)
+
 	return inv
 }
 
-// bill creates, finalises and collects an invoice.
-func (tx *tx) bill(s *subscription, reason string, lines []line, start, end int64) *invoice {
-	inv := tx.draft(s, reason, lines, start, end)
-	tx.finalise(inv)
+// billNow creates, finalises and collects an invoice.
+func (tx *tx) billNow(s *subscription, reason string, lines []line, start, end int64) *invoice {
+	inv := tx.draftInvoice(s, reason, lines, start, end)
+	tx.finaliseInvoice(inv)
 	if inv.Status == "open" && inv.Collection == "charge_automatically" {
-		tx.collect(inv, "", false)
+		tx.collectInvoice(inv, "", false)
 	}
 	return inv
 }
 
-// finalise makes an invoice final: it gets its number, the customer's balance is applied, and the rest is due. An
-// invoice with nothing due is paid.
-func (tx *tx) finalise(inv *invoice) {
-	cus := get[customer](tx, "", inv.Customer)
-	inv.total()
-	st := settle(inv.Total, cus.Balance, inv.Currency)
+// finaliseInvoice makes an invoice final: it gets its number, the customer's balance is applied, and the rest is due.
+// An invoice with nothing due is paid.
+func (tx *tx) finaliseInvoice(inv *invoice) {
+	cus := mustFind[customer](tx, "", inv.Customer)
+	inv.updateTotals()
+	st := splitTotal(inv.Total, cus.Balance, inv.Currency)
 	if st.appliedBalance != 0 {
-		was := tx.show(cus, nil)
+		was := tx.renderObject(cus, nil)
 		why := "applied_to_invoice"
 		if inv.Total < 0 || st.belowSmallest {
 			why = "invoice_too_small"
@@ -209,44 +231,60 @@ func (tx *tx) finalise(inv *invoice) {
 		if inv.Total < 0 {
 			why = "applied_to_invoice"
 		}
-		tx.balance(cus, st.appliedBalance, why, inv.ID)
-		tx.emit("customer.updated", cus, was)
+
+		tx.changeBalance(cus, st.appliedBalance, why, inv.ID)
+		tx.emitEvent("customer.updated", cus, was)
 	}
+
 	inv.Own.Balance = true
 	inv.Number = text(fmt.Sprintf("%s-%04d", cus.Prefix, cus.Next))
 	cus.Next++
 	tx.put(cus)
-	inv.Before, inv.After, inv.Due, inv.Remaining = st.before, &st.after, st.due, st.due
-	inv.Status, inv.Transitions.Finalized, inv.Effective, inv.Told = "open", moment(tx.now), moment(tx.now),
-		moment(tx.now)
-	inv.Hosted = tx.page("invoices/" + inv.ID)
+	inv.Before = st.before
+	inv.After = &st.after
+	inv.Due = st.due
+	inv.Remaining = st.due
+	inv.Status = "open"
+	inv.Transitions.Finalized = moment(tx.now)
+	inv.Effective = moment(tx.now)
+	inv.Told = moment(tx.now)
+	inv.Hosted = tx.pageURL("invoices/" + inv.ID)
 	if inv.Collection == "send_invoice" {
 		if s := find[subscription](tx, string(inv.Sub)); s != nil {
 			inv.DueDate = moment(tx.now + int64(s.Days)*86400)
 		}
 	}
+
 	if inv.Due > 0 {
 		inv.Intent = text(tx.intentFor(inv, cus).ID)
 	}
+
 	tx.put(inv)
-	tx.emit("invoice.finalized", inv, nil)
+	tx.emitEvent("invoice.finalized", inv, nil)
 	if inv.Collection == "send_invoice" && inv.Due > 0 {
-		tx.emit("invoice.sent", inv, nil)
+		tx.emitEvent("invoice.sent", inv, nil)
 	}
+
 	if inv.Due == 0 {
-		tx.settled(inv)
+		tx.markPaid(inv)
 	}
 }
 
-// settled marks an invoice as paid, and applies what was waiting for the payment.
-func (tx *tx) settled(inv *invoice) {
-	before := tx.show(inv, nil)
-	inv.Status, inv.IsPaid, inv.Auto, inv.NextTry, inv.Attempted = "paid", true, false, 0, true
-	inv.Paid, inv.Remaining, inv.Transitions.Paid = inv.Due, 0, moment(tx.now)
+// markPaid marks an invoice as paid, and applies what was waiting for the payment.
+func (tx *tx) markPaid(inv *invoice) {
+	before := tx.renderObject(inv, nil)
+	inv.Status = "paid"
+	inv.IsPaid = true
+	inv.Auto = false
+	inv.NextTry = 0
+	inv.Attempted = true
+	inv.Paid = inv.Due
+	inv.Remaining = 0
+	inv.Transitions.Paid = moment(tx.now)
 	tx.put(inv)
-	tx.emit("invoice.updated", inv, before)
-	tx.emit("invoice.paid", inv, nil)
-	tx.emit("invoice.payment_succeeded", inv, nil)
+	tx.emitEvent("invoice.updated", inv, before)
+	tx.emitEvent("invoice.paid", inv, nil)
+	tx.emitEvent("invoice.payment_succeeded", inv, nil)
 	if s := find[subscription](tx, string(inv.Sub)); s != nil {
 		tx.moneyCame(s, inv)
 	}
@@ -254,17 +292,19 @@ func (tx *tx) settled(inv *invoice) {
 
 // moneyCame applies a paid invoice to its subscription.
 func (tx *tx) moneyCame(s *subscription, inv *invoice) {
-	before := tx.show(s, nil)
+	before := tx.renderObject(s, nil)
 	if p := s.Own.Pending; p != nil && p.Invoice == inv.ID {
 		s.Own.Pending = nil
-		tx.apply(s, p.Change)
+		tx.applyChange(s, p.Change)
 		tx.put(s)
-		tx.emit("customer.subscription.pending_update_applied", s, before)
+		tx.emitEvent("customer.subscription.pending_update_applied", s, before)
 	}
+
 	if s.Status == "incomplete" || (s.Status == "past_due" || s.Status == "unpaid") && s.Latest == text(inv.ID) {
 		s.Status = "active"
 	}
-	tx.changed(s, before)
+
+	tx.storeChanged(s, before)
 }
 
 // moneyMissing applies a failed payment to a subscription.
@@ -272,31 +312,36 @@ func (tx *tx) moneyMissing(s *subscription, inv *invoice) {
 	if s.Status != "active" && s.Status != "trialing" || s.Own.Pending != nil && s.Own.Pending.Invoice == inv.ID {
 		return
 	}
-	before := tx.show(s, nil)
+	before := tx.renderObject(s, nil)
 	s.Status = "past_due"
-	tx.changed(s, before)
+	tx.storeChanged(s, before)
 }
 
-// void voids an open invoice, and restores the balance that it had used.
-func (tx *tx) void(inv *invoice) {
-	before := tx.show(inv, nil)
-	tx.release(inv)
-	inv.Status, inv.Auto, inv.NextTry, inv.Transitions.Voided = "void", false, 0, moment(tx.now)
+// voidOpenInvoice voids an open invoice, and restores the balance that it had used.
+func (tx *tx) voidOpenInvoice(inv *invoice) {
+	before := tx.renderObject(inv, nil)
+	tx.releaseInvoice(inv)
+	inv.Status = "void"
+	inv.Auto = false
+	inv.NextTry = 0
+	inv.Transitions.Voided = moment(tx.now)
 	tx.put(inv)
-	tx.emit("invoice.updated", inv, before)
-	tx.emit("invoice.voided", inv, nil)
+	tx.emitEvent("invoice.updated", inv, before)
+	tx.emitEvent("invoice.voided", inv, nil)
 }
 
-// release cancels the intent and restores the balance of an invoice that will not be paid.
-func (tx *tx) release(inv *invoice) {
+// releaseInvoice cancels the intent and restores the balance of an invoice that will not be paid.
+func (tx *tx) releaseInvoice(inv *invoice) {
 	if inv.Intent != "" {
-		if pi := get[intent](tx, "", string(inv.Intent)); pi.Status != "succeeded" && pi.Status != "canceled" {
+		if pi := mustFind[intent](tx, "", string(inv.Intent)); pi.Status != "succeeded" &&
+			pi.Status != "canceled" {
 			tx.cancelIntent(pi, "void_invoice")
 		}
 	}
+
 	if inv.After != nil && inv.Own.Balance {
-		cus := get[customer](tx, "", inv.Customer)
-		tx.balance(cus, inv.Before-*inv.After, "unapplied_from_invoice", inv.ID)
+		cus := mustFind[customer](tx, "", inv.Customer)
+		tx.changeBalance(cus, inv.Before-*inv.After, "unapplied_from_invoice", inv.ID)
 		inv.Own.Balance = false
 	}
 }

@@ -24,30 +24,33 @@ type invoiceItem struct {
 	} `json:"_"`
 }
 
-func (*invoiceItem) kind() kind { return kindItem }
+func (*invoiceItem) objectKind() kind { return kindItem }
 
-func (i *invoiceItem) marks() []string {
+func (i *invoiceItem) indexKeys() []string {
 	all := []string{
-		mark("customer", i.Customer), mark("subscription", i.Sub), mark("invoice", i.Invoice),
-		mark("pending", i.Invoice == ""),
+		indexKey("customer", i.Customer), indexKey("subscription", i.Sub), indexKey("invoice",
+			i.Invoice),
+		indexKey("pending", i.Invoice == ""),
 	}
 	return all
 }
 
-func (i *invoiceItem) wire(tx *tx, w shown, expand expansion) {
+func (i *invoiceItem) addDerived(tx *tx, w shown, expand expansion) {
 	delete(w, "created") // the API calls it date
-	w["price"], w["plan"] = nil, nil
+	w["price"] = nil
+	w["plan"] = nil
 	if i.Own.Price != "" {
-		p := get[price](tx, "", i.Own.Price)
-		w["price"] = tx.show(p, expand["price"])
+		p := mustFind[price](tx, "", i.Own.Price)
+		w["price"] = tx.renderObject(p, expand["price"])
 		if p.Recurring != nil {
-			w["plan"] = p.plan()
+			w["plan"] = p.asPlan()
 		}
 	}
-	w["unit_amount_decimal"] = decimal(i.Unit * 100)
+
+	w["unit_amount_decimal"] = formatDecimal(i.Unit * 100)
 }
 
-func (i *invoiceItem) line() line {
+func (i *invoiceItem) asLine() line {
 	return line{
 		ID: newID("il"), Amount: i.Amount, Currency: i.Currency, About: string(i.About), Period: i.Period,
 		Price: text(i.Own.Price), Metadata: i.Metadata,
@@ -56,8 +59,8 @@ func (i *invoiceItem) line() line {
 	}
 }
 
-// record creates the invoice items of lines. They are pending until an invoice claims them.
-func (tx *tx) record(s *subscription, lines []line) {
+// createInvoiceItems creates the invoice items of lines. They are pending until an invoice claims them.
+func (tx *tx) createInvoiceItems(s *subscription, lines []line) {
 	for _, l := range lines {
 		i := &invoiceItem{
 			head: head{ID: string(l.Item)}, Amount: l.Amount, Currency: l.Currency, Customer: s.Customer,
@@ -68,78 +71,97 @@ func (tx *tx) record(s *subscription, lines []line) {
 		if l.Quantity > 0 {
 			i.Unit = l.Amount / l.Quantity
 		}
+
 		i.Own.Price = string(l.Price)
 		tx.put(i)
-		tx.emit("invoiceitem.created", i, nil)
+		tx.emitEvent("invoiceitem.created", i, nil)
 	}
 }
 
-// waiting returns the pending items for the next invoice of a subscription, the oldest first: its own, and those of the
-// customer without a subscription.
-func (tx *tx) waiting(s *subscription) []*invoiceItem {
-	found := all[invoiceItem](tx, Query{All: []string{mark("customer", s.Customer), mark("pending", true)}})
+// pendingItems returns the pending items for the next invoice of a subscription, the oldest first: its own, and those
+// of the customer without a subscription.
+func (tx *tx) pendingItems(s *subscription) []*invoiceItem {
+	found := findAll[invoiceItem](tx, Query{All: []string{
+		indexKey("customer", s.Customer),
+		indexKey("pending", true),
+	}})
 	found = slices.DeleteFunc(found, func(i *invoiceItem) bool { return i.Sub != "" && i.Sub != text(s.ID) })
 	slices.Reverse(found)
 	return found
 }
 
-// sweep returns the lines of the pending items. The invoice with these lines claims them.
-func (tx *tx) sweep(s *subscription) []line {
+// pendingLines returns the lines of the pending items. The invoice with these lines claims them.
+func (tx *tx) pendingLines(s *subscription) []line {
 	var lines []line
-	for _, i := range tx.waiting(s) {
-		lines = append(lines, i.line())
+	for _, i := range tx.pendingItems(s) {
+		lines = append(lines, i.asLine())
 	}
 	return lines
 }
 
 func createItem(tx *tx, c *call) (any, *problem) {
-	cus := get[customer](tx, "customer", c.need("customer"))
+	cus := mustFind[customer](tx, "customer", c.requiredText("customer"))
 	i := &invoiceItem{
 		head: head{ID: newID("ii"), Metadata: c.metadata(nil)}, Customer: cus.ID, Date: tx.now,
 		About: text(c.text("description")), Quantity: 1,
 	}
 	if id := c.text("subscription"); id != "" {
-		i.Sub = text(get[subscription](tx, "subscription", id).ID)
+		i.Sub = text(mustFind[subscription](tx, "subscription", id).ID)
 	}
 	if n, ok := c.number("quantity"); ok {
 		i.Quantity = n
 	}
+
 	if id := c.text("price"); id != "" {
-		p := get[price](tx, "price", id)
-		i.Own.Price, i.Currency, i.Unit, i.Amount = p.ID, p.Currency, p.Unit, p.Unit*i.Quantity
+		p := mustFind[price](tx, "price", id)
+		i.Own.Price = p.ID
+		i.Currency = p.Currency
+		i.Unit = p.Unit
+		i.Amount = p.Unit * i.Quantity
 	} else {
 		amount, ok := c.number("amount")
 		if !ok {
-			refuse(invalid("amount", "parameter_missing", "Missing required param: amount."))
+			refuse(invalidRequest("amount", "parameter_missing", "Missing required param: amount."))
 		}
-		i.Currency, i.Amount, i.Unit = c.need("currency"), amount, amount
+		i.Currency = c.requiredText("currency")
+		i.Amount = amount
+		i.Unit = amount
 	}
+
 	i.Period = span{Start: tx.now, End: tx.now}
 	if id := c.text("invoice"); id != "" {
-		inv := get[invoice](tx, "invoice", id)
+		inv := mustFind[invoice](tx, "invoice", id)
 		if inv.Status != "draft" {
-			refuse(invalid("invoice", "invoice_not_editable", "This invoice is no longer editable."))
+			refuse(invalidRequest("invoice", "invoice_not_editable",
+				"This invoice is no longer editable."))
 		}
+
 		i.Invoice = text(inv.ID)
-		inv.Own.Lines = append(inv.Own.Lines, i.line())
-		inv.total()
+		inv.Own.Lines = append(inv.Own.Lines, i.asLine())
+		inv.updateTotals()
 		tx.put(inv)
 	}
+
 	if cus.Currency == "" {
 		cus.Currency = text(i.Currency)
 		tx.put(cus)
 	}
+
 	tx.put(i)
-	tx.emit("invoiceitem.created", i, nil)
+	tx.emitEvent("invoiceitem.created", i, nil)
+
 	return i, nil
 }
 
 func deleteItem(tx *tx, c *call) (any, *problem) {
-	i := get[invoiceItem](tx, "id", c.id1())
+	i := mustFind[invoiceItem](tx, "id", c.pathID())
 	if i.Invoice != "" {
-		refuse(invalid("", "invoice_not_editable", "The invoice item is on an invoice already."))
+		refuse(invalidRequest("", "invoice_not_editable",
+			"The invoice item is on an invoice already."))
 	}
+
 	tx.drop(i)
-	tx.emit("invoiceitem.deleted", i, nil)
+	tx.emitEvent("invoiceitem.deleted", i, nil)
+
 	return shown{"id": i.ID, "object": string(kindItem), "deleted": true}, nil
 }

@@ -24,34 +24,45 @@ type entry struct {
 	Movement
 }
 
-func (*entry) kind() kind { return "sandbox.movement" }
+func (*entry) objectKind() kind { return "sandbox.movement" }
 
-func (e *entry) marks() []string {
-	return []string{mark("customer", e.Customer), mark("invoice", e.Invoice), mark("kind", e.Kind)}
+func (e *entry) indexKeys() []string {
+	return []string{
+		indexKey("customer", e.Customer), indexKey("invoice", e.Invoice),
+		indexKey("kind", e.Kind),
+	}
 }
 
-func (tx *tx) book(m Movement) { tx.put(&entry{head: head{ID: newID("mv")}, Movement: m}) }
+func (tx *tx) recordMovement(m Movement) {
+	tx.put(&entry{
+		head:     head{ID: newID("mv")},
+		Movement: m,
+	})
+}
 
-// across books a movement between the platform and an account, in both ledgers.
-func (tx *tx) across(m Movement) {
-	tx.book(m)
+// recordBothSides books a movement between the platform and an account, in both ledgers.
+func (tx *tx) recordBothSides(m Movement) {
+	tx.recordMovement(m)
 	account := m.Account
-	m.Account, m.Amount = "", -m.Amount
-	tx.in(account, func() { tx.book(m) })
+	m.Account = ""
+	m.Amount = -m.Amount
+	tx.inAccount(account, func() { tx.recordMovement(m) })
 }
 
 // Ledger returns the movements of an account, or of the platform for "", the oldest first. If customer is not "", only
 // the movements of that customer are returned.
 func (s *Sandbox) Ledger(ctx context.Context, account, customer string) (movements []Movement, err error) {
-	_, err = s.look(ctx, account, func(tx *tx) *problem {
+	_, err = s.viewState(ctx, account, func(tx *tx) *problem {
 		q := Query{}
 		if customer != "" {
-			q.All = []string{mark("customer", customer)}
+			q.All = []string{indexKey("customer", customer)}
 		}
+
 		movements = nil
-		for _, e := range slices.Backward(all[entry](tx, q)) {
+		for _, e := range slices.Backward(findAll[entry](tx, q)) {
 			movements = append(movements, e.Movement)
 		}
+
 		return nil
 	})
 	return movements, err

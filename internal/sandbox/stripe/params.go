@@ -22,29 +22,35 @@ type params struct {
 // maxParams limits the parameters of a request; our billing never sends more.
 const maxParams = 2000
 
-// parse parses form-encoded pairs. List elements are ordered by index; those written [] keep their order.
-func parse(pairs url.Values) *params {
-	root, n := &params{}, 0
+// parseParams parses form-encoded pairs. List elements are ordered by index; those written [] keep their order.
+func parseParams(pairs url.Values) *params {
+	root := &params{}
+	n := 0
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
 		for i, value := range pairs[key] {
-			if n++; n > maxParams {
-				refuse(invalid("", "", "Too many parameters."))
+			n++
+			if n > maxParams {
+				refuse(invalidRequest("", "", "Too many parameters."))
 			}
+
 			at := root
-			for _, step := range steps(key) {
+			for _, step := range splitKey(key) {
 				if step == "" {
 					step = strconv.Itoa(i)
 				}
-				at = at.kid(step)
+				at = at.childAt(step)
 			}
-			at.value, at.set = value, true
+
+			at.value = value
+			at.set = true
 		}
 	}
+
 	return root
 }
 
-// steps splits a[b][c] into a, b and c.
-func steps(key string) []string {
+// splitKey splits a[b][c] into a, b and c.
+func splitKey(key string) []string {
 	head, rest, nested := strings.Cut(key, "[")
 	if !nested || !strings.HasSuffix(rest, "]") {
 		return []string{key}
@@ -52,10 +58,11 @@ func steps(key string) []string {
 	return append([]string{head}, strings.Split(strings.TrimSuffix(rest, "]"), "][")...)
 }
 
-func (p *params) kid(step string) *params {
+func (p *params) childAt(step string) *params {
 	if p.kids == nil {
 		p.kids = map[string]*params{}
 	}
+
 	k := p.kids[step]
 	if k == nil {
 		k = &params{name: step}
@@ -64,14 +71,15 @@ func (p *params) kid(step string) *params {
 		}
 		p.kids[step] = k
 	}
+
 	return k
 }
 
 // has reports whether a parameter was sent, with or without members.
 func (p *params) has(name string) bool { return p.kids[name] != nil }
 
-// of returns a group of parameters; it is never nil.
-func (p *params) of(name string) *params {
+// group returns a group of parameters; it is never nil.
+func (p *params) group(name string) *params {
 	if k := p.kids[name]; k != nil {
 		k.used = true
 		return k
@@ -79,8 +87,8 @@ func (p *params) of(name string) *params {
 	return &params{name: name}
 }
 
-// opt returns a text parameter, and whether it was sent.
-func (p *params) opt(name string) (string, bool) {
+// optionalText returns a text parameter, and whether it was sent.
+func (p *params) optionalText(name string) (string, bool) {
 	k := p.kids[name]
 	if k == nil || !k.set {
 		return "", false
@@ -90,50 +98,54 @@ func (p *params) opt(name string) (string, bool) {
 }
 
 func (p *params) text(name string) string {
-	s, _ := p.opt(name)
+	s, _ := p.optionalText(name)
 	return s
 }
 
-// need returns a required text parameter.
-func (p *params) need(name string) string {
-	s, ok := p.opt(name)
+// requiredText returns a required text parameter.
+func (p *params) requiredText(name string) string {
+	s, ok := p.optionalText(name)
 	if !ok || s == "" {
-		full := (&params{name: p.name}).kid(name).name
-		refuse(invalid(full, "parameter_missing", "Missing required param: %s.", full))
+		full := (&params{name: p.name}).childAt(name).name
+		refuse(invalidRequest(full, "parameter_missing", "Missing required param: %s.", full))
 	}
 	return s
 }
 
-// word returns a parameter with one of the given values, or "".
-func (p *params) word(name string, of ...string) string {
-	s, ok := p.opt(name)
+// enumValue returns a parameter with one of the given values, or "".
+func (p *params) enumValue(name string, of ...string) string {
+	s, ok := p.optionalText(name)
 	if ok && s != "" && !slices.Contains(of, s) {
 		full := p.kids[name].name
-		refuse(invalid(full, "", "Invalid %s: must be one of %s", full, strings.Join(of, ", ")))
+		refuse(invalidRequest(full, "", "Invalid %s: must be one of %s", full,
+			strings.Join(of, ", ")))
 	}
 	return s
 }
 
 func (p *params) number(name string) (int64, bool) {
-	s, ok := p.opt(name)
+	s, ok := p.optionalText(name)
 	if !ok || s == "" {
 		return 0, false
 	}
+
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		refuse(invalid(p.kids[name].name, "parameter_invalid_integer", "Invalid integer: %s", s))
+		refuse(invalidRequest(p.kids[name].name, "parameter_invalid_integer", "Invalid integer: %s",
+			s))
 	}
+
 	return n, true
 }
 
-func (p *params) yes(name string) bool {
-	switch s, _ := p.opt(name); s {
+func (p *params) isTrue(name string) bool {
+	switch s, _ := p.optionalText(name); s {
 	case "true":
 		return true
 	case "", "false":
 		return false
 	default:
-		refuse(invalid(p.kids[name].name, "", "Invalid boolean: %s", s))
+		refuse(invalidRequest(p.kids[name].name, "", "Invalid boolean: %s", s))
 		return false
 	}
 }
@@ -144,13 +156,14 @@ func (p *params) list(name string) []*params {
 	if k == nil {
 		return nil
 	}
+
 	k.used = true
 	keys := slices.Collect(maps.Keys(k.kids))
 	slices.SortFunc(keys, func(a, b string) int {
 		x, errX := strconv.Atoi(a)
 		y, errY := strconv.Atoi(b)
 		if errX != nil || errY != nil {
-			refuse(invalid(k.name, "", "Invalid array: %s", k.name))
+			refuse(invalidRequest(k.name, "", "Invalid array: %s", k.name))
 		}
 		return x - y
 	})
@@ -159,6 +172,7 @@ func (p *params) list(name string) []*params {
 		k.kids[key].used = true
 		all = append(all, k.kids[key])
 	}
+
 	return all
 }
 
@@ -177,65 +191,77 @@ func (p *params) metadata(m map[string]string) map[string]string {
 	if m == nil {
 		m = map[string]string{}
 	}
+
 	if k == nil {
 		return m
 	}
+
 	k.used = true
 	if k.set && k.value == "" {
 		return map[string]string{}
 	}
+
 	m = maps.Clone(m)
 	for key, v := range k.kids {
 		v.used = true
-		if m[key] = v.value; v.value == "" {
+		m[key] = v.value
+		if v.value == "" {
 			delete(m, key)
 		}
+
 		if len(key) > 40 || len(v.value) > 500 {
-			refuse(invalid(v.name, "", "Metadata keys have up to 40 characters and values up to 500."))
+			refuse(invalidRequest(v.name, "",
+				"Metadata keys have up to 40 characters and values up to 500."))
 		}
 	}
+
 	if len(m) > 50 {
-		refuse(invalid("metadata", "", "Metadata can have up to 50 keys."))
+		refuse(invalidRequest("metadata", "", "Metadata can have up to 50 keys."))
 	}
+
 	return m
 }
 
-// finish refuses parameters that were not read.
-func (p *params) finish() {
-	if name := p.unused(); name != "" {
-		refuse(invalid(name, "parameter_unknown", "Received unknown parameter: %s", name))
+// refuseUnused refuses parameters that were not read.
+func (p *params) refuseUnused() {
+	if name := p.firstUnused(); name != "" {
+		refuse(invalidRequest(name, "parameter_unknown", "Received unknown parameter: %s", name))
 	}
 }
 
-func (p *params) unused() string {
+func (p *params) firstUnused() string {
 	if p.set && !p.used {
 		return p.name
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(p.kids)) {
-		if name := p.kids[key].unused(); name != "" {
+		if name := p.kids[key].firstUnused(); name != "" {
 			return name
 		}
 	}
+
 	return ""
 }
 
-// hundredths parses a decimal with up to two places, such as a percentage, without a float.
-func (p *params) hundredths(name string) (int64, bool) {
-	s, ok := p.opt(name)
+// parseHundredths parses a decimal with up to two places, such as a percentage, without a float.
+func (p *params) parseHundredths(name string) (int64, bool) {
+	s, ok := p.optionalText(name)
 	if !ok || s == "" {
 		return 0, false
 	}
+
 	whole, places, _ := strings.Cut(s, ".")
 	places = strings.TrimRight(places, "0")
 	n, err := strconv.ParseInt(whole+(places + "00")[:2], 10, 64)
 	if err != nil || len(places) > 2 || n < 0 {
-		refuse(invalid(p.kids[name].name, "", "Invalid decimal: %s", s))
+		refuse(invalidRequest(p.kids[name].name, "", "Invalid decimal: %s", s))
 	}
+
 	return n, true
 }
 
-// decimal formats hundredths: 1250 is 12.5.
-func decimal(hundredths int64) string {
+// formatDecimal formats hundredths: 1250 is 12.5.
+func formatDecimal(hundredths int64) string {
 	s := fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }

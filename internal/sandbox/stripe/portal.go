@@ -11,17 +11,18 @@ type portal struct {
 	Config   string `json:"configuration"`
 }
 
-func (*portal) kind() kind { return kindPortal }
+func (*portal) objectKind() kind { return kindPortal }
 
-func (p *portal) wire(_ *tx, w shown, _ expansion) { delete(w, "metadata") }
+func (p *portal) addDerived(_ *tx, w shown, _ expansion) { delete(w, "metadata") }
 
 func createPortal(tx *tx, c *call) (any, *problem) {
-	cus := get[customer](tx, "customer", c.need("customer"))
+	cus := mustFind[customer](tx, "customer", c.requiredText("customer"))
 	p := &portal{
 		head: head{ID: newID("bps")}, Customer: cus.ID, Return: text(c.text("return_url")),
 		Config: "bpc_sandbox",
 	}
-	p.URL = string(tx.page("customers/" + cus.ID))
+	p.URL = string(tx.pageURL("customers/" + cus.ID))
 	tx.put(p)
+
 	return p, nil
 }

@@ -17,15 +17,16 @@ type Postgres struct{ System *postgres.DB }
 
 // Update implements Store. One advisory lock serializes the writers of all processes.
 func (p Postgres) Update(ctx context.Context, fn func(Tx) error) error {
-	return p.locked(ctx, "SELECT pg_advisory_xact_lock(hashtext('funnelwork.sandbox.stripe'))", fn)
+	return p.runLocked(ctx, "SELECT pg_advisory_xact_lock(hashtext('funnelwork.sandbox.stripe'))",
+		fn)
 }
 
 // View implements Store.
 func (p Postgres) View(ctx context.Context, fn func(Tx) error) error {
-	return p.locked(ctx, "SELECT pg_advisory_xact_lock_shared(hashtext('funnelwork.sandbox.stripe'))", fn)
+	return p.runLocked(ctx, "SELECT pg_advisory_xact_lock_shared(hashtext('funnelwork.sandbox.stripe'))", fn)
 }
 
-func (p Postgres) locked(ctx context.Context, lock string, fn func(Tx) error) error {
+func (p Postgres) runLocked(ctx context.Context, lock string, fn func(Tx) error) error {
 	err := p.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		tx.Queue(lock)
 		if err := tx.Flush(ctx); err != nil { // take the lock before the first snapshot
@@ -36,6 +37,7 @@ func (p Postgres) locked(ctx context.Context, lock string, fn func(Tx) error) er
 	if err != nil {
 		return fmt.Errorf("sandbox stripe: %w", err)
 	}
+
 	return nil
 }
 
@@ -43,21 +45,21 @@ type postgresTx struct{ tx *postgres.Tx }
 
 const columns = "account, kind, id, seq, created, marks, timer, due, body"
 
-func scan(row pgx.CollectableRow) (*Row, error) {
+func scanRow(row pgx.CollectableRow) (*Row, error) {
 	r := &Row{}
 	return r, row.Scan(&r.Account, &r.Kind, &r.ID, &r.Seq, &r.Created, &r.Marks, &r.Timer, &r.Due, &r.Body)
 }
 
-func (p postgresTx) rows(ctx context.Context, sql string, args ...any) ([]*Row, error) {
+func (p postgresTx) queryRows(ctx context.Context, sql string, args ...any) ([]*Row, error) {
 	rows, err := p.tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, scan)
+	return pgx.CollectRows(rows, scanRow)
 }
 
 func (p postgresTx) Get(ctx context.Context, account, kind, id string) (*Row, error) {
-	rows, err := p.rows(ctx, "SELECT "+columns+" FROM sandbox_stripe WHERE account = $1 AND kind = $2 AND id = $3",
+	rows, err := p.queryRows(ctx, "SELECT "+columns+" FROM sandbox_stripe WHERE account = $1 AND kind = $2 AND id = $3",
 		account, kind, id)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -69,6 +71,7 @@ func (p postgresTx) Put(ctx context.Context, r *Row) error {
 	if r.Marks == nil {
 		r.Marks = []string{}
 	}
+
 	if r.Seq != 0 {
 		n, err := p.tx.Exec(ctx,
 			"UPDATE sandbox_stripe SET created = $4, marks = $5, timer = $6, due = $7, body = $8 WHERE account = "+
@@ -77,8 +80,10 @@ func (p postgresTx) Put(ctx context.Context, r *Row) error {
 		if err == nil && n == 0 {
 			err = errors.New("row to update does not exist")
 		}
+
 		return err
 	}
+
 	return p.tx.QueryRow(ctx,
 		"INSERT INTO sandbox_stripe (account, kind, id, created, marks, timer, due, body) VALUES ($1, $2, $3, $4, "+
 			"$5, $6, $7, $8) RETURNING seq",
@@ -102,36 +107,44 @@ func (p postgresTx) Find(ctx context.Context, q Query) ([]*Row, error) {
 	if !q.Anywhere {
 		add("account = $%d", q.Account)
 	}
+
 	if len(q.All) > 0 {
 		add("marks @> $%d", q.All)
 	}
+
 	if len(q.Any) > 0 {
 		add("marks && $%d", q.Any)
 	}
+
 	if q.Since > 0 {
 		add("created >= $%d", q.Since)
 	}
+
 	if q.Until > 0 {
 		add("created <= $%d", q.Until)
 	}
+
 	if q.Before > 0 {
 		add("seq < $%d", q.Before)
 	}
+
 	order := "DESC"
 	if q.After > 0 {
 		add("seq > $%d", q.After)
 		order = "ASC"
 	}
+
 	sql := "SELECT " + columns + " FROM sandbox_stripe WHERE " + strings.Join(where, " AND ") + " ORDER BY seq " + order
 	if q.Limit > 0 {
 		args = append(args, q.Limit)
 		sql += fmt.Sprintf(" LIMIT $%d", len(args))
 	}
-	return p.rows(ctx, sql, args...)
+
+	return p.queryRows(ctx, sql, args...)
 }
 
 func (p postgresTx) Due(ctx context.Context, timer string, by int64, limit int) ([]*Row, error) {
-	return p.rows(ctx,
+	return p.queryRows(ctx,
 		"SELECT "+columns+
 			" FROM sandbox_stripe WHERE timer = $1 AND timer <> '' AND due <= $2 ORDER BY due, seq LIMIT $3", timer,
 		by, limit)

@@ -9,8 +9,8 @@ import (
 // problem is an error response, in the format of the API's error object.
 //
 // Inside the package a refusal is a panic with a *problem. It aborts the current unit of work, which is undone, and is
-// recovered in one place, Sandbox.alone, so that the steps of the engine need no error handling. The panic never leaves
-// the package.
+// recovered in one place, Sandbox.runExclusive, so that the steps of the engine need no error handling. The panic never
+// leaves the package.
 type problem struct {
 	Status  int         `json:"-"`
 	Type    string      `json:"type"`
@@ -25,8 +25,8 @@ type problem struct {
 	kept    bool        // keep the work in spite of the problem
 }
 
-// err returns the refusal as an error, for callers outside of the API.
-func (p *problem) err() error { return errors.New("sandbox stripe: " + p.String()) }
+// asError returns the refusal as an error, for callers outside of the API.
+func (p *problem) asError() error { return errors.New("sandbox stripe: " + p.String()) }
 
 func (p *problem) String() string { return p.Type + " " + p.Code + ": " + p.Message }
 
@@ -35,14 +35,14 @@ type failure struct{ error }
 
 func refuse(p *problem) { panic(p) }
 
-func invalid(param, code, format string, args ...any) *problem {
+func invalidRequest(param, code, format string, args ...any) *problem {
 	return &problem{
 		Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Param: param,
 		Message: fmt.Sprintf(format, args...),
 	}
 }
 
-func missing(k kind, param, id string) *problem {
+func noSuchObject(k kind, param, id string) *problem {
 	return &problem{
 		Status: http.StatusNotFound, Type: "invalid_request_error", Code: "resource_missing",
 		Param: param, Message: fmt.Sprintf("No such %s: '%s'", k, id),
@@ -65,8 +65,8 @@ func actionRequired() *problem {
 	}
 }
 
-// stored reports whether the idempotency store keeps this response: it keeps the result of an execution, including an
+// isStored reports whether the idempotency store keeps this response: it keeps the result of an execution, including an
 // internal error, but neither a refusal of the parameters nor a conflict.
-func (p *problem) stored() bool {
+func (p *problem) isStored() bool {
 	return p.Status == http.StatusPaymentRequired || p.Status == http.StatusNotFound || p.Status >= 500
 }

@@ -28,16 +28,17 @@ var shapes = sync.OnceValue(func() map[kind]shown {
 	if err := d.Decode(&all); err != nil {
 		panic(err) // cannot fail: embedded and tested
 	}
+
 	return all
 })
 
-// shape returns a new copy of a kind's keys.
-func shape(k kind) shown {
+// newShape returns a new copy of a kind's keys.
+func newShape(k kind) shown {
 	return maps.Clone(shapes()[k])
 }
 
-// nested returns a new copy of the object at a key of a shape, or of a part of one.
-func nested(in shown, key string) shown {
+// copyNested returns a new copy of the object at a key of a shape, or of a part of one.
+func copyNested(in shown, key string) shown {
 	part, _ := in[key].(map[string]any)
 	return maps.Clone(part)
 }
@@ -45,14 +46,16 @@ func nested(in shown, key string) shown {
 // expansion is the tree of expand[] paths.
 type expansion map[string]expansion
 
-func expanding(paths []string) expansion {
+func parseExpand(paths []string) expansion {
 	root := expansion{}
 	for _, path := range paths {
 		at := root
 		steps := strings.Split(path, ".")
 		if len(steps) > 4+1 { // paths into lists begin with data
-			refuse(invalid("expand", "", "You cannot expand more than 4 levels of a property. Property: %s", path))
+			refuse(invalidRequest("expand", "",
+				"You cannot expand more than 4 levels of a property. Property: %s", path))
 		}
+
 		for _, step := range steps {
 			if at[step] == nil {
 				at[step] = expansion{}
@@ -60,28 +63,31 @@ func expanding(paths []string) expansion {
 			at = at[step]
 		}
 	}
+
 	return root
 }
 
-// show renders an object. The references in expand are replaced by the objects that they refer to.
-func (tx *tx) show(o object, expand expansion) shown {
-	w := shape(o.kind())
-	overlay(w, o)
-	w["object"] = string(o.kind())
+// renderObject renders an object. The references in expand are replaced by the objects that they refer to.
+func (tx *tx) renderObject(o object, expand expansion) shown {
+	w := newShape(o.objectKind())
+	setMembers(w, o)
+	w["object"] = string(o.objectKind())
 	w["livemode"] = false
-	if _, has := shapes()[o.kind()]["livemode"]; !has {
+	if _, has := shapes()[o.objectKind()]["livemode"]; !has {
 		delete(w, "livemode")
 	}
-	o.wire(tx, w, expand)
+
+	o.addDerived(tx, w, expand)
 	for name, below := range expand {
-		tx.expand(w, name, below)
+		tx.expandReference(w, name, below)
 	}
+
 	return w
 }
 
-// overlay sets the JSON members of the struct v, except "_", in w. Values are not copied, so a rendering that outlives
-// the unit of work, such as an event's, must be marshalled at once.
-func overlay(w shown, v any) {
+// setMembers sets the JSON members of the struct v, except "_", in w. Values are not copied, so a rendering that
+// outlives the unit of work, such as an event's, must be marshalled at once.
+func setMembers(w shown, v any) {
 	value := reflect.Indirect(reflect.ValueOf(v))
 	for _, m := range membersOf(value.Type()) {
 		f := value.FieldByIndex(m.index)
@@ -105,6 +111,7 @@ func membersOf(t reflect.Type) []member {
 	if all, ok := known.Load(t); ok {
 		return all.([]member)
 	}
+
 	var all []member
 	for _, f := range reflect.VisibleFields(t) {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -112,16 +119,19 @@ func membersOf(t reflect.Type) []member {
 			all = append(all, member{name, option == "omitempty", f.Index})
 		}
 	}
+
 	known.Store(t, all)
+
 	return all
 }
 
-// expand replaces one reference. Lists and embedded objects expand their own references.
-func (tx *tx) expand(w shown, name string, below expansion) {
+// expandReference replaces one reference. Lists and embedded objects expand their own references.
+func (tx *tx) expandReference(w shown, name string, below expansion) {
 	value, there := w[name]
 	if !there {
-		refuse(invalid("expand[0]", "", "This property cannot be expanded (%s).", name))
+		refuse(invalidRequest("expand[0]", "", "This property cannot be expanded (%s).", name))
 	}
+
 	id := ""
 	switch v := value.(type) {
 	case text:
@@ -129,39 +139,44 @@ func (tx *tx) expand(w shown, name string, below expansion) {
 	case string:
 		id = v
 	}
+
 	if id == "" {
 		return // null, or an embedded object
 	}
-	o := tx.any(id)
+
+	o := tx.findAny(id)
 	if name == "product" { // product ids have any form
-		o = some[product](tx, id)
+		o = findObject[product](tx, id)
 	}
+
 	if o == nil {
-		refuse(invalid("expand[0]", "", "This property cannot be expanded (%s).", name))
+		refuse(invalidRequest("expand[0]", "", "This property cannot be expanded (%s).", name))
 	}
-	w[name] = tx.show(o, below)
+
+	w[name] = tx.renderObject(o, below)
 }
 
-// any returns the object with an id of any kind, or nil if there is none or its kind cannot be shown.
-func (tx *tx) any(id string) object {
+// findAny returns the object with an id of any kind, or nil if there is none or its kind cannot be shown.
+func (tx *tx) findAny(id string) object {
 	prefix := id[:max(strings.LastIndexByte(id, '_'), 0)]
-	if read := referred(prefix); read != nil {
+	if read := readerFor(prefix); read != nil {
 		return read(tx, id)
 	}
 	return nil
 }
 
-// referred returns the function that reads the objects with an id prefix.
-func referred(prefix string) func(*tx, string) object {
+// readerFor returns the function that reads the objects with an id prefix.
+func readerFor(prefix string) func(*tx, string) object {
 	return map[string]func(*tx, string) object{
-		"cus": some[customer], "prod": some[product], "price": some[price], "pm": some[card], "sub": some[subscription],
-		"in": some[invoice], "ii": some[invoiceItem], "pi": some[intent], "ch": some[charge],
-		"sub_sched": some[schedule], "txn": some[balanceTransaction],
+		"cus": findObject[customer], "prod": findObject[product], "price": findObject[price], "pm": findObject[card],
+		"sub": findObject[subscription],
+		"in":  findObject[invoice], "ii": findObject[invoiceItem], "pi": findObject[intent], "ch": findObject[charge],
+		"sub_sched": findObject[schedule], "txn": findObject[balanceTransaction],
 	}[prefix]
 }
 
-// some is like find, but returns an untyped nil if there is no object.
-func some[T any, P interface {
+// findObject is like find, but returns an untyped nil if there is no object.
+func findObject[T any, P interface {
 	*T
 	object
 }](tx *tx, id string) object {
@@ -171,8 +186,8 @@ func some[T any, P interface {
 	return nil
 }
 
-// page returns a list in the API's format.
-func page(url string, more bool, data []shown) shown {
+// listResponse returns a list in the API's format.
+func listResponse(url string, more bool, data []shown) shown {
 	if data == nil {
 		data = []shown{}
 	}
@@ -198,13 +213,14 @@ func nullIf(empty bool, v any) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// differences returns the top-level members of before that differ in after, for an event's previous_attributes.
-func differences(before, after shown) map[string]any {
+// changedMembers returns the top-level members of before that differ in after, for an event's previous_attributes.
+func changedMembers(before, after shown) map[string]any {
 	diff := map[string]any{}
 	for key, now := range after {
 		if !reflect.DeepEqual(before[key], now) {
 			diff[key] = before[key]
 		}
 	}
+
 	return diff
 }

@@ -39,83 +39,95 @@ func New(o Options) *Sandbox {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.PageURL == "" {
 		o.PageURL = Path
 	}
+
 	if o.Deliver == nil {
 		o.Deliver = &http.Transport{
 			ResponseHeaderTimeout: 10 * time.Second, IdleConnTimeout: 3 * time.Second,
 			MaxIdleConnsPerHost: 4,
 		}
 	}
+
 	s := &Sandbox{o: o}
-	s.routes = s.table()
+	s.routes = s.routeTable()
+
 	return s
 }
 
 // Close waits for requests that their callers abandoned.
 func (s *Sandbox) Close() { s.calls.Wait() }
 
-// do runs fn with exclusive access to the state. If fn refuses with a *problem, do undoes its changes and returns the
-// problem. The same applies to a problem that fn returns, unless it is marked as kept.
-func (s *Sandbox) do(ctx context.Context, account string, from origin, fn func(*tx) *problem) (refused *problem,
+// updateState runs fn with exclusive access to the state. If fn refuses with a *problem, updateState undoes its changes
+// and returns the problem. The same applies to a problem that fn returns, unless it is marked as kept.
+func (s *Sandbox) updateState(ctx context.Context, account string, from origin,
+	fn func(*tx) *problem) (refused *problem,
 	err error,
 ) {
-	return s.alone(ctx, s.o.Store.Update, account, from, fn)
+	return s.runExclusive(ctx, s.o.Store.Update, account, from, fn)
 }
 
-// look is like do, for reading.
-func (s *Sandbox) look(ctx context.Context, account string, fn func(*tx) *problem) (refused *problem, err error) {
-	return s.alone(ctx, s.o.Store.View, account, origin{}, fn)
+// viewState is like updateState, for reading.
+func (s *Sandbox) viewState(ctx context.Context, account string,
+	fn func(*tx) *problem,
+) (refused *problem, err error) {
+	return s.runExclusive(ctx, s.o.Store.View, account, origin{}, fn)
 }
 
 var errRefused = errors.New("refused")
 
-func (s *Sandbox) alone(ctx context.Context, run func(context.Context, func(Tx) error) error, account string,
+func (s *Sandbox) runExclusive(ctx context.Context, run func(context.Context, func(Tx) error) error,
+	account string,
 	from origin, fn func(*tx) *problem,
 ) (refused *problem, err error) {
 	err = run(ctx, func(rows Tx) error {
 		refused = nil
-		return caught(&refused, func() {
+		return recoverRefusal(&refused, func() {
 			tx := &tx{ctx: ctx, rows: rows, s: s, account: account, request: from, objects: map[place]object{}}
-			tx.now = tx.settings().now(s.o.Now())
+			tx.now = tx.readSettings().clockNow(s.o.Now())
 			if p := fn(tx); p != nil {
 				refused = p
 				if !p.kept {
 					panic(p)
 				}
 			}
+
 			tx.flush()
 		})
 	})
 	if errors.Is(err, errRefused) {
 		err = nil
 	}
+
 	return refused, err
 }
 
-// caught recovers the package's two panic values and returns them.
-func caught(refused **problem, fn func()) (err error) {
+// recoverRefusal recovers the package's two panic values and returns them.
+func recoverRefusal(refused **problem, fn func()) (err error) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:
 		case *problem:
-			*refused, err = v, errRefused
+			*refused = v
+			err = errRefused
 		case failure:
 			err = v.error
 		default:
 			panic(v)
 		}
 	}()
+
 	fn()
 	return nil
 }
 
-// in runs fn for another account within the same unit of work.
-func (tx *tx) in(account string, fn func()) {
+// inAccount runs fn for another account within the same unit of work.
+func (tx *tx) inAccount(account string, fn func()) {
 	before := tx.account
 	tx.flush()
 	tx.account = account
@@ -133,33 +145,34 @@ type settings struct {
 
 const kindSettings kind = "sandbox.settings"
 
-func (*settings) kind() kind { return kindSettings }
+func (*settings) objectKind() kind { return kindSettings }
 
-func (s *settings) now(wall time.Time) int64 {
+func (s *settings) clockNow(wall time.Time) int64 {
 	return wall.Unix() + s.Ahead
 }
 
-// settings returns the settings, which it reads once per unit of work.
-func (tx *tx) settings() *settings {
+// readSettings returns the settings, which it reads once per unit of work.
+func (tx *tx) readSettings() *settings {
 	if tx.setting == nil {
 		r, err := tx.rows.Get(tx.ctx, "", string(kindSettings), "settings")
-		tx.try(err)
+		tx.abortOnError(err)
 		if r == nil {
 			tx.setting = &settings{head: head{ID: "settings", Created: 1}}
 		} else {
 			account := tx.account
 			tx.account = ""
-			tx.setting = open[settings](tx, r)
+			tx.setting = decodeRow[settings](tx, r)
 			tx.account = account
 		}
 	}
+
 	return tx.setting
 }
 
-// set changes the settings.
-func (tx *tx) set(change func(*settings)) {
-	st := tx.settings()
-	tx.in("", func() {
+// updateSettings changes the settings.
+func (tx *tx) updateSettings(change func(*settings)) {
+	st := tx.readSettings()
+	tx.inAccount("", func() {
 		change(st)
 		tx.put(st)
 	})

@@ -46,41 +46,47 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the work is kept, as for a declined card.
 type handler func(*tx, *call) (any, *problem)
 
-// handle returns the handler of a route: it checks the key, the API version, the idempotency key and the faults.
-func (s *Sandbox) handle(route string, h handler) http.HandlerFunc {
+// routeHandler returns the handler of a route: it checks the key, the API version, the idempotency key and the faults.
+func (s *Sandbox) routeHandler(route string, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, refused := s.read(w, r, route)
+		c, refused := s.readRequest(w, r, route)
 		if refused != nil {
-			write(w, c, refused.answer())
+			writeAnswer(w, c, refused.asAnswer())
 			return
 		}
+
 		// A request that was begun is completed even if the caller gives up.
 		ctx := context.WithoutCancel(r.Context())
 		c.ctx = ctx
-		struck := s.faults.take(r)
-		a := struck.before()
+		struck := s.faults.takeMatching(r)
+		a := struck.refuseBefore()
 		if a == nil && r.Method == http.MethodGet {
-			struck.hold(ctx)
-			a = s.get(c, h)
+			struck.delayWork(ctx)
+			a = s.executeRead(c, h)
 		} else if a == nil {
-			a = s.change(c, h, struck)
+			a = s.executeWrite(c, h, struck)
 		}
-		a = struck.after(r.Context(), a)
-		write(w, c, a)
+
+		a = struck.applyAfter(r.Context(), a)
+		writeAnswer(w, c, a)
 	}
 }
 
-func (s *Sandbox) read(w http.ResponseWriter, r *http.Request, route string) (c *call, refused *problem) {
+func (s *Sandbox) readRequest(w http.ResponseWriter, r *http.Request, route string) (c *call,
+	refused *problem,
+) {
 	id := newID("req")[:18]
 	c = &call{r: r, route: route, id: id, key: r.Header.Get("Idempotency-Key"), account: r.Header.Get("Stripe-Account")}
 	c.request.ID = &c.id
 	if c.key != "" {
 		c.request.Key = &c.key
 	}
+
 	key, _, basic := r.BasicAuth()
 	if !basic {
 		key = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
+
 	if !strings.HasPrefix(key, "sk_test_") && !strings.HasPrefix(key, "rk_test_") {
 		return c,
 			&problem{
@@ -88,9 +94,12 @@ func (s *Sandbox) read(w http.ResponseWriter, r *http.Request, route string) (c 
 				Message: "Invalid API Key provided. The sandbox takes test keys: sk_test_ and anything.",
 			}
 	}
+
 	if v := r.Header.Get("Stripe-Version"); v != "" && v != Version {
-		return c, invalid("", "", "Invalid Stripe API version: %s. The sandbox speaks %s.", v, Version)
+		return c, invalidRequest("", "", "Invalid Stripe API version: %s. The sandbox speaks %s.",
+			v, Version)
 	}
+
 	if len(c.key) > 255 {
 		return c,
 			&problem{
@@ -98,68 +107,77 @@ func (s *Sandbox) read(w http.ResponseWriter, r *http.Request, route string) (c 
 				Message: "Idempotency keys have up to 255 characters.",
 			}
 	}
+
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return c, invalid("", "", "The request could not be read.")
+		return c, invalidRequest("", "", "The request could not be read.")
 	}
+
 	if c.form, err = url.ParseQuery(string(body)); err != nil {
-		return c, invalid("", "", "The request is not form encoded.")
+		return c, invalidRequest("", "", "The request is not form encoded.")
 	}
+
 	for k, v := range r.URL.Query() {
 		c.form[k] = append(c.form[k], v...)
 	}
-	err = caught(&refused, func() { c.params = parse(c.form) })
+
+	err = recoverRefusal(&refused, func() { c.params = parseParams(c.form) })
 	if refused == nil && err != nil {
-		refused = internal()
+		refused = internalError()
 	}
+
 	return c, refused
 }
 
-func (s *Sandbox) get(c *call, h handler) *answer {
+func (s *Sandbox) executeRead(c *call, h handler) *answer {
 	var a *answer
-	refused, err := s.look(c.ctx, c.account, func(tx *tx) *problem {
-		a = s.answer(tx, c, h)
+	refused, err := s.viewState(c.ctx, c.account, func(tx *tx) *problem {
+		a = s.runHandler(tx, c, h)
 		return nil
 	})
-	return s.outcome(c, a, refused, err)
+	return s.responseFor(c, a, refused, err)
 }
 
-func (s *Sandbox) outcome(c *call, a *answer, refused *problem, err error) *answer {
+func (s *Sandbox) responseFor(c *call, a *answer, refused *problem, err error) *answer {
 	switch {
 	case err != nil:
 		s.o.Log.ErrorContext(c.ctx, "sandbox stripe failed", "route", c.route, "error", err)
-		return internal().answer()
+		return internalError().asAnswer()
 	case refused != nil && a == nil:
-		return refused.answer()
+		return refused.asAnswer()
 	default:
 		return a
 	}
 }
 
-// answer runs the handler and renders its result within the same unit of work.
-func (s *Sandbox) answer(tx *tx, c *call, h handler) *answer {
+// runHandler runs the handler and renders its result within the same unit of work.
+func (s *Sandbox) runHandler(tx *tx, c *call, h handler) *answer {
 	if c.account != "" {
-		tx.in("", func() { tx.accountAt(c.account) })
+		tx.inAccount("", func() { tx.accountAt(c.account) })
 	}
-	expand := expanding(c.texts("expand"))
+
+	expand := parseExpand(c.texts("expand"))
 	result, refused := h(tx, c)
-	c.finish()
+	c.refuseUnused()
 	if refused != nil {
 		if !refused.kept {
 			refuse(refused)
 		}
-		return refused.answer()
+		return refused.asAnswer()
 	}
+
 	if o, ok := result.(object); ok {
-		result = tx.show(o, expand)
+		result = tx.renderObject(o, expand)
 	}
+
 	body, err := json.Marshal(result)
-	tx.try(err)
+	tx.abortOnError(err)
+
 	return &answer{Status: http.StatusOK, Body: body}
 }
 
 // used is an idempotency key with its request and, once that is done, the response.
-type used struct {
+type usedKey struct {
 	head
 	Params string  `json:"params"` // a hash of method, path and parameters
 	Since  int64   `json:"since"`  // real time
@@ -173,26 +191,31 @@ const (
 	keyAge, pendingAge = 24 * 3600, 60
 )
 
-func (*used) kind() kind   { return kindKey }
-func (u *used) due() int64 { return u.Created + keyAge }
+func (*usedKey) objectKind() kind { return kindKey }
+func (u *usedKey) nextDue() int64 { return u.Created + keyAge }
 
-// change runs a request that writes. The key is first marked as in use, so that a concurrent duplicate is refused, and
-// the response is stored in the same transaction as the work.
-func (s *Sandbox) change(c *call, h handler, struck *strike) *answer {
+// executeWrite runs a request that writes. The key is first marked as in use, so that a concurrent duplicate is
+// refused, and the response is stored in the same transaction as the work.
+func (s *Sandbox) executeWrite(c *call, h handler, struck *strike) *answer {
 	if c.key == "" {
-		return s.work(c, h, struck)
+		return s.runWrite(c, h, struck)
 	}
+
 	hash := sha256.Sum256([]byte(c.r.Method + " " + c.r.URL.Path + "?" + c.form.Encode()))
 	mine := hex.EncodeToString(hash[:])
 	var before *answer
-	refused, err := s.do(c.ctx, c.account, c.request, func(tx *tx) *problem {
-		k, today := find[used](tx, c.key), s.o.Now().Unix()
+	refused, err := s.updateState(c.ctx, c.account, c.request, func(tx *tx) *problem {
+		k := find[usedKey](tx, c.key)
+		today := s.o.Now().Unix()
 		switch {
 		case k == nil, k.Answer != nil && tx.now-k.Created >= keyAge, k.Answer == nil && today-k.Since >= pendingAge:
 			if k == nil {
-				k = &used{head: head{ID: c.key}}
+				k = &usedKey{head: head{ID: c.key}}
 			}
-			k.Created, k.Params, k.Since, k.Answer = tx.now, mine, today, nil
+			k.Created = tx.now
+			k.Params = mine
+			k.Since = today
+			k.Answer = nil
 			tx.put(k)
 		case k.Params != mine:
 			return &problem{
@@ -211,63 +234,71 @@ func (s *Sandbox) change(c *call, h handler, struck *strike) *answer {
 			before = k.Answer
 			before.header = http.Header{"Idempotent-Replayed": {"true"}}
 		}
+
 		return nil
 	})
 	if err != nil || refused != nil || before != nil {
-		return s.outcome(c, before, refused, err)
+		return s.responseFor(c, before, refused, err)
 	}
-	return s.work(c, h, struck)
+
+	return s.runWrite(c, h, struck)
 }
 
-// work runs the handler and, if there is a key, stores its response or deletes the key.
-func (s *Sandbox) work(c *call, h handler, struck *strike) *answer {
-	struck.hold(c.ctx)
+// runWrite runs the handler and, if there is a key, stores its response or deletes the key.
+func (s *Sandbox) runWrite(c *call, h handler, struck *strike) *answer {
+	struck.delayWork(c.ctx)
 	var a *answer
 	keep := func(tx *tx) {
 		if c.key == "" {
 			return
 		}
-		k := get[used](tx, "", c.key)
+		k := mustFind[usedKey](tx, "", c.key)
 		k.Answer = a
 		tx.put(k)
 	}
-	refused, err := s.do(c.ctx, c.account, c.request, func(tx *tx) *problem {
-		if refused := struck.instead(); refused != nil {
+	refused, err := s.updateState(c.ctx, c.account, c.request, func(tx *tx) *problem {
+		if refused := struck.replaceWork(); refused != nil {
 			return refused
 		}
+
 		a = nil
-		a = s.answer(tx, c, h)
-		if struck.internal() {
-			a = internal().answer() // executed, but reported as failed
+		a = s.runHandler(tx, c, h)
+		if struck.hidesResult() {
+			a = internalError().asAnswer() // executed, but reported as failed
 		}
+
 		keep(tx)
+
 		return nil
 	})
 	if (refused != nil || err != nil) && c.key != "" {
-		_, after := s.do(c.ctx, c.account, c.request, func(tx *tx) *problem {
-			if refused != nil && refused.stored() {
-				a = refused.answer()
+		_, after := s.updateState(c.ctx, c.account, c.request, func(tx *tx) *problem {
+			if refused != nil && refused.isStored() {
+				a = refused.asAnswer()
 				keep(tx)
 				a = nil
-			} else if k := find[used](tx, c.key); k != nil {
+			} else if k := find[usedKey](tx, c.key); k != nil {
 				tx.drop(k)
 			}
+
 			return nil
 		})
 		err = errors.Join(err, after)
 		a = nil
 	}
+
 	if refused != nil {
 		a = nil
 	}
-	return s.outcome(c, a, refused, err)
+
+	return s.responseFor(c, a, refused, err)
 }
 
-func internal() *problem {
+func internalError() *problem {
 	return &problem{Status: http.StatusInternalServerError, Type: "api_error", Message: "An unknown error occurred."}
 }
 
-func (p *problem) answer() *answer {
+func (p *problem) asAnswer() *answer {
 	body, err := json.Marshal(map[string]any{"error": p})
 	if err != nil {
 		return &answer{
@@ -275,10 +306,11 @@ func (p *problem) answer() *answer {
 			Body:   json.RawMessage(`{"error":{"type":"api_error","message":"An unknown error occurred."}}`),
 		}
 	}
+
 	return &answer{Status: p.Status, Body: body, header: p.Header}
 }
 
-func write(w http.ResponseWriter, c *call, a *answer) {
+func writeAnswer(w http.ResponseWriter, c *call, a *answer) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Request-Id", c.id)
@@ -286,12 +318,15 @@ func write(w http.ResponseWriter, c *call, a *answer) {
 	if c.account != "" {
 		h.Set("Stripe-Account", c.account)
 	}
+
 	if c.key != "" {
 		h.Set("Idempotency-Key", c.key)
 	}
+
 	for k, v := range a.header {
 		h[k] = v
 	}
+
 	w.WriteHeader(a.Status)
 	_, _ = w.Write(a.Body) //nolint:gosec // it is JSON, and says so
 }

@@ -73,129 +73,150 @@ type pendingUpdate struct {
 	Change  change   `json:"change"`
 }
 
-func (*subscription) kind() kind { return kindSubscription }
+func (*subscription) objectKind() kind { return kindSubscription }
 
-func (s *subscription) marks() []string {
-	all := []string{mark("customer", s.Customer), mark("status", s.Status), mark("collection_method", s.Collection)}
-	if !s.over() {
+func (s *subscription) indexKeys() []string {
+	all := []string{
+		indexKey("customer", s.Customer), indexKey("status", s.Status),
+		indexKey("collection_method", s.Collection),
+	}
+	if !s.hasEnded() {
 		all = append(all, "live=true")
 	}
+
 	for _, it := range s.Own.Items {
-		all = append(all, mark("price", it.Price))
+		all = append(all, indexKey("price", it.Price))
 	}
+
 	return slices.Compact(all)
 }
 
-// over reports whether the subscription has ended for good.
-func (s *subscription) over() bool {
+// hasEnded reports whether the subscription has ended for good.
+func (s *subscription) hasEnded() bool {
 	return s.Status == "canceled" || s.Status == "incomplete_expired"
 }
 
-func (s *subscription) due() int64 {
+func (s *subscription) nextDue() int64 {
 	switch {
-	case s.over():
+	case s.hasEnded():
 		return 0
 	case s.Status == "incomplete":
 		return s.Created + incompleteAge
 	}
+
 	next := s.End
-	for _, at := range []int64{int64(s.CancelAt), s.Own.Phase, s.warning(), s.announcement()} {
+	for _, at := range []int64{
+		int64(s.CancelAt), s.Own.Phase, s.trialWarningDue(),
+		s.upcomingDue(),
+	} {
 		if at != 0 {
 			next = min(next, at)
 		}
 	}
+
 	if s.Own.Pending != nil {
 		next = min(next, s.Own.Pending.Expires)
 	}
+
 	return next
 }
 
-// warning returns when trial_will_end is due, 0 if it was sent.
-func (s *subscription) warning() int64 {
+// trialWarningDue returns when trial_will_end is due, 0 if it was sent.
+func (s *subscription) trialWarningDue() int64 {
 	if s.Status != "trialing" || s.Own.Warned == int64(s.TrialEnd) {
 		return 0
 	}
 	return max(int64(s.TrialEnd)-trialWarning, s.Created)
 }
 
-// announcement returns when invoice.upcoming is due, 0 if it was sent or nothing will be billed.
-func (s *subscription) announcement() int64 {
+// upcomingDue returns when invoice.upcoming is due, 0 if it was sent or nothing will be billed.
+func (s *subscription) upcomingDue() int64 {
 	if s.AtEnd || s.CancelAt != 0 || s.Own.Announced == s.End || s.End-s.Start <= upcomingAhead {
 		return 0
 	}
 	return max(s.End-upcomingAhead, s.Start+1)
 }
 
-func (s *subscription) wire(tx *tx, w shown, expand expansion) {
-	w["items"] = page("/v1/subscription_items?subscription="+s.ID, false,
-		tx.items(s.ID, s.Own.Items, expand["items"]["data"]))
+func (s *subscription) addDerived(tx *tx, w shown, expand expansion) {
+	w["items"] = listResponse("/v1/subscription_items?subscription="+s.ID, false,
+		tx.renderItems(s.ID, s.Own.Items, expand["items"]["data"]))
 	w["pending_update"] = nil
 	if p := s.Own.Pending; p != nil {
 		w["pending_update"] = shown{
 			"billing_cycle_anchor": moment(p.Change.AnchorSet), "expires_at": p.Expires,
 			"trial_end": moment(p.Change.TrialSet), "trial_from_plan": nil,
-			"subscription_items": tx.items(s.ID, p.Change.Items, nil),
+			"subscription_items": tx.renderItems(s.ID, p.Change.Items, nil),
 		}
 	}
+
 	if s.Own.Fee != 0 {
-		w["application_fee_percent"] = json.RawMessage(decimal(s.Own.Fee))
+		w["application_fee_percent"] = json.RawMessage(formatDecimal(s.Own.Fee))
 	}
 }
 
-func (tx *tx) items(sub string, items []item, expand expansion) []shown {
+func (tx *tx) renderItems(sub string, items []item, expand expansion) []shown {
 	data := make([]shown, 0, len(items))
 	for _, it := range items {
-		w := shape("subscription_item")
-		overlay(w, it)
-		p := get[price](tx, "", it.Price)
-		w["object"], w["subscription"], w["price"], w["plan"] = "subscription_item", sub, tx.show(p, expand["price"]),
-			p.plan()
+		w := newShape("subscription_item")
+		setMembers(w, it)
+		p := mustFind[price](tx, "", it.Price)
+		w["object"] = "subscription_item"
+		w["subscription"] = sub
+		w["price"] = tx.renderObject(p, expand["price"])
+		w["plan"] = p.asPlan()
 		if it.Metadata == nil {
 			w["metadata"] = map[string]string{}
 		}
+
 		data = append(data, w)
 	}
+
 	return data
 }
 
-// prices returns the prices of items, in order.
-func (tx *tx) prices(items []item) []*price {
+// readPrices returns the prices of items, in order.
+func (tx *tx) readPrices(items []item) []*price {
 	all := make([]*price, 0, len(items))
 	for _, it := range items {
-		all = append(all, get[price](tx, "", it.Price))
+		all = append(all, mustFind[price](tx, "", it.Price))
 	}
 	return all
 }
 
-// worth returns the price of a full period of items.
-func (tx *tx) worth(items []item) (sum int64) {
-	for i, p := range tx.prices(items) {
+// periodAmount returns the price of a full period of items.
+func (tx *tx) periodAmount(items []item) (sum int64) {
+	for i, p := range tx.readPrices(items) {
 		sum += p.Unit * items[i].Quantity
 	}
 	return sum
 }
 
-func (tx *tx) cycleOf(items []item) cycle { return get[price](tx, "", items[0].Price).Recurring.cycle }
+func (tx *tx) cycleOf(items []item) cycle {
+	return mustFind[price](tx, "", items[0].Price).Recurring.cycle
+}
 
-// changed stores a subscription and emits an event; before is its former rendering.
-func (tx *tx) changed(s *subscription, before shown) {
+// storeChanged stores a subscription and emits an event; before is its former rendering.
+func (tx *tx) storeChanged(s *subscription, before shown) {
 	tx.put(s)
-	if len(differences(before, tx.show(s, nil))) > 0 {
-		tx.emit("customer.subscription.updated", s, before)
+	if len(changedMembers(before, tx.renderObject(s, nil))) > 0 {
+		tx.emitEvent("customer.subscription.updated", s, before)
 	}
 }
 
-// cancel ends a subscription now. With invoiceNow, pending items are invoiced; otherwise pending prorations are
-// dropped. Open invoices stay open but are no longer collected.
-func (tx *tx) cancel(s *subscription, reason text, invoiceNow bool) {
+// endSubscription ends a subscription now. With invoiceNow, pending items are invoiced; otherwise pending prorations
+// are dropped. Open invoices stay open but are no longer collected.
+func (tx *tx) endSubscription(s *subscription, reason text, invoiceNow bool) {
 	if s.Own.Pending != nil {
 		tx.dropPending(s)
 	}
+
 	if s.Schedule != "" {
-		tx.detach(s, "canceled")
+		tx.endSchedule(s, "canceled")
 	}
+
 	was := s.Status
-	s.Status, s.Ended = "canceled", moment(tx.now)
+	s.Status = "canceled"
+	s.Ended = moment(tx.now)
 	if was == "incomplete" {
 		s.Status = "incomplete_expired"
 	}
@@ -205,49 +226,57 @@ func (tx *tx) cancel(s *subscription, reason text, invoiceNow bool) {
 	if s.Details.Reason == "" {
 		s.Details.Reason = reason
 	}
+
 	tx.put(s)
-	tx.emit("customer.subscription.deleted", s, nil)
-	tx.hold(s)
-	if invoiceNow && len(tx.waiting(s)) > 0 {
-		tx.bill(s, "subscription_cycle", tx.sweep(s), tx.now, tx.now)
+	tx.emitEvent("customer.subscription.deleted", s, nil)
+	tx.stopCollecting(s)
+	if invoiceNow && len(tx.pendingItems(s)) > 0 {
+		tx.billNow(s, "subscription_cycle", tx.pendingLines(s), tx.now, tx.now)
 		return
 	}
-	for _, i := range tx.waiting(s) {
+
+	for _, i := range tx.pendingItems(s) {
 		if i.Proration && i.Sub == text(s.ID) {
-			tx.emit("invoiceitem.deleted", i, nil)
+			tx.emitEvent("invoiceitem.deleted", i, nil)
 			tx.drop(i)
 		}
 	}
 }
 
-// hold stops collecting the open invoices of a subscription that has ended.
-func (tx *tx) hold(s *subscription) {
-	for _, inv := range all[invoice](tx, Query{All: []string{mark("subscription", s.ID), mark("status", "open")}}) {
+// stopCollecting stops collecting the open invoices of a subscription that has ended.
+func (tx *tx) stopCollecting(s *subscription) {
+	for _, inv := range findAll[invoice](tx,
+		Query{All: []string{indexKey("subscription", s.ID), indexKey("status", "open")}}) {
 		if inv.Auto {
-			inv.Auto, inv.NextTry = false, 0
+			inv.Auto = false
+			inv.NextTry = 0
 			tx.put(inv)
 		}
 	}
 }
 
 func cancelSubscription(tx *tx, c *call) (any, *problem) {
-	s := get[subscription](tx, "id", c.id1())
-	if s.over() {
-		refuse(missing(kindSubscription, "id", s.ID))
+	s := mustFind[subscription](tx, "id", c.pathID())
+	if s.hasEnded() {
+		refuse(noSuchObject(kindSubscription, "id", s.ID))
 	}
-	details(s, c.params)
-	now, prorate := c.yes("invoice_now"), c.yes("prorate")
+
+	readCancelDetails(s, c.params)
+	now := c.isTrue("invoice_now")
+	prorate := c.isTrue("prorate")
 	if prorate && s.Status != "trialing" {
-		tx.record(s, tx.credits(s, s.Own.Items, tx.now))
+		tx.createInvoiceItems(s, tx.creditLines(s, s.Own.Items, tx.now))
 	}
-	tx.cancel(s, "cancellation_requested", now)
+
+	tx.endSubscription(s, "cancellation_requested", now)
+
 	return s, nil
 }
 
-func details(s *subscription, p *params) {
-	d := p.of("cancellation_details")
+func readCancelDetails(s *subscription, p *params) {
+	d := p.group("cancellation_details")
 	for name, at := range map[string]*text{"comment": &s.Details.Comment, "feedback": &s.Details.Feedback} {
-		if v, ok := d.opt(name); ok {
+		if v, ok := d.optionalText(name); ok {
 			*at = text(v)
 		}
 	}

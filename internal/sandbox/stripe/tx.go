@@ -15,14 +15,14 @@ type kind string
 
 // object is a stored object. Its JSON is the state; the member "_" is internal to the sandbox and is not rendered.
 type object interface {
-	kind() kind
+	objectKind() kind
 	top() *head
 	// marks returns the index keys for lists and searches.
-	marks() []string
+	indexKeys() []string
 	// due returns when the clock has to process the object again, 0 for never.
-	due() int64
+	nextDue() int64
 	// wire adds the values that are derived from other objects to w.
-	wire(tx *tx, w shown, expand expansion)
+	addDerived(tx *tx, w shown, expand expansion)
 }
 
 // head holds the members that every object has.
@@ -33,10 +33,10 @@ type head struct {
 	row      *Row
 }
 
-func (h *head) top() *head                 { return h }
-func (h *head) marks() []string            { return nil }
-func (h *head) due() int64                 { return 0 }
-func (h *head) wire(*tx, shown, expansion) {}
+func (h *head) top() *head                       { return h }
+func (h *head) indexKeys() []string              { return nil }
+func (h *head) nextDue() int64                   { return 0 }
+func (h *head) addDerived(*tx, shown, expansion) {}
 
 // place is the key of an object.
 type place struct{ account, kind, id string }
@@ -62,7 +62,7 @@ type origin struct {
 	Key *string `json:"idempotency_key"`
 }
 
-func (tx *tx) try(err error) {
+func (tx *tx) abortOnError(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
@@ -73,21 +73,23 @@ func find[T any, P interface {
 	*T
 	object
 }](tx *tx, id string) P {
-	k := P(nil).kind()
+	k := P(nil).objectKind()
 	at := place{tx.account, string(k), id}
 	if o, ok := tx.objects[at]; ok {
 		return o.(P)
 	}
+
 	r, err := tx.rows.Get(tx.ctx, tx.account, string(k), id)
-	tx.try(err)
+	tx.abortOnError(err)
 	if r == nil {
 		return nil
 	}
-	return open[T, P](tx, r)
+
+	return decodeRow[T, P](tx, r)
 }
 
-// open decodes a row.
-func open[T any, P interface {
+// decodeRow decodes a row.
+func decodeRow[T any, P interface {
 	*T
 	object
 }](tx *tx, r *Row) P {
@@ -95,38 +97,42 @@ func open[T any, P interface {
 	if o, ok := tx.objects[at]; ok {
 		return o.(P)
 	}
+
 	o := P(new(T))
-	tx.try(json.Unmarshal(r.Body, o))
+	tx.abortOnError(json.Unmarshal(r.Body, o))
 	o.top().row = r
 	tx.objects[at] = o
+
 	return o
 }
 
-// get returns an object that must exist; param is the parameter that named it.
-func get[T any, P interface {
+// mustFind returns an object that must exist; param is the parameter that named it.
+func mustFind[T any, P interface {
 	*T
 	object
 }](tx *tx, param, id string) P {
 	if o := find[T, P](tx, id); o != nil {
 		return o
 	}
-	refuse(missing(P(nil).kind(), param, id))
+	refuse(noSuchObject(P(nil).objectKind(), param, id))
 	return nil
 }
 
-// all returns the results of a query, newest first, including objects that this unit of work created or changed.
-func all[T any, P interface {
+// findAll returns the results of a query, newest first, including objects that this unit of work created or changed.
+func findAll[T any, P interface {
 	*T
 	object
 }](tx *tx, q Query) []P {
 	tx.flush()
-	q.Account, q.Kind = tx.account, string(P(nil).kind())
+	q.Account = tx.account
+	q.Kind = string(P(nil).objectKind())
 	rows, err := tx.rows.Find(tx.ctx, q)
-	tx.try(err)
+	tx.abortOnError(err)
 	found := make([]P, 0, len(rows))
 	for _, r := range rows {
-		found = append(found, open[T, P](tx, r))
+		found = append(found, decodeRow[T, P](tx, r))
 	}
+
 	return found
 }
 
@@ -139,7 +145,8 @@ func (tx *tx) put(o object) {
 	if h.Metadata == nil {
 		h.Metadata = map[string]string{}
 	}
-	tx.objects[place{tx.account, string(o.kind()), h.ID}] = o
+
+	tx.objects[place{tx.account, string(o.objectKind()), h.ID}] = o
 	if !slices.Contains(tx.dirty, o) {
 		tx.dirty = append(tx.dirty, o)
 	}
@@ -147,8 +154,8 @@ func (tx *tx) put(o object) {
 
 func (tx *tx) drop(o object) {
 	tx.dirty = slices.DeleteFunc(tx.dirty, func(d object) bool { return d == o })
-	delete(tx.objects, place{tx.account, string(o.kind()), o.top().ID})
-	tx.try(tx.rows.Delete(tx.ctx, tx.account, string(o.kind()), o.top().ID))
+	delete(tx.objects, place{tx.account, string(o.objectKind()), o.top().ID})
+	tx.abortOnError(tx.rows.Delete(tx.ctx, tx.account, string(o.objectKind()), o.top().ID))
 }
 
 // The two timers: the sandbox's clock, and the real clock, for deliveries.
@@ -161,30 +168,37 @@ func (tx *tx) flush() {
 	for _, o := range tx.dirty {
 		h := o.top()
 		body, err := json.Marshal(o)
-		tx.try(err)
+		tx.abortOnError(err)
 		if h.row == nil {
-			h.row = &Row{Account: tx.account, Kind: string(o.kind()), ID: h.ID}
+			h.row = &Row{Account: tx.account, Kind: string(o.objectKind()), ID: h.ID}
 		}
-		h.row.Created, h.row.Body, h.row.Due, h.row.Timer = h.Created, body, o.due(), ""
-		h.row.Marks = o.marks()
+
+		h.row.Created = h.Created
+		h.row.Body = body
+		h.row.Due = o.nextDue()
+		h.row.Timer = ""
+		h.row.Marks = o.indexKeys()
 		for _, key := range slices.Sorted(maps.Keys(h.Metadata)) {
 			h.row.Marks = append(h.row.Marks, "metadata."+key+"="+h.Metadata[key])
 		}
+
 		if h.row.Due != 0 {
 			h.row.Timer = timerClock
-			if o.kind() == kindDelivery {
+			if o.objectKind() == kindDelivery {
 				h.row.Timer = timerWire
 			}
 		}
-		tx.try(tx.rows.Put(tx.ctx, h.row))
+
+		tx.abortOnError(tx.rows.Put(tx.ctx, h.row))
 	}
+
 	tx.dirty = tx.dirty[:0]
 }
 
 // newID returns the prefix, an underscore, and 24 random letters and digits.
-func newID(prefix string) string { return prefix + "_" + random(24) }
+func newID(prefix string) string { return prefix + "_" + randomText(24) }
 
-func random(n int) string {
+func randomText(n int) string {
 	const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails
@@ -192,7 +206,8 @@ func random(n int) string {
 	for _, c := range b {
 		out.WriteByte(letters[int(c)%len(letters)])
 	}
+
 	return out.String()
 }
 
-func mark(name string, value any) string { return fmt.Sprintf("%s=%v", name, value) }
+func indexKey(name string, value any) string { return fmt.Sprintf("%s=%v", name, value) }

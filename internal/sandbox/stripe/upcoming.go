@@ -2,69 +2,83 @@ package stripe
 
 import "slices"
 
-// upcoming previews the invoice of a change or, without a change, of the next renewal. It uses the same change, the
-// same lines and the same settlement as the charge.
-func upcoming(tx *tx, c *call) (any, *problem) {
-	expand := expanding(c.texts("expand"))
+// previewUpcoming previews the invoice of a change or, without a change, of the next renewal. It uses the same change,
+// the same lines and the same settlement as the charge.
+func previewUpcoming(tx *tx, c *call) (any, *problem) {
+	expand := parseExpand(c.texts("expand"))
 	id := c.text("subscription")
 	cus := c.text("customer")
 	if id == "" && c.has("subscription_items") {
-		return first(tx, c)
+		return previewFirst(tx, c)
 	}
+
 	if id == "" {
-		live := all[subscription](tx, Query{All: []string{mark("customer", c.need("customer")), "live=true"}, Limit: 2})
+		live := findAll[subscription](tx,
+			Query{
+				All:   []string{indexKey("customer", c.requiredText("customer")), "live=true"},
+				Limit: 2,
+			})
 		if len(live) == 0 {
-			refuse(none(cus))
+			refuse(noUpcoming(cus))
 		}
 		id = live[0].ID
 	}
-	s := get[subscription](tx, "subscription", id)
+
+	s := mustFind[subscription](tx, "subscription", id)
 	if cus != "" && s.Customer != cus {
-		refuse(missing(kindCustomer, "customer", cus))
+		refuse(noSuchObject(kindCustomer, "customer", cus))
 	}
-	wish := tx.wished(c.params, c.list("subscription_items"), "subscription_")
-	now, atEnd := c.yes("subscription_cancel_now"), c.yes("subscription_cancel_at_period_end")
-	if s.over() {
-		refuse(none(s.Customer))
+
+	wish := tx.readChangeRequest(c.params, c.list("subscription_items"), "subscription_")
+	now := c.isTrue("subscription_cancel_now")
+	atEnd := c.isTrue("subscription_cancel_at_period_end")
+	if s.hasEnded() {
+		refuse(noUpcoming(s.Customer))
 	}
+
 	if wish.date == 0 {
 		wish.date = min(max(tx.now, s.Start), s.End)
 	}
+
 	asked := c.has("subscription_items") || wish.anchorNow || wish.trial != 0 || wish.trialNow
 	ch := change{}
 	if asked {
-		ch = tx.plan(s, wish)
+		ch = tx.computeChange(s, wish)
 	}
+
 	var inv *invoice
 	if now {
-		inv = tx.preview(s,
+		inv = tx.previewInvoice(s,
 			change{
 				Items: s.Own.Items, bill: true, Start: s.Start, End: s.End,
-				prorated: tx.credits(s, s.Own.Items, wish.date),
+				prorated: tx.creditLines(s, s.Own.Items, wish.date),
 			}, true)
 	} else {
-		inv = tx.preview(s, ch, atEnd)
+		inv = tx.previewInvoice(s, ch, atEnd)
 	}
+
 	if inv == nil {
-		refuse(none(s.Customer))
+		refuse(noUpcoming(s.Customer))
 	}
+
 	inv.Prorated = 0
 	if asked {
 		inv.Prorated = moment(wish.date)
 	}
+
 	return tx.showPreview(inv, expand), nil
 }
 
-func none(cus string) *problem {
+func noUpcoming(cus string) *problem {
 	return &problem{
 		Status: 404, Type: "invalid_request_error", Code: "invoice_upcoming_none",
 		Message: "No upcoming invoices for customer: " + cus,
 	}
 }
 
-// preview returns the invoice that would be created, nil for none. It stores nothing.
-func (tx *tx) preview(s *subscription, ch change, ends bool) *invoice {
-	cus := get[customer](tx, "", s.Customer)
+// previewInvoice returns the invoice that would be created, nil for none. It stores nothing.
+func (tx *tx) previewInvoice(s *subscription, ch change, ends bool) *invoice {
+	cus := mustFind[customer](tx, "", s.Customer)
 	inv := &invoice{
 		head: head{ID: newID("in"), Metadata: map[string]string{}}, Reason: "upcoming", Collection: s.Collection,
 		Currency: s.Currency, Customer: cus.ID,
@@ -72,19 +86,29 @@ func (tx *tx) preview(s *subscription, ch change, ends bool) *invoice {
 		NextTry: moment(s.End + draftAge),
 	}
 	inv.Created = s.End
-	waiting := tx.sweep(s)
+	waiting := tx.pendingLines(s)
 	switch {
 	case ch.bill:
-		inv.Created, inv.NextTry, inv.Start, inv.End = tx.now, moment(tx.now), ch.Start, ch.End
+		inv.Created = tx.now
+		inv.NextTry = moment(tx.now)
+		inv.Start = ch.Start
+		inv.End = ch.End
 		inv.Own.Lines = slices.Concat(waiting, ch.prorated, ch.full)
 	default:
-		items, anchor, end := s.Own.Items, s.Anchor, s.End
+		items := s.Own.Items
+		anchor := s.Anchor
+		end := s.End
 		if ch.Items != nil {
-			items, anchor, end = ch.Items, ch.Anchor, ch.End
-			inv.Start, inv.End, inv.Created, inv.NextTry = ch.Start, ch.End, ch.End, moment(ch.End+draftAge)
+			items = ch.Items
+			anchor = ch.Anchor
+			end = ch.End
+			inv.Start = ch.Start
+			inv.End = ch.End
+			inv.Created = ch.End
+			inv.NextTry = moment(ch.End + draftAge)
 		} else if s.Schedule != "" {
-			sched := get[schedule](tx, "", string(s.Schedule))
-			if p := sched.current(end); p != nil && s.Own.Phase <= end {
+			sched := mustFind[schedule](tx, "", string(s.Schedule))
+			if p := sched.phaseAt(end); p != nil && s.Own.Phase <= end {
 				items = nil
 				for _, it := range p.Kept {
 					items = append(items, item{ID: newID("si"), Price: it.Price, Quantity: it.Quantity})
@@ -94,23 +118,31 @@ func (tx *tx) preview(s *subscription, ch change, ends bool) *invoice {
 				}
 			}
 		}
+
 		inv.Own.Lines = slices.Concat(waiting, ch.prorated)
 		if !ends && !s.AtEnd && (s.CancelAt == 0 || int64(s.CancelAt) > end) {
-			inv.Own.Lines = append(inv.Own.Lines, tx.recurring(s.ID, items, end, tx.cycleOf(items).end(anchor, end))...)
+			inv.Own.Lines = append(inv.Own.Lines,
+				tx.periodLines(s.ID, items, end, tx.cycleOf(items).endAfter(anchor, end))...)
 		}
 	}
+
 	if len(inv.Own.Lines) == 0 {
 		return nil
 	}
-	inv.total()
-	st := settle(inv.Total, cus.Balance, inv.Currency)
-	inv.Before, inv.After, inv.Due, inv.Remaining = st.before, &st.after, st.due, st.due
+
+	inv.updateTotals()
+	st := splitTotal(inv.Total, cus.Balance, inv.Currency)
+	inv.Before = st.before
+	inv.After = &st.after
+	inv.Due = st.due
+	inv.Remaining = st.due
+
 	return inv
 }
 
 // showPreview renders an invoice that has no id and is not stored.
 func (tx *tx) showPreview(inv *invoice, expand expansion) shown {
-	w := tx.show(inv, expand)
+	w := tx.renderObject(inv, expand)
 	w["lines"].(shown)["url"] = "/v1/invoices/upcoming/lines?customer=" + inv.Customer + "&subscription=" +
 		string(inv.Sub)
 	delete(w, "id")

@@ -30,18 +30,19 @@ const (
 	otherLevel  = "\x00other"
 )
 
-// rare is the minimum number of occurrences for a level to have its own weight.
-func rare(examples int) int { return max(3, examples/500) }
+// rareLimit is the minimum number of occurrences for a level to have its own weight.
+func rareLimit(examples int) int { return max(3, examples/500) }
 
-// columns returns the features that distinguish the examples: the built-in features with the levels that occur, and the
-// custom fields with their detected kinds.
-func columns(ex []Example, prior *scoring.Model) []*column {
+// newColumns returns the features that distinguish the examples: the built-in features with the levels that occur, and
+// the custom fields with their detected kinds.
+func newColumns(ex []Example, prior *scoring.Model) []*column {
 	var out []*column
 	for _, f := range scoring.Features() {
-		if c := own(f, ex, prior); c != nil {
+		if c := builtInColumn(f, ex, prior); c != nil {
 			out = append(out, c)
 		}
 	}
+
 	keys := map[string]bool{}
 	for i := range ex {
 		for k, v := range ex[i].Contact.Values {
@@ -50,11 +51,13 @@ func columns(ex []Example, prior *scoring.Model) []*column {
 			}
 		}
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if c := custom(key, ex); c != nil {
+		if c := customColumn(key, ex); c != nil {
 			out = append(out, c)
 		}
 	}
+
 	return out[:min(len(out), maxColumns)]
 }
 
@@ -69,8 +72,8 @@ func newColumn(f scoring.Feature, levels []string) *column {
 	return c
 }
 
-// own returns the column of a built-in feature: the levels of the prior and the frequent ones.
-func own(f scoring.Feature, ex []Example, prior *scoring.Model) *column {
+// builtInColumn returns the column of a built-in feature: the levels of the prior and the frequent ones.
+func builtInColumn(f scoring.Feature, ex []Example, prior *scoring.Model) *column {
 	seen := map[string]int{}
 	for i := range ex {
 		c := &ex[i].Contact
@@ -88,16 +91,19 @@ func own(f scoring.Feature, ex []Example, prior *scoring.Model) *column {
 			}
 		})
 	}
+
 	levels := slices.Sorted(maps.Keys(prior.Weights[f]))
 	levels = slices.DeleteFunc(levels, func(l string) bool { return l == scoring.Other })
 	for _, l := range slices.Sorted(maps.Keys(seen)) {
-		if seen[l] >= rare(len(ex)) && !slices.Contains(levels, l) && len(levels) < maxLevels {
+		if seen[l] >= rareLimit(len(ex)) && !slices.Contains(levels, l) && len(levels) < maxLevels {
 			levels = append(levels, l)
 		}
 	}
+
 	if len(levels) == 0 {
 		return nil
 	}
+
 	levels = append(levels, scoring.Other)
 	c := newColumn(f, levels)
 	for i, l := range levels {
@@ -107,6 +113,7 @@ func own(f scoring.Feature, ex []Example, prior *scoring.Model) *column {
 			c.mean[i] = prior.Weights[f][scoring.Other]
 		}
 	}
+
 	return c
 }
 
@@ -116,15 +123,17 @@ const (
 	maxBins    = 40 // per number field
 )
 
-// custom returns the column of a custom field, or nil if all examples have the same value.
-func custom(key string, ex []Example) *column {
+// customColumn returns the column of a custom field, or nil if all examples have the same value.
+func customColumn(key string, ex []Example) *column {
 	kind := kindOf(key, ex)
 	switch kind {
 	case scoring.Number, scoring.Date:
-		return numeric(key, kind, ex)
+		return numericColumn(key, kind, ex)
 	case scoring.Text, scoring.Boolean:
 	}
-	count, missing := map[string]int{}, 0
+
+	count := map[string]int{}
+	missing := 0
 	for i := range ex {
 		switch l := levelOf(ex[i].Contact.Values[key]); l {
 		case absentLevel:
@@ -133,8 +142,9 @@ func custom(key string, ex []Example) *column {
 			count[l]++
 		}
 	}
+
 	levels := slices.Collect(maps.Keys(count))
-	levels = slices.DeleteFunc(levels, func(l string) bool { return count[l] < rare(len(ex)) })
+	levels = slices.DeleteFunc(levels, func(l string) bool { return count[l] < rareLimit(len(ex)) })
 	slices.SortFunc(levels, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	if len(levels) > maxLevels {
 		levels = levels[:maxLevels]
@@ -142,6 +152,7 @@ func custom(key string, ex []Example) *column {
 	if len(levels) == 0 && missing == 0 || len(levels) == 1 && count[levels[0]] == len(ex) {
 		return nil
 	}
+
 	c := newColumn(scoring.FieldFeature(key), append(levels, otherLevel, absentLevel))
 	c.field = &scoring.Field{Key: key, Kind: kind}
 	return c
@@ -164,12 +175,14 @@ func kindOf(key string, ex []Example) scoring.Kind {
 			n[scoring.Boolean]++
 		}
 	}
+
 	best := scoring.Text
 	for _, k := range []scoring.Kind{scoring.Number, scoring.Boolean, scoring.Date} {
 		if n[k] > n[best] {
 			best = k
 		}
 	}
+
 	return best
 }
 
@@ -200,51 +213,59 @@ func numberOf(kind scoring.Kind, v any) (float64, bool) {
 	return 0, false
 }
 
-// numeric returns the column of a number or date, with ordered bins of about equal count.
-func numeric(key string, kind scoring.Kind, ex []Example) *column {
+// numericColumn returns the column of a number or date, with ordered bins of about equal count.
+func numericColumn(key string, kind scoring.Kind, ex []Example) *column {
 	var all []float64
 	for i := range ex {
 		if x, ok := numberOf(kind, ex[i].Contact.Values[key]); ok {
 			all = append(all, x)
 		}
 	}
-	edges := cuts(all)
+
+	edges := binEdges(all)
 	if len(edges) == 0 && len(all) == len(ex) {
 		return nil
 	}
+
 	levels := make([]string, 0, len(edges)+3)
 	for i := range len(edges) + 1 {
 		levels = append(levels, strconv.Itoa(i))
 	}
+
 	c := newColumn(scoring.FieldFeature(key), append(levels, otherLevel, absentLevel))
-	c.ordered, c.tied = len(edges)+1, orderedPrecision(all, edges)
+	c.ordered = len(edges) + 1
+	c.tied = orderedPrecision(all, edges)
 	c.field = &scoring.Field{Key: key, Kind: kind, Edges: edges}
 	return c
 }
 
-// cuts returns the edges of bins that hold about the same number of values. A value that is frequent enough to fill a
-// bin has its own bin, and every edge is a value that occurs.
-func cuts(all []float64) []float64 {
+// binEdges returns the edges of bins that hold about the same number of values. A value that is frequent enough to fill
+// a bin has its own bin, and every edge is a value that occurs.
+func binEdges(all []float64) []float64 {
 	slices.Sort(all)
 	bins := min(maxBins, max(2, len(all)/perBin))
 	var edges []float64
 	size := float64(len(all)) / float64(bins)
 	for i, from := 1, 0; i < len(all); i++ {
-		if all[i] != all[i-1] && (float64(i-from) >= size || float64(run(all[i:])) >= size) && len(edges) < maxBins-1 {
-			edges, from = append(edges, all[i]), i
+		if all[i] == all[i-1] || len(edges) >= maxBins-1 {
+			continue
+		}
+		if float64(i-from) >= size || float64(runLength(all[i:])) >= size {
+			edges = append(edges, all[i])
+			from = i
 		}
 	}
 	return edges
 }
 
-// run returns the number of equal values at the start of sorted.
-func run(sorted []float64) int {
+// runLength returns the number of equal values at the start of sorted.
+func runLength(sorted []float64) int {
 	n, _ := slices.BinarySearch(sorted, math.Nextafter(sorted[0], math.Inf(1)))
 	return n
 }
 
-// active calls f with the index of each weight that the contact has.
-func active(cols []*column, c *scoring.Contact, f func(int)) {
+// eachActive calls f with the index of each weight that the contact has.
+func eachActive(cols []*column, c *scoring.Contact, f func(int)) {
 	find := func(g scoring.Feature) *column {
 		for _, col := range cols {
 			if col.feature == g {
@@ -267,12 +288,12 @@ func active(cols []*column, c *scoring.Contact, f func(int)) {
 	})
 	for _, col := range cols {
 		if col.field != nil {
-			f(col.first + col.place(c.Values[col.field.Key]))
+			f(col.first + col.levelPlace(c.Values[col.field.Key]))
 		}
 	}
 }
 
-func (c *column) place(v any) int {
+func (c *column) levelPlace(v any) int {
 	if c.ordered > 0 {
 		if x, ok := numberOf(c.field.Kind, v); ok {
 			i, exact := slices.BinarySearch(c.field.Edges, x)
@@ -289,5 +310,6 @@ func (c *column) place(v any) int {
 	if i, ok := c.index[levelOf(v)]; ok {
 		return i
 	}
+
 	return c.index[otherLevel]
 }

@@ -24,7 +24,7 @@ func newDesign(cols []*column, ex []Example) *design {
 		d.size += len(c.levels)
 	}
 	for i := range ex {
-		active(cols, &ex[i].Contact, func(at int) { d.on = append(d.on, int32(at)) })
+		eachActive(cols, &ex[i].Contact, func(at int) { d.on = append(d.on, int32(at)) })
 		d.start = append(d.start, int32(len(d.on)))
 		d.won[i] = ex[i].Won
 	}
@@ -33,7 +33,7 @@ func newDesign(cols []*column, ex []Example) *design {
 
 func (d *design) row(i int) []int32 { return d.on[d.start[i]:d.start[i+1]] }
 
-func (d *design) sum(w []float64, i int) float64 {
+func (d *design) logOdds(w []float64, i int) float64 {
 	z := w[0]
 	for _, at := range d.row(i) {
 		z += w[at]
@@ -49,9 +49,9 @@ type weightPrior struct {
 	tau       []float64 // precision by column
 }
 
-// structure calls f with each entry (i, j, value), i <= j, of the column's precision at tau 1. i and j are indexes
+// eachPrecision calls f with each entry (i, j, value), i <= j, of the column's precision at tau 1. i and j are indexes
 // within the column.
-func (c *column) structure(f func(i, j int, v float64)) {
+func (c *column) eachPrecision(f func(i, j int, v float64)) {
 	for i := range c.levels {
 		if i >= c.ordered {
 			f(i, i, 1)
@@ -63,9 +63,9 @@ func (c *column) structure(f func(i, j int, v float64)) {
 	}
 }
 
-// quadratic returns (w-mean)' S (w-mean) for the column.
-func (c *column) quadratic(w, mean []float64) (q float64) {
-	c.structure(func(i, j int, v float64) {
+// quadraticForm returns (w-mean)' S (w-mean) for the column.
+func (c *column) quadraticForm(w, mean []float64) (q float64) {
+	c.eachPrecision(func(i, j int, v float64) {
 		x := (w[c.first+i] - mean[c.first+i]) * (w[c.first+j] - mean[c.first+j]) * v
 		if i != j {
 			x *= 2
@@ -77,18 +77,23 @@ func (c *column) quadratic(w, mean []float64) (q float64) {
 
 var errSingular = errors.New("the weights are not identifiable")
 
-// posterior moves w to the maximum of the posterior under b and the rows, by Newton's method. It returns the Cholesky
-// factor of the precision of w.
-func (d *design) posterior(ctx context.Context, b *weightPrior, rows []int, w []float64) (*mat.Cholesky, error) {
+// maximizePosterior moves w to the maximum of the posterior under b and the rows, by Newton's method. It returns the
+// Cholesky factor of the precision of w.
+func (d *design) maximizePosterior(ctx context.Context, b *weightPrior, rows []int, w []float64) (*mat.Cholesky,
+	error,
+) {
 	n := d.size
-	h, grad, step := mat.NewSymDense(n, nil), make([]float64, n), mat.NewVecDense(n, nil)
+	h := mat.NewSymDense(n, nil)
+	grad := make([]float64, n)
+	step := mat.NewVecDense(n, nil)
+
 	var chol mat.Cholesky
-	before := d.objective(b, rows, w)
+	before := d.logPosterior(b, rows, w)
 	for range 40 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d.slope(b, rows, w, h, grad)
+		d.storeGradient(b, rows, w, h, grad)
 		if !chol.Factorize(h) {
 			return nil, errSingular
 		}
@@ -99,12 +104,13 @@ func (d *design) posterior(ctx context.Context, b *weightPrior, rows []int, w []
 		if gain < 1e-8 {
 			return &chol, nil
 		}
-		trial, size := make([]float64, n), 1.0
+		trial := make([]float64, n)
+		size := 1.0
 		for {
 			for i := range trial {
 				trial[i] = w[i] + size*step.AtVec(i)
 			}
-			if now := d.objective(b, rows, trial); now >= before || size < 1e-6 {
+			if now := d.logPosterior(b, rows, trial); now >= before || size < 1e-6 {
 				before = now
 				break
 			}
@@ -112,17 +118,18 @@ func (d *design) posterior(ctx context.Context, b *weightPrior, rows []int, w []
 		}
 		copy(w, trial)
 	}
+
 	return &chol, nil
 }
 
-// objective returns the log posterior, up to a constant.
-func (d *design) objective(b *weightPrior, rows []int, w []float64) float64 {
+// logPosterior returns the log posterior, up to a constant.
+func (d *design) logPosterior(b *weightPrior, rows []int, w []float64) float64 {
 	v := -b.intercept * (w[0] - b.mean[0]) * (w[0] - b.mean[0]) / 2
 	for i, c := range d.cols {
-		v -= b.tau[i] * c.quadratic(w, b.mean) / 2
+		v -= b.tau[i] * c.quadraticForm(w, b.mean) / 2
 	}
 	for _, i := range rows {
-		z := d.sum(w, i)
+		z := d.logOdds(w, i)
 		if d.won[i] {
 			z = -z
 		}
@@ -138,8 +145,8 @@ func softplus(z float64) float64 {
 	return math.Log1p(math.Exp(z))
 }
 
-// slope stores the precision at w in h and the gradient of the objective in grad.
-func (d *design) slope(b *weightPrior, rows []int, w []float64, h *mat.SymDense, grad []float64) {
+// storeGradient stores the precision at w in h and the gradient of the objective in grad.
+func (d *design) storeGradient(b *weightPrior, rows []int, w []float64, h *mat.SymDense, grad []float64) {
 	h.Zero()
 	clear(grad)
 	raw := h.RawSymmetric()
@@ -152,7 +159,7 @@ func (d *design) slope(b *weightPrior, rows []int, w []float64, h *mat.SymDense,
 	add(0, 0, b.intercept)
 	grad[0] -= b.intercept * (w[0] - b.mean[0])
 	for k, c := range d.cols {
-		c.structure(func(i, j int, v float64) {
+		c.eachPrecision(func(i, j int, v float64) {
 			i, j, v = i+c.first, j+c.first, v*b.tau[k]
 			add(i, j, v)
 			grad[i] -= v * (w[j] - b.mean[j])
@@ -161,9 +168,11 @@ func (d *design) slope(b *weightPrior, rows []int, w []float64, h *mat.SymDense,
 			}
 		})
 	}
+
 	for _, i := range rows {
-		p := logistic(d.sum(w, i))
-		miss, weight := -p, p*(1-p)
+		p := logistic(d.logOdds(w, i))
+		miss := -p
+		weight := p * (1 - p)
 		if d.won[i] {
 			miss = 1 - p
 		}

@@ -34,17 +34,17 @@ func TestTheModelSaysWhatTheFitSaid(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
 	ex := sample(r, 600)
-	d := newDesign(columns(ex, scoring.Prior()), ex)
-	f, err := d.fit(t.Context(), scoring.Prior())
+	d := newDesign(newColumns(ex, scoring.Prior()), ex)
+	f, err := d.fitAll(t.Context(), scoring.Prior())
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := f.model("v", scoring.Learned)
+	m, err := f.scoringModel("v", scoring.Learned)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range ex {
-		want := logistic(d.sum(f.w, i))
+		want := logistic(d.logOdds(f.w, i))
 		if got := m.Score(&ex[i].Contact).Probability; math.Abs(got-want) > 1e-12 {
 			t.Fatalf("%+v: the model says %v, the fit %v", ex[i].Contact, got, want)
 		}
@@ -56,19 +56,19 @@ func TestTheFitIsTheMostLikelyOne(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 8))
 	ex := sample(r, 300)
-	d := newDesign(columns(ex, scoring.Prior()), ex)
-	f, err := d.fit(t.Context(), scoring.Prior())
+	d := newDesign(newColumns(ex, scoring.Prior()), ex)
+	f, err := d.fitAll(t.Context(), scoring.Prior())
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := span(0, len(ex))
-	best := d.objective(f.b, rows, f.w)
+	rows := rowRange(0, len(ex))
+	best := d.logPosterior(f.b, rows, f.w)
 	for range 500 {
 		w := append([]float64(nil), f.w...)
 		for i := range w {
 			w[i] += r.NormFloat64() * math.Pow(10, -float64(1+r.IntN(3)))
 		}
-		if v := d.objective(f.b, rows, w); v > best+1e-7 {
+		if v := d.logPosterior(f.b, rows, w); v > best+1e-7 {
 			t.Fatalf("a step away has %v, the answer %v", v, best)
 		}
 	}
@@ -81,7 +81,7 @@ func TestBinsHoldAboutAsManyValuesEach(t *testing.T) {
 	for range 2000 {
 		all = append(all, 0, math.Round(r.ExpFloat64()*100))
 	}
-	edges := cuts(all)
+	edges := binEdges(all)
 	if len(edges) == 0 || edges[0] > 3 || len(edges) >= maxBins {
 		t.Fatalf("edges %v: want 1 to %d, the first at most 3, since zeros are a bin of their own", edges, maxBins-1)
 	}
@@ -98,7 +98,7 @@ func TestBinsHoldAboutAsManyValuesEach(t *testing.T) {
 			t.Errorf("bin %d of %v has %d values", i, edges, n)
 		}
 	}
-	if got := cuts([]float64{1, 1, 1}); got != nil {
+	if got := binEdges([]float64{1, 1, 1}); got != nil {
 		t.Errorf("edges of a constant: %v", got)
 	}
 }
@@ -120,7 +120,7 @@ func TestThePriorOfANumbersBinsIsALineAndACurve(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			edges := []float64{3, 6}
-			at := positions(c.sorted, edges)
+			at := binPositions(c.sorted, edges)
 			for i := range at {
 				if math.Abs(at[i]-c.want[i]) > 1e-3 {
 					t.Errorf("positions %v, want %v", at, c.want)

@@ -29,18 +29,20 @@ const (
 	believed   = 2.0 // outcomes at the mean rate that a level starts with
 )
 
-// guard returns the features that leak the outcome: features that rank it too well alone, and features that are often
-// edited near the outcome. Values set at the creation of the contact are not edits.
-func guard(cols []*column, ex []Example) []QuarantinedFeature {
+// findLeaks returns the features that leak the outcome: features that rank it too well alone, and features that are
+// often edited near the outcome. Values set at the creation of the contact are not edits.
+func findLeaks(cols []*column, ex []Example) []QuarantinedFeature {
 	out := []QuarantinedFeature{}
 	if len(ex) < fewGuarded {
 		return out
 	}
+
 	for _, c := range cols {
-		q := QuarantinedFeature{Feature: c.feature, AUC: c.alone(ex)}
-		have, edited := 0, 0
+		q := QuarantinedFeature{Feature: c.feature, AUC: c.ownAUC(ex)}
+		have := 0
+		edited := 0
 		for i := range ex {
-			if c.has(&ex[i].Contact) {
+			if c.hasValue(&ex[i].Contact) {
 				have++
 			}
 			for _, f := range ex[i].Edited {
@@ -62,32 +64,35 @@ func guard(cols []*column, ex []Example) []QuarantinedFeature {
 		}
 		out = append(out, q)
 	}
+
 	return out
 }
 
-// has reports whether the contact has the feature: a value of a custom field, or any click or reply. Every contact has
-// each of the other features.
-func (c *column) has(contact *scoring.Contact) bool {
+// hasValue reports whether the contact has the feature: a value of a custom field, or any click or reply. Every contact
+// has each of the other features.
+func (c *column) hasValue(contact *scoring.Contact) bool {
 	if c.field != nil {
-		return c.place(contact.Values[c.field.Key]) != c.index[absentLevel]
+		return c.levelPlace(contact.Values[c.field.Key]) != c.index[absentLevel]
 	}
 	return !scoring.IsEngagement(c.feature) || contact.Engaged(c.feature)
 }
 
-// alone returns the AUC of the column by itself. Each half of the examples is ranked by the rates of the other half.
-func (c *column) alone(ex []Example) float64 {
-	p, won := make([]float64, 0, len(ex)), make([]bool, 0, len(ex))
+// ownAUC returns the AUC of the column by itself. Each half of the examples is ranked by the rates of the other half.
+func (c *column) ownAUC(ex []Example) float64 {
+	p := make([]float64, 0, len(ex))
+	won := make([]bool, 0, len(ex))
 	one := []*column{c}
 	c.first = 0
 	for half := range 2 {
-		n, y := make([]float64, len(c.levels)), make([]float64, len(c.levels))
+		n := make([]float64, len(c.levels))
+		y := make([]float64, len(c.levels))
 		var all, ones float64
 		for i := 1 - half; i < len(ex); i += 2 {
 			all++
 			if ex[i].Won {
 				ones++
 			}
-			active(one, &ex[i].Contact, func(at int) {
+			eachActive(one, &ex[i].Contact, func(at int) {
 				n[at-c.first]++
 				if ex[i].Won {
 					y[at-c.first]++
@@ -97,12 +102,13 @@ func (c *column) alone(ex []Example) float64 {
 		mean := (ones + 1) / (all + 2)
 		for i := half; i < len(ex); i += 2 {
 			z := 0.0
-			active(one, &ex[i].Contact, func(at int) {
+			eachActive(one, &ex[i].Contact, func(at int) {
 				k := at - c.first
 				z += logit((y[k]+believed*mean)/(n[k]+believed)) - logit(mean)
 			})
 			p, won = append(p, z), append(won, ex[i].Won)
 		}
 	}
+
 	return AUC(p, won)
 }

@@ -46,18 +46,21 @@ func Measure(p []float64, won []bool) Metrics {
 		m.LogLoss -= y*math.Log(q) + (1-y)*math.Log(1-q)
 		m.Brier += (x - y) * (x - y)
 	}
+
 	if len(p) == 0 {
 		return m
 	}
+
 	m.LogLoss /= float64(len(p))
 	m.Brier /= float64(len(p))
 	for _, b := range Reliability(p, won, 10) {
 		m.ECE += math.Abs(b.Said-b.Seen) * float64(b.Count) / float64(len(p))
 	}
+
 	return m
 }
 
-func order(p []float64) []int {
+func sortedIndexes(p []float64) []int {
 	at := make([]int, len(p))
 	for i := range at {
 		at[i] = i
@@ -68,7 +71,7 @@ func order(p []float64) []int {
 
 // AUC returns the area under the ROC curve. Ties count half. It is 0.5 if all outcomes are the same.
 func AUC(p []float64, won []bool) float64 {
-	at := order(p)
+	at := sortedIndexes(p)
 	var ranks float64
 	var n, lost int
 	for i := 0; i < len(at); {
@@ -86,18 +89,21 @@ func AUC(p []float64, won []bool) float64 {
 		}
 		i = j
 	}
+
 	if n == 0 || lost == 0 {
 		return 0.5
 	}
+
 	return (ranks - float64(n)*float64(n+1)/2) / (float64(n) * float64(lost))
 }
 
 // Reliability sorts the outcomes by probability and divides them into bins of about equal count.
 func Reliability(p []float64, won []bool, bins int) []CalibrationBin {
-	at := order(p)
+	at := sortedIndexes(p)
 	var out []CalibrationBin
 	for b := range bins {
-		from, to := len(at)*b/bins, len(at)*(b+1)/bins
+		from := len(at) * b / bins
+		to := len(at) * (b + 1) / bins
 		if from == to {
 			continue
 		}
@@ -110,5 +116,6 @@ func Reliability(p []float64, won []bool, bins int) []CalibrationBin {
 		}
 		out = append(out, x)
 	}
+
 	return out
 }

@@ -37,29 +37,32 @@ func orderedPrecision(sorted, edges []float64) *mat.SymDense {
 	}
 	// The covariances add up. The covariance of the line has rank one, so the Sherman-Morrison formula gives the
 	// inverse.
-	at := mat.NewVecDense(n, positions(sorted, edges))
+	at := mat.NewVecDense(n, binPositions(sorted, edges))
 	var pull mat.VecDense
 	pull.MulVec(curve, at)
 	curve.SymRankOne(curve, -1/(1+mat.Dot(at, &pull)), &pull)
 	return curve
 }
 
-// positions returns the mean of the values in each bin, in standard deviations from the overall mean, clipped at
+// binPositions returns the mean of the values in each bin, in standard deviations from the overall mean, clipped at
 // outlying.
-func positions(sorted, edges []float64) []float64 {
+func binPositions(sorted, edges []float64) []float64 {
 	out := make([]float64, len(edges)+1)
 	if len(sorted) == 0 {
 		return out
 	}
+
 	unit := max(math.Abs(sorted[0]), math.Abs(sorted[len(sorted)-1]), math.SmallestNonzeroFloat64)
 	mean := meanOf(sorted, unit)
 	variance := 0.0
 	for _, x := range sorted {
 		variance += (x/unit - mean) * (x/unit - mean) / float64(len(sorted))
 	}
+
 	if variance == 0 {
 		return out
 	}
+
 	for i := range out {
 		to := len(sorted)
 		if i < len(edges) {
@@ -70,6 +73,7 @@ func positions(sorted, edges []float64) []float64 {
 		}
 		sorted = sorted[to:]
 	}
+
 	return out
 }
 

@@ -15,12 +15,12 @@ const (
 	rounds     = 5 // of the fixed-point iteration, which has almost converged by then
 )
 
-// settle updates w and the precisions together by MacKay's fixed point (Neural Computation 4, 1992): a column with
-// weights near their prior gets more precision, an informative column gets less. With few outcomes both stay near their
-// priors.
-func (d *design) settle(ctx context.Context, b *weightPrior, rows []int, w []float64, rounds int) error {
+// fitPrecisions updates w and the precisions together by MacKay's fixed point (Neural Computation 4, 1992): a column
+// with weights near their prior gets more precision, an informative column gets less. With few outcomes both stay near
+// their priors.
+func (d *design) fitPrecisions(ctx context.Context, b *weightPrior, rows []int, w []float64, rounds int) error {
 	for {
-		chol, err := d.posterior(ctx, b, rows, w)
+		chol, err := d.maximizePosterior(ctx, b, rows, w)
 		if err != nil || rounds == 0 {
 			return err
 		}
@@ -31,7 +31,7 @@ func (d *design) settle(ctx context.Context, b *weightPrior, rows []int, w []flo
 		}
 		for k, c := range d.cols {
 			trace := 0.0
-			c.structure(func(i, j int, v float64) {
+			c.eachPrecision(func(i, j int, v float64) {
 				x := v * cov.At(c.first+i, c.first+j)
 				if i != j {
 					x *= 2
@@ -39,7 +39,7 @@ func (d *design) settle(ctx context.Context, b *weightPrior, rows []int, w []flo
 				trace += x
 			})
 			known := float64(len(c.levels)) - b.tau[k]*trace // number of weights determined by the data
-			b.tau[k] = (max(known, 0) + firm) / (c.quadratic(w, b.mean) + firm*spread*spread)
+			b.tau[k] = (max(known, 0) + firm) / (c.quadraticForm(w, b.mean) + firm*spread*spread)
 		}
 	}
 }

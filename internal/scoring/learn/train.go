@@ -100,72 +100,80 @@ func Train(ctx context.Context, version string, ex []Example, prior *scoring.Mod
 			r.Won++
 		}
 	}
+
 	if r.Won == 0 || r.Won == len(ex) {
 		return nil, nil, ErrTooFew
 	}
-	r.From, r.To = ex[0].At, ex[len(ex)-1].At
-	cols := columns(ex, prior)
-	r.Quarantined = guard(cols, ex)
+
+	r.From = ex[0].At
+	r.To = ex[len(ex)-1].At
+	cols := newColumns(ex, prior)
+	r.Quarantined = findLeaks(cols, ex)
 	d := newDesign(slices.DeleteFunc(cols, func(c *column) bool {
 		return slices.ContainsFunc(r.Quarantined, func(q QuarantinedFeature) bool { return q.Feature == c.feature })
 	}), ex)
-	f, err := d.fit(ctx, prior)
+	f, err := d.fitAll(ctx, prior)
 	if err != nil {
 		return nil, nil, fmt.Errorf("fit: %w", err)
 	}
-	if err := r.judge(ctx, f, ex, prior, inUse); err != nil {
+	if err := r.measureFit(ctx, f, ex, prior, inUse); err != nil {
 		return nil, nil, fmt.Errorf("judge: %w", err)
 	}
-	r.Weights = f.weights()
-	m, err := f.model(version, confidence(len(ex)))
+
+	r.Weights = f.sortedWeights()
+	m, err := f.scoringModel(version, confidenceAfter(len(ex)))
 	return m, r, err
 }
 
-// judge calibrates f and measures how well the later half of the outcomes is predicted from the earlier ones. With
+// measureFit calibrates f and measures how well the later half of the outcomes is predicted from the earlier ones. With
 // fewer than plenty outcomes it compares f with the model in use by cross-validation over all outcomes, because half of
 // them would decide by chance.
-func (r *Report) judge(ctx context.Context, f *fitted, ex []Example, prior *scoring.Model, inUse Incumbent) error {
+func (r *Report) measureFit(ctx context.Context, f *fitted, ex []Example, prior *scoring.Model, inUse Incumbent) error {
 	if len(ex) >= calibrate {
-		o, err := f.cross(ctx)
+		o, err := f.crossValidate(ctx)
 		if err != nil {
 			return err
 		}
-		if f.slope, f.shift, err = o.platt(); err != nil {
+		if f.slope, f.shift, err = o.fitPlatt(); err != nil {
 			return err
 		}
-		r.Slope, r.Shift = f.slope, f.shift
+		r.Slope = f.slope
+		r.Shift = f.shift
 	}
 	if len(ex) < plenty {
-		p, err := f.rehearse(ctx)
+		p, err := f.predictTenths(ctx)
 		if err != nil {
 			return err
 		}
-		r.Comparison = compare(p, ex, inUse)
+		r.Comparison = comparePredictions(p, ex, inUse)
 		if inUse.Model.Version == prior.Version {
-			r.Comparison.Noise = noise(p, ex, inUse.Model)
+			r.Comparison.Noise = lossNoise(p, ex, inUse.Model)
 		}
 	}
-	late, err := f.walk(ctx)
+	late, err := f.walkForward(ctx)
 	if err != nil {
 		return err
 	}
-	p := late.said(r.Slope, r.Shift)
+
+	p := late.calibratedScores(r.Slope, r.Shift)
 	if len(ex) >= plenty {
-		r.Comparison = compare(p, ex[len(ex)-len(p):], inUse)
+		r.Comparison = comparePredictions(p, ex[len(ex)-len(p):], inUse)
 	}
 	if len(ex) >= calibrate {
 		m := Measure(p, late.won)
-		r.Metrics, r.Reliability = &m, Reliability(p, late.won, 10)
+		r.Metrics = &m
+		r.Reliability = Reliability(p, late.won, 10)
 	}
+
 	return nil
 }
 
 // fair is the number of outcomes unseen by the model in use from which on only they decide.
 const fair = 20
 
-// compare compares the predictions p of ex with those of the model in use. It uses outcomes that the model in use has
-// not seen, or, if there are too few, all outcomes, which favours the model in use.
-func compare(p []float64, ex []Example, inUse Incumbent) Comparison {
+// comparePredictions compares the predictions p of ex with those of the model in use. It uses outcomes that the model
+// in use has not seen, or, if there are too few, all outcomes, which favours the model in use.
+func comparePredictions(p []float64, ex []Example, inUse Incumbent) Comparison {
 	from := 0
 	for from < len(ex) && !ex[from].At.After(inUse.Seen) {
 		from++
@@ -173,7 +181,8 @@ func compare(p []float64, ex []Example, inUse Incumbent) Comparison {
 	if len(ex)-from < fair {
 		from = 0
 	}
-	won, other := make([]bool, 0, len(ex)), make([]float64, 0, len(ex))
+	won := make([]bool, 0, len(ex))
+	other := make([]float64, 0, len(ex))
 	for i := range ex[from:] {
 		e := &ex[from+i]
 		won, other = append(won, e.Won), append(other, inUse.Model.Score(&e.Contact).Probability)
@@ -181,13 +190,15 @@ func compare(p []float64, ex []Example, inUse Incumbent) Comparison {
 	return Comparison{Outcomes: len(won), LogLoss: Measure(p[from:], won).LogLoss, InUse: Measure(other, won).LogLoss}
 }
 
-// noise returns the standard error of the mean difference between the log losses of the predictions p of ex and of the
-// other model.
-func noise(p []float64, ex []Example, other *scoring.Model) float64 {
-	n, sum, squares := float64(len(ex)), 0.0, 0.0
+// lossNoise returns the standard error of the mean difference between the log losses of the predictions p of ex and of
+// the other model.
+func lossNoise(p []float64, ex []Example, other *scoring.Model) float64 {
+	n := float64(len(ex))
+	sum := 0.0
+	squares := 0.0
 	for i := range ex {
 		e := &ex[i]
-		d := surprise(p[i], e.Won) - surprise(other.Score(&e.Contact).Probability, e.Won)
+		d := outcomeLoss(p[i], e.Won) - outcomeLoss(other.Score(&e.Contact).Probability, e.Won)
 		sum += d
 		squares += d * d
 	}
@@ -197,15 +208,15 @@ func noise(p []float64, ex []Example, other *scoring.Model) float64 {
 	return math.Sqrt(max(0, squares-sum*sum/n) / (n - 1) / n)
 }
 
-// surprise returns the log loss of one outcome with the predicted probability p.
-func surprise(p float64, won bool) float64 {
+// outcomeLoss returns the log loss of one outcome with the predicted probability p.
+func outcomeLoss(p float64, won bool) float64 {
 	if !won {
 		p = 1 - p
 	}
 	return -math.Log(min(max(p, 1e-12), 1))
 }
 
-func confidence(outcomes int) scoring.Confidence {
+func confidenceAfter(outcomes int) scoring.Confidence {
 	switch {
 	case outcomes < few:
 		return scoring.FromPrior
@@ -224,8 +235,8 @@ type fitted struct {
 	slope, shift float64 // of the calibration
 }
 
-// fit trains on all rows.
-func (d *design) fit(ctx context.Context, prior *scoring.Model) (*fitted, error) {
+// fitAll trains on all rows.
+func (d *design) fitAll(ctx context.Context, prior *scoring.Model) (*fitted, error) {
 	b := &weightPrior{
 		mean: make([]float64, d.size), intercept: 1 / (spreadBase * spreadBase),
 		tau: make([]float64, len(d.cols)),
@@ -238,55 +249,61 @@ func (d *design) fit(ctx context.Context, prior *scoring.Model) (*fitted, error)
 	f := &fitted{d: d, b: b, w: slices.Clone(b.mean), slope: 1}
 	f.first = *b
 	f.first.tau = slices.Clone(b.tau)
-	return f, d.settle(ctx, b, span(0, len(d.won)), f.w, rounds)
+	return f, d.fitPrecisions(ctx, b, rowRange(0, len(d.won)), f.w, rounds)
 }
 
-func (f *fitted) weight(c *column, i int) float64 { return min(max(f.slope*f.w[c.first+i], -20), 20) }
+func (f *fitted) calibratedWeight(c *column, i int) float64 {
+	return min(max(f.slope*f.w[c.first+i], -20), 20)
+}
 
-// model returns f as a scoring.Model. The weights include the calibration, so that reasons remain additive.
-func (f *fitted) model(version string, confidence scoring.Confidence) (*scoring.Model, error) {
+// scoringModel returns f as a scoring.Model. The weights include the calibration, so that reasons remain additive.
+func (f *fitted) scoringModel(version string, confidence scoring.Confidence) (*scoring.Model, error) {
 	m := &scoring.Model{Version: version, Confidence: confidence, Weights: map[scoring.Feature]map[string]float64{}}
 	m.Intercept = f.slope*f.w[0] + f.shift
 	for _, c := range f.d.cols {
 		if c.field != nil {
-			m.Fields = append(m.Fields, f.field(c))
+			m.Fields = append(m.Fields, f.scoringField(c))
 			continue
 		}
 		levels := map[string]float64{}
 		for i, l := range c.levels {
-			levels[l] = f.weight(c, i)
+			levels[l] = f.calibratedWeight(c, i)
 		}
 		m.Weights[c.feature] = levels
 	}
+
 	if err := m.Prepare(); err != nil {
 		return nil, fmt.Errorf("learned model: %w", err)
 	}
+
 	return m, nil
 }
 
-func (f *fitted) field(c *column) scoring.Field {
+func (f *fitted) scoringField(c *column) scoring.Field {
 	out := scoring.Field{Key: c.field.Key, Kind: c.field.Kind, Edges: slices.Clone(c.field.Edges)}
 	for i, l := range c.levels {
 		switch {
 		case l == absentLevel:
-			out.Absent = f.weight(c, i)
+			out.Absent = f.calibratedWeight(c, i)
 		case l == otherLevel:
-			out.Other = f.weight(c, i)
+			out.Other = f.calibratedWeight(c, i)
 		case i < c.ordered:
-			out.Bins = append(out.Bins, f.weight(c, i))
+			out.Bins = append(out.Bins, f.calibratedWeight(c, i))
 		default:
 			if out.Levels == nil {
 				out.Levels = map[string]float64{}
 			}
-			out.Levels[l] = f.weight(c, i)
+			out.Levels[l] = f.calibratedWeight(c, i)
 		}
 	}
+
 	return out
 }
 
-// weights returns all weights with their data, sorted by descending absolute weight.
-func (f *fitted) weights() []Weight {
-	n, won := make([]int, f.d.size), make([]int, f.d.size)
+// sortedWeights returns all weights with their data, sorted by descending absolute weight.
+func (f *fitted) sortedWeights() []Weight {
+	n := make([]int, f.d.size)
+	won := make([]int, f.d.size)
 	for i, y := range f.d.won {
 		for _, at := range f.d.row(i) {
 			n[at]++
@@ -295,23 +312,25 @@ func (f *fitted) weights() []Weight {
 			}
 		}
 	}
+
 	var out []Weight
 	for _, c := range f.d.cols {
 		for i := range c.levels {
 			at := c.first + i
 			out = append(out,
 				Weight{
-					Feature: c.feature, Level: c.name(i), Weight: f.weight(c, i), Prior: f.b.mean[at],
+					Feature: c.feature, Level: c.levelName(i), Weight: f.calibratedWeight(c, i), Prior: f.b.mean[at],
 					Count: n[at], Won: won[at],
 				})
 		}
 	}
+
 	slices.SortStableFunc(out, func(a, b Weight) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
 	return out
 }
 
-// name returns the name of level i in reasons.
-func (c *column) name(i int) string {
+// levelName returns the name of level i in reasons.
+func (c *column) levelName(i int) string {
 	switch l := c.levels[i]; {
 	case l == absentLevel:
 		return "absent"

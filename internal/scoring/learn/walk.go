@@ -16,23 +16,26 @@ type predictions struct {
 // blocks is the number of parts in which the later half of the outcomes is predicted.
 const blocks = 5
 
-// walk trains on the first half and predicts the next tenth, then trains on the first six tenths, and so on to the end.
-func (f *fitted) walk(ctx context.Context) (predictions, error) {
+// walkForward trains on the first half and predicts the next tenth, then trains on the first six tenths, and so on to
+// the end.
+func (f *fitted) walkForward(ctx context.Context) (predictions, error) {
 	n := len(f.d.won)
 	var parts [][2][]int
 	for b := range blocks {
-		from, to := n*(blocks+b)/(2*blocks), n*(blocks+b+1)/(2*blocks)
-		parts = append(parts, [2][]int{span(0, from), span(from, to)})
+		from := n * (blocks + b) / (2 * blocks)
+		to := n * (blocks + b + 1) / (2 * blocks)
+		parts = append(parts, [2][]int{rowRange(0, from), rowRange(from, to)})
 	}
-	return f.predict(ctx, parts)
+	return f.predictParts(ctx, parts)
 }
 
 // folds is the number of cross-validation folds.
 const folds = 5
 
-// cross predicts each fold from the others. The calibration is fitted to these predictions and not to those of walk,
-// because the models of walk have seen about half as many outcomes as the final model and are therefore less confident.
-func (f *fitted) cross(ctx context.Context) (predictions, error) {
+// crossValidate predicts each fold from the others. The calibration is fitted to these predictions and not to those of
+// walk, because the models of walk have seen about half as many outcomes as the final model and are therefore less
+// confident.
+func (f *fitted) crossValidate(ctx context.Context) (predictions, error) {
 	parts := make([][2][]int, folds)
 	for i := range f.d.won {
 		for k := range folds {
@@ -43,21 +46,21 @@ func (f *fitted) cross(ctx context.Context) (predictions, error) {
 			parts[k][side] = append(parts[k][side], i)
 		}
 	}
-	return f.predict(ctx, parts)
+	return f.predictParts(ctx, parts)
 }
 
-// predict trains on the first rows of each part and predicts the second rows. It starts from f's weights and
+// predictParts trains on the first rows of each part and predicts the second rows. It starts from f's weights and
 // precisions, because the optimum is unique, and the precisions are only one number per column.
-func (f *fitted) predict(ctx context.Context, parts [][2][]int) (out predictions, err error) {
+func (f *fitted) predictParts(ctx context.Context, parts [][2][]int) (out predictions, err error) {
 	for _, part := range parts {
 		b := *f.b
 		b.tau = slices.Clone(f.b.tau)
 		w := slices.Clone(f.w)
-		if err := f.d.settle(ctx, &b, part[0], w, 1); err != nil {
+		if err := f.d.fitPrecisions(ctx, &b, part[0], w, 1); err != nil {
 			return out, err
 		}
 		for _, i := range part[1] {
-			out.z, out.won = append(out.z, f.d.sum(w, i)), append(out.won, f.d.won[i])
+			out.z, out.won = append(out.z, f.d.logOdds(w, i)), append(out.won, f.d.won[i])
 		}
 	}
 	return out, nil
@@ -66,9 +69,9 @@ func (f *fitted) predict(ctx context.Context, parts [][2][]int) (out predictions
 // tenths is the number of folds of rehearse.
 const tenths = 10
 
-// rehearse predicts each tenth of the outcomes from all others. It trains each fold from scratch, including the
+// predictTenths predicts each tenth of the outcomes from all others. It trains each fold from scratch, including the
 // precisions, because with few outcomes each one influences them.
-func (f *fitted) rehearse(ctx context.Context) ([]float64, error) {
+func (f *fitted) predictTenths(ctx context.Context) ([]float64, error) {
 	out := make([]float64, len(f.d.won))
 	for k := range tenths {
 		var rows []int
@@ -80,17 +83,18 @@ func (f *fitted) rehearse(ctx context.Context) ([]float64, error) {
 		b := f.first
 		b.tau = slices.Clone(f.first.tau)
 		w := slices.Clone(b.mean)
-		if err := f.d.settle(ctx, &b, rows, w, rounds); err != nil {
+		if err := f.d.fitPrecisions(ctx, &b, rows, w, rounds); err != nil {
 			return nil, err
 		}
 		for i := k; i < len(out); i += tenths {
-			out[i] = logistic(f.slope*f.d.sum(w, i) + f.shift)
+			out[i] = logistic(f.slope*f.d.logOdds(w, i) + f.shift)
 		}
 	}
+
 	return out, nil
 }
 
-func span(from, to int) []int {
+func rowRange(from, to int) []int {
 	rows := make([]int, 0, to-from)
 	for i := from; i < to; i++ {
 		rows = append(rows, i)
@@ -106,12 +110,15 @@ const (
 
 var errCalibration = errors.New("the calibration did not converge")
 
-// platt fits a slope and a shift of the log odds to the outcomes (Platt 1999).
-func (o *predictions) platt() (a, c float64, err error) {
+// fitPlatt fits a slope and a shift of the log odds to the outcomes (Platt 1999).
+func (o *predictions) fitPlatt() (a, c float64, err error) {
 	a = 1
 	for range 50 {
-		ga, gc := -firmSlope*(a-1), -firmShift*c
-		haa, hac, hcc := float64(firmSlope), 0.0, float64(firmShift)
+		ga := -firmSlope * (a - 1)
+		gc := -firmShift * c
+		haa := float64(firmSlope)
+		hac := 0.0
+		hcc := float64(firmShift)
 		for i, z := range o.z {
 			p := logistic(a*z + c)
 			miss := -p
@@ -123,17 +130,19 @@ func (o *predictions) platt() (a, c float64, err error) {
 			haa, hac, hcc = haa+v*z*z, hac+v*z, hcc+v
 		}
 		det := haa*hcc - hac*hac
-		da, dc := (hcc*ga-hac*gc)/det, (haa*gc-hac*ga)/det
+		da := (hcc*ga - hac*gc) / det
+		dc := (haa*gc - hac*ga) / det
 		a, c = a+da, c+dc
 		if math.Abs(da)+math.Abs(dc) < 1e-9 {
 			return min(max(a, 0.25), 2), c, nil
 		}
 	}
+
 	return 1, 0, errCalibration
 }
 
-// said returns the calibrated probabilities.
-func (o *predictions) said(a, c float64) []float64 {
+// calibratedScores returns the calibrated probabilities.
+func (o *predictions) calibratedScores(a, c float64) []float64 {
 	p := make([]float64, len(o.z))
 	for i, z := range o.z {
 		p[i] = logistic(a*z + c)

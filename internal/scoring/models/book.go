@@ -45,19 +45,19 @@ func NewBook(db *postgres.DB, log *slog.Logger) *Book {
 // last known model, initially the shipped prior. It may take a connection, so call it before a transaction, not within
 // one; see In.
 func (b *Book) For(ctx context.Context, org id.ID) *scoring.Model {
-	model, _ := b.checked(ctx, org, fresh)
+	model, _ := b.modelWithin(ctx, org, fresh)
 	return model
 }
 
 // ForConfirmed is For with a check of the database once per minute, and with the version's number. It is for a
 // transaction that calls Confirm with the number, and so learns that another version is in use.
 func (b *Book) ForConfirmed(ctx context.Context, org id.ID) (model *scoring.Model, number int) {
-	return b.checked(ctx, org, confirmed)
+	return b.modelWithin(ctx, org, confirmed)
 }
 
-// checked returns org's model as it was in the database at most age ago.
-func (b *Book) checked(ctx context.Context, org id.ID, age time.Duration) (model *scoring.Model, number int) {
-	p := b.page(org)
+// modelWithin returns org's model as it was in the database at most age ago.
+func (b *Book) modelWithin(ctx context.Context, org id.ID, age time.Duration) (model *scoring.Model, number int) {
+	p := b.orgPage(org)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.checked) < age {
@@ -66,23 +66,24 @@ func (b *Book) checked(ctx context.Context, org id.ID, age time.Duration) (model
 	p.checked = time.Now()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if err := b.look(ctx, org, p); err != nil {
+	if err := b.refreshPage(ctx, org, p); err != nil {
 		b.log.WarnContext(ctx, "read score model failed, using the cached one", "org_id", org, "error", err)
 	}
 	return p.model, p.number
 }
 
-func (b *Book) look(ctx context.Context, org id.ID, p *page) error {
+func (b *Book) refreshPage(ctx context.Context, org id.ID, p *page) error {
 	return b.db.ReadTx(ctx, org, func(tx *postgres.Tx) error {
-		number, err := current(ctx, tx)
+		number, err := currentNumber(ctx, tx)
 		if err != nil || number == p.number {
 			return err
 		}
-		m, err := load(ctx, tx, number)
+		m, err := loadModel(ctx, tx, number)
 		if err != nil {
 			return err
 		}
-		p.model, p.number = m, number
+		p.model = m
+		p.number = number
 		return nil
 	})
 }
@@ -91,19 +92,21 @@ func (b *Book) look(ctx context.Context, org id.ID, p *page) error {
 // remains in use until the transaction ends.
 func (b *Book) In(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error) {
 	tx.Queue(holdSQL, tx.Org())
-	number, err := current(ctx, tx)
+	number, err := currentNumber(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("read the model in use: %w", err)
 	}
-	p := b.page(tx.Org())
+
+	p := b.orgPage(tx.Org())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if number != p.number {
-		m, err := load(ctx, tx, number)
+		m, err := loadModel(ctx, tx, number)
 		if err != nil {
 			return nil, err
 		}
-		p.model, p.number = m, number
+		p.model = m
+		p.number = number
 	}
 	p.checked = time.Now()
 	return p.model, nil
@@ -111,15 +114,15 @@ func (b *Book) In(ctx context.Context, tx *postgres.Tx) (*scoring.Model, error) 
 
 // Forget makes the next For of org read the database.
 func (b *Book) Forget(org id.ID) {
-	p := b.page(org)
+	p := b.orgPage(org)
 	p.mu.Lock()
 	p.checked = time.Time{}
 	p.mu.Unlock()
 }
 
-// page returns org's entry from the young or the old generation, or a new one. If the young generation is full, it
+// orgPage returns org's entry from the young or the old generation, or a new one. If the young generation is full, it
 // replaces the old one.
-func (b *Book) page(org id.ID) *page {
+func (b *Book) orgPage(org id.ID) *page {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p, ok := b.young[org]

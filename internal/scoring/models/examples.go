@@ -59,6 +59,7 @@ func Examples(ctx context.Context, tx *postgres.Tx) ([]learn.Example, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read examples: %w", err)
 	}
+
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e learn.Example, err error) {
 		var (
 			raw         []byte

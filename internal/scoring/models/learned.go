@@ -36,6 +36,7 @@ func Learn(ctx context.Context, tx func(func(*postgres.Tx) error) error) (Learne
 	}); err != nil {
 		return Learned{}, err
 	}
+
 	m, r, err := learn.Train(ctx, "new", ex, scoring.Shipped(),
 		learn.Incumbent{Model: used.Model, Seen: used.LearnedTo})
 	if errors.Is(err, learn.ErrTooFew) {
@@ -44,6 +45,7 @@ func Learn(ctx context.Context, tx func(func(*postgres.Tx) error) error) (Learne
 	if err != nil {
 		return Learned{}, fmt.Errorf("learn: %w", err)
 	}
+
 	return Learned{Model: m, Report: r, outcomes: len(ex), rival: used.Number}, nil
 }
 
@@ -51,34 +53,39 @@ func Learn(ctx context.Context, tx func(func(*postgres.Tx) error) error) (Learne
 // into use since, Save only stores it, because the comparison was made with a different version. promoted is the
 // version that Save put into use, or nil.
 func (l *Learned) Save(ctx context.Context, tx *postgres.Tx) (promoted *Version, err error) {
-	inUse, err := lock(ctx, tx)
+	inUse, err := lockCurrent(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("lock the model in use: %w", err)
 	}
+
 	now := wire.Now()
 	tx.Queue(`UPDATE score_current SET trained = $2, trained_at = $3 WHERE org_id = $1`, tx.Org(), l.outcomes, now)
 	if l.Model == nil {
 		return nil, nil //nolint:nilnil // nothing was learned
 	}
+
 	v := &Version{CreatedAt: now, LearnedTo: l.Report.To, Outcomes: l.Report.Outcomes, Model: l.Model, Report: l.Report}
 	if err := tx.QueryRow(ctx, `SELECT coalesce(max(number), 0) + 1 FROM score_model WHERE org_id = $1`,
 		[]any{tx.Org()}, &v.Number); err != nil {
 		return nil, fmt.Errorf("assign version number: %w", err)
 	}
+
 	v.Model.Version = Name(v.Number)
 	if l.Report.Comparison.Won() && inUse == l.rival {
 		v.PromotedAt = &now
-		change(tx, v.Number)
+		queueChange(tx, v.Number)
 		promoted = v
 	}
 	model, err := json.Marshal(v.Model)
 	if err != nil {
 		return nil, fmt.Errorf("encode model: %w", err)
 	}
+
 	report, err := json.Marshal(v.Report)
 	if err != nil {
 		return nil, fmt.Errorf("encode report: %w", err)
 	}
+
 	tx.Queue(`INSERT INTO score_model (org_id, `+versionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		tx.Org(), v.Number, v.CreatedAt, v.PromotedAt, v.LearnedTo, v.Outcomes, model, report)
 	return promoted, nil

@@ -50,8 +50,8 @@ func Number(name string) (int, bool) {
 	return n, ok && err == nil && n > 0 && Name(n) == name
 }
 
-// current returns the number of the version in use, or 0 for the prior.
-func current(ctx context.Context, tx *postgres.Tx) (number int, err error) {
+// currentNumber returns the number of the version in use, or 0 for the prior.
+func currentNumber(ctx context.Context, tx *postgres.Tx) (number int, err error) {
 	err = tx.QueryRow(ctx, `SELECT number FROM score_current WHERE org_id = $1`, []any{tx.Org()}, &number)
 	if postgres.None(err) {
 		return 0, nil
@@ -59,7 +59,7 @@ func current(ctx context.Context, tx *postgres.Tx) (number int, err error) {
 	return number, err
 }
 
-func load(ctx context.Context, tx *postgres.Tx, number int) (*scoring.Model, error) {
+func loadModel(ctx context.Context, tx *postgres.Tx, number int) (*scoring.Model, error) {
 	if number == 0 {
 		return scoring.Shipped(), nil
 	}
@@ -71,9 +71,9 @@ func load(ctx context.Context, tx *postgres.Tx, number int) (*scoring.Model, err
 	return scoring.Parse(raw)
 }
 
-// lock returns the number of the version in use and locks it until the transaction ends. The lock also serializes the
-// creation of versions.
-func lock(ctx context.Context, tx *postgres.Tx) (number int, err error) {
+// lockCurrent returns the number of the version in use and locks it until the transaction ends. The lock also
+// serializes the creation of versions.
+func lockCurrent(ctx context.Context, tx *postgres.Tx) (number int, err error) {
 	tx.Queue(`INSERT INTO score_current (org_id) VALUES ($1) ON CONFLICT DO NOTHING`, tx.Org())
 	err = tx.QueryRow(ctx, `SELECT number FROM score_current WHERE org_id = $1 FOR UPDATE`, []any{tx.Org()}, &number)
 	return number, err
@@ -108,8 +108,8 @@ func Confirm(tx *postgres.Tx, number int) {
 	}
 }
 
-// change queues that number becomes the version in use.
-func change(tx *postgres.Tx, number int) {
+// queueChange queues that number becomes the version in use.
+func queueChange(tx *postgres.Tx, number int) {
 	tx.Queue(changeSQL, tx.Org())
 	tx.Queue(`UPDATE score_current SET number = $2 WHERE org_id = $1`, tx.Org(), number)
 }
@@ -129,7 +129,7 @@ func scanVersion(row pgx.CollectableRow) (v Version, err error) {
 
 // Current returns the version in use. The prior has no report and no times.
 func Current(ctx context.Context, tx *postgres.Tx) (Version, error) {
-	n, err := current(ctx, tx)
+	n, err := currentNumber(ctx, tx)
 	if err != nil {
 		return Version{}, fmt.Errorf("read the model in use: %w", err)
 	}
@@ -185,10 +185,11 @@ var ErrSame = errors.New("the version is already in use")
 // Use puts version number into use, whatever its comparison. It returns ErrSame if the version is already in use. An
 // unknown version is a not_found fault.
 func Use(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
-	was, err := lock(ctx, tx)
+	was, err := lockCurrent(ctx, tx)
 	if err != nil {
 		return Version{}, fmt.Errorf("lock the model in use: %w", err)
 	}
+
 	v, err := Get(ctx, tx, number)
 	if err != nil {
 		return v, err
@@ -196,7 +197,8 @@ func Use(ctx context.Context, tx *postgres.Tx, number int) (Version, error) {
 	if was == number {
 		return v, ErrSame
 	}
-	change(tx, number)
+
+	queueChange(tx, number)
 	tx.Queue(`UPDATE score_model SET promoted_at = coalesce(promoted_at, $3) WHERE org_id = $1 AND number = $2`,
 		tx.Org(), number, wire.Now())
 	return v, nil

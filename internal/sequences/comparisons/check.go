@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sequences/counts"
 	"github.com/funnelwork/funnelwork/internal/sequences/significance"
 	"github.com/funnelwork/funnelwork/internal/sequences/steps"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -39,34 +41,39 @@ func Check(ctx context.Context, tx *postgres.Tx) error {
 	if err != nil {
 		return fmt.Errorf("read comparisons: %w", err)
 	}
+
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c comparison, err error) {
 		return c, row.Scan(&c.sequence, &c.step, &c.stopped, &c.body)
 	})
 	if err != nil {
 		return fmt.Errorf("read comparisons: %w", err)
 	}
+
 	for i := range all {
-		if err := all[i].check(ctx, tx); err != nil {
+		if err := all[i].checkVariants(ctx, tx); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
-// check compares the variants of one step, and queues the next check of it.
-func (c *comparison) check(ctx context.Context, tx *postgres.Tx) error {
-	open, err := c.open()
+// checkVariants compares the variants of one step, and queues the next check of it.
+func (c *comparison) checkVariants(ctx context.Context, tx *postgres.Tx) error {
+	open, err := c.openVariants()
 	if err != nil {
 		return err
 	}
 	if len(open) < 2 {
-		c.store(tx, nil)
+		c.storeNext(tx, nil)
 		return nil
 	}
-	arms, age, err := c.arms(ctx, tx, open)
+
+	arms, age, err := c.readArms(ctx, tx, open)
 	if err != nil {
 		return err
 	}
+
 	now := wire.Now()
 	if best, ok := significance.Winner(arms, age); ok {
 		for i, key := range open {
@@ -74,18 +81,20 @@ func (c *comparison) check(ctx context.Context, tx *postgres.Tx) error {
 				c.stopped[key] = now
 			}
 		}
-		c.store(tx, nil)
+		c.storeNext(tx, nil)
 		return nil
 	}
-	c.store(tx, new(now.Add(every)))
+
+	c.storeNext(tx, new(now.Add(every)))
 	return nil
 }
 
-// open returns the variants of the active version that are compared: none if the step does not ask for it.
-func (c *comparison) open() ([]string, error) {
+// openVariants returns the variants of the active version that are compared: none if the step does not ask for it.
+func (c *comparison) openVariants() ([]string, error) {
 	if c.body == nil {
 		return nil, nil
 	}
+
 	var step steps.Step
 	if err := json.Unmarshal(c.body, &step); err != nil {
 		return nil, fmt.Errorf("decode step: %w", err)
@@ -93,6 +102,7 @@ func (c *comparison) open() ([]string, error) {
 	if step.Email == nil || !step.Email.Auto {
 		return nil, nil
 	}
+
 	var open []string
 	for i := range step.Email.Variants {
 		key := step.Email.Variants[i].Key
@@ -100,49 +110,48 @@ func (c *comparison) open() ([]string, error) {
 			open = append(open, key)
 		}
 	}
+
 	return open, nil
 }
 
-// arms returns what became of the mails of each of the variants, and for how long the youngest one has been sent; 0:
-// one of them was not sent.
-func (c *comparison) arms(ctx context.Context, tx *postgres.Tx, open []string) (arms []significance.Arm,
+// readArms returns what became of the mails of each of the variants, and for how long the youngest one has been sent;
+// 0: one of them was not sent.
+func (c *comparison) readArms(ctx context.Context, tx *postgres.Tx, open []string) (arms []significance.Arm,
 	age time.Duration, err error,
 ) {
-	rows, err := tx.Query(ctx, `
-		SELECT o.n, count(*), count(e.replied_at), clock_timestamp() - min(e.marked_at)
-		FROM enrolment n
-			JOIN email e ON e.org_id = $1 AND e.enrolment_id = n.id AND e.step = $3
-				AND e.status IN ('sent', 'unknown', 'transmitting')
-			JOIN unnest($4::text[]) WITH ORDINALITY AS o (key, n) ON o.key = e.variant
-		WHERE n.org_id = $1 AND n.sequence_id = $2 GROUP BY o.n`, tx.Org(), c.sequence, c.step, open)
+	all, err := counts.Read(ctx, tx, c.sequence)
 	if err != nil {
-		return nil, 0, fmt.Errorf("count emails of variants: %w", err)
+		return nil, 0, err
 	}
+
 	arms = make([]significance.Arm, len(open))
-	var (
-		n       int
-		arm     significance.Arm
-		sent    *time.Duration
-		counted int
-	)
-	if _, err := pgx.ForEachRow(rows, []any{&n, &arm.Trials, &arm.Successes, &sent}, func() error {
-		arms[n-1] = arm
-		if sent != nil && (counted == 0 || *sent < age) {
-			age = *sent
+	var youngest time.Time
+	counted := 0
+	for _, e := range all[c.sequence].Emails {
+		n := -1
+		if e.Step == c.step && e.Variant != nil {
+			n = slices.Index(open, *e.Variant)
+		}
+		if n < 0 || e.First == nil {
+			continue
+		}
+		arms[n].Trials = e.Sent + e.Unknown + e.Transmitting
+		arms[n].Successes = min(e.Replied, arms[n].Trials)
+		if e.First.After(youngest) {
+			youngest = *e.First
 		}
 		counted++
-		return nil
-	}); err != nil {
-		return nil, 0, fmt.Errorf("count emails of variants: %w", err)
 	}
+
 	if counted < len(open) {
-		age = 0
+		return arms, 0, nil
 	}
-	return arms, age, nil
+
+	return arms, time.Since(youngest), nil
 }
 
-// store queues the stopped variants and the time of the next check; nil: there is none.
-func (c *comparison) store(tx *postgres.Tx, next *time.Time) {
+// storeNext queues the stopped variants and the time of the next check; nil: there is none.
+func (c *comparison) storeNext(tx *postgres.Tx, next *time.Time) {
 	tx.Queue(`UPDATE variant_comparison SET stopped = $4, check_at = $5 WHERE org_id = $1 AND sequence_id = $2
 		AND step = $3`, tx.Org(), c.sequence, c.step, c.stopped, next)
 }
@@ -166,5 +175,6 @@ func Waiting(ctx context.Context, system *postgres.DB, dedupe string) ([]id.ID, 
 	if err != nil {
 		return nil, fmt.Errorf("find orgs with comparisons: %w", err)
 	}
+
 	return found, nil
 }

@@ -78,6 +78,7 @@ func Read(ctx context.Context, tx *postgres.Tx, all ...id.ID) (map[id.ID]Stops, 
 	if err != nil {
 		return nil, fmt.Errorf("read stopped variants: %w", err)
 	}
+
 	var (
 		sequence id.ID
 		step     string
@@ -94,5 +95,6 @@ func Read(ctx context.Context, tx *postgres.Tx, all ...id.ID) (map[id.ID]Stops, 
 	}); err != nil {
 		return nil, fmt.Errorf("read stopped variants: %w", err)
 	}
+
 	return out, nil
 }

@@ -26,13 +26,16 @@ func Best(arms []Arm) []float64 {
 	if len(arms) == 0 {
 		return out
 	}
-	low, high := span(arms)
+
+	low, high := pointRange(arms)
 	step := (high - low) / (points - 1)
-	densities, sums := make([][]float64, len(arms)), make([][]float64, len(arms))
+	densities := make([][]float64, len(arms))
+	sums := make([][]float64, len(arms))
 	for i, a := range arms {
-		densities[i] = a.density(low, step)
-		sums[i] = cumulated(densities[i])
+		densities[i] = a.posteriorDensity(low, step)
+		sums[i] = cumulateDensity(densities[i])
 	}
+
 	total := 0.0
 	for i := range arms {
 		for p := range points {
@@ -46,32 +49,36 @@ func Best(arms []Arm) []float64 {
 		}
 		total += out[i]
 	}
+
 	for i := range out {
 		out[i] /= total
 	}
+
 	return out
 }
 
-// parameters returns the parameters of the posterior distribution.
-func (a Arm) parameters() (alpha, beta float64) {
+// betaParameters returns the parameters of the posterior distribution.
+func (a Arm) betaParameters() (alpha, beta float64) {
 	return 1 + float64(a.Successes), 1 + float64(a.Trials-a.Successes)
 }
 
-// span returns a range that has all but a negligible part of every distribution.
-func span(arms []Arm) (low, high float64) {
-	low, high = 1, 0
+// pointRange returns a range that has all but a negligible part of every distribution.
+func pointRange(arms []Arm) (low, high float64) {
+	low = 1
+	high = 0
 	for _, a := range arms {
-		alpha, beta := a.parameters()
+		alpha, beta := a.betaParameters()
 		sum := alpha + beta
-		mean, deviation := alpha/sum, math.Sqrt(alpha*beta/(sum*sum*(sum+1)))
+		mean := alpha / sum
+		deviation := math.Sqrt(alpha * beta / (sum * sum * (sum + 1)))
 		low, high = min(low, mean-spread*deviation), max(high, mean+spread*deviation)
 	}
 	return max(low, 0), min(high, 1)
 }
 
-// density returns the density of the posterior at the points, scaled to a sum of 1.
-func (a Arm) density(low, step float64) []float64 {
-	alpha, beta := a.parameters()
+// posteriorDensity returns the density of the posterior at the points, scaled to a sum of 1.
+func (a Arm) posteriorDensity(low, step float64) []float64 {
+	alpha, beta := a.betaParameters()
 	logs := make([]float64, points)
 	top := math.Inf(-1)
 	for p := range logs {
@@ -80,20 +87,24 @@ func (a Arm) density(low, step float64) []float64 {
 		logs[p] = (alpha-1)*math.Log(x) + (beta-1)*math.Log1p(-x)
 		top = max(top, logs[p])
 	}
+
 	total := 0.0
 	for p := range logs {
 		logs[p] = math.Exp(logs[p] - top)
 		total += logs[p]
 	}
+
 	for p := range logs {
 		logs[p] /= total
 	}
+
 	return logs
 }
 
-// cumulated returns the distribution function at the points: all before, and half of the point itself.
-func cumulated(density []float64) []float64 {
-	out, sum := make([]float64, len(density)), 0.0
+// cumulateDensity returns the distribution function at the points: all before, and half of the point itself.
+func cumulateDensity(density []float64) []float64 {
+	out := make([]float64, len(density))
+	sum := 0.0
 	for p, d := range density {
 		out[p] = sum + d/2
 		sum += d

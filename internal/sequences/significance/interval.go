@@ -21,7 +21,8 @@ func (a Arm) Interval() (low, high float64) {
 	if a.Trials == 0 {
 		return 0, 1
 	}
-	n, p := float64(a.Trials), a.Rate()
+	n := float64(a.Trials)
+	p := a.Rate()
 	middle := p + z*z/(2*n)
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	scale := 1 + z*z/n

@@ -3,15 +3,13 @@ package stats
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sequences/comparisons"
+	"github.com/funnelwork/funnelwork/internal/sequences/counts"
 	"github.com/funnelwork/funnelwork/internal/sequences/significance"
 	"github.com/funnelwork/funnelwork/internal/sequences/steps"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -65,51 +63,53 @@ func RateOf(successes, trials int) Rate {
 	return Rate{Value: a.Rate(), Low: low, High: high}
 }
 
-// out returns the number of emails that have left, as far as is known.
-func (s *Step) out() int { return s.Sent + s.Unknown }
+// sentOut returns the number of emails that have left, as far as is known.
+func (s *Step) sentOut() int { return s.Sent + s.Unknown }
 
 // Of returns the statistics of a sequence. They begin with the steps in list, in its order, of which those without
 // emails are included; the steps of other versions follow.
 func Of(ctx context.Context, tx *postgres.Tx, sequence id.ID, list []steps.Step) ([]Step, error) {
-	rows, err := tx.Query(ctx, `
-		SELECT e.step, e.variant, count(*), count(*) FILTER (WHERE e.status = 'sent'),
-			count(*) FILTER (WHERE e.status IN ('unknown', 'transmitting')),
-			count(e.delivered_at), count(e.bounced), count(e.replied_at), count(*) FILTER (WHERE e.clicks > 0),
-			count(*) FILTER (WHERE e.opens > 0), count(*) FILTER (WHERE e.machine_clicks > 0),
-			count(*) FILTER (WHERE e.machine_opens > 0),
-			count(*) FILTER (WHERE n.state = 'unsubscribed' AND n.last_email_id = e.id), min(e.marked_at)
-		FROM enrolment n JOIN email e ON e.org_id = n.org_id AND e.enrolment_id = n.id
-		WHERE n.org_id = $1 AND n.sequence_id = $2 AND e.step IS NOT NULL
-		GROUP BY e.step, e.variant ORDER BY e.step, e.variant NULLS FIRST`, tx.Org(), sequence)
+	all, err := counts.Read(ctx, tx, sequence)
 	if err != nil {
-		return nil, fmt.Errorf("count emails of sequence: %w", err)
+		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Step, err error) {
-		return s, row.Scan(&s.StepKey, &s.Variant, &s.Planned, &s.Sent, &s.Unknown, &s.Delivered, &s.Bounced,
-			&s.Replied, &s.Clicked, &s.Opened, &s.MachineClicks, &s.MachineOpens, &s.Unsubscribed, &s.first)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("count emails of sequence: %w", err)
+
+	found := make([]Step, len(all[sequence].Emails))
+	for i := range found {
+		found[i] = stepOf(&all[sequence].Emails[i])
 	}
-	out := arranged(found, list)
+
+	out := arrangeSteps(found, list)
 	for i := range out {
 		s := &out[i]
-		s.ReplyRate, s.ClickRate = RateOf(s.Replied, s.out()), RateOf(s.Clicked, s.out())
-		s.BounceRate = RateOf(s.Bounced, s.out())
+		s.ReplyRate = RateOf(s.Replied, s.sentOut())
+		s.ClickRate = RateOf(s.Clicked, s.sentOut())
+		s.BounceRate = RateOf(s.Bounced, s.sentOut())
 	}
-	compare(out, time.Now())
+
+	setPBest(out, time.Now())
 	stops, err := comparisons.Read(ctx, tx, sequence)
 	for i := range out {
 		out[i].StoppedAt = stops[sequence].At(out[i].StepKey, out[i].Variant)
 	}
+
 	return out, err
 }
 
-// arranged returns the counts in the order of Of, with zeros for the steps and variants without emails.
-func arranged(found []Step, list []steps.Step) []Step {
+// stepOf returns the counts of a step or a variant.
+func stepOf(c *counts.Emails) Step {
+	return Step{
+		StepKey: c.Step, Variant: c.Variant, Planned: c.All(), Sent: c.Sent, Unknown: c.Unknown + c.Transmitting,
+		Delivered: c.Delivered, Bounced: c.Bounced, Replied: c.Replied, Clicked: c.Clicked, Opened: c.Opened,
+		MachineClicks: c.MachineClicked, MachineOpens: c.MachineOpened, Unsubscribed: c.Unsubscribed, first: c.First,
+	}
+}
+
+// arrangeSteps returns the counts in the order of Of, with zeros for the steps and variants without emails.
+func arrangeSteps(found []Step, list []steps.Step) []Step {
 	out := make([]Step, 0, len(found)+len(list))
 	take := func(key string, variant *string) {
-		at := slices.IndexFunc(found, func(s Step) bool { return s.StepKey == key && same(s.Variant, variant) })
+		at := slices.IndexFunc(found, func(s Step) bool { return s.StepKey == key && sameVariant(s.Variant, variant) })
 		if at < 0 {
 			out = append(out, Step{StepKey: key, Variant: variant})
 			return
@@ -128,23 +128,26 @@ func arranged(found []Step, list []steps.Step) []Step {
 			}
 		}
 	}
+
 	return append(out, found...)
 }
 
-func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+func sameVariant(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// compare sets PBest of the variants of each step that can be compared.
-func compare(all []Step, now time.Time) {
+// setPBest sets PBest of the variants of each step that can be compared.
+func setPBest(all []Step, now time.Time) {
 	groups := map[string][]*Step{}
 	for i := range all {
 		if all[i].Variant != nil {
 			groups[all[i].StepKey] = append(groups[all[i].StepKey], &all[i])
 		}
 	}
+
 	for _, group := range groups {
-		arms, first := make([]significance.Arm, len(group)), make([]*time.Time, len(group))
+		arms := make([]significance.Arm, len(group))
+		first := make([]*time.Time, len(group))
 		for i, s := range group {
-			arms[i], first[i] = significance.Arm{Trials: s.out(), Successes: min(s.Replied, s.out())}, s.first
+			arms[i], first[i] = significance.Arm{Trials: s.sentOut(), Successes: min(s.Replied, s.sentOut())}, s.first
 		}
 		for i, p := range Compare(arms, first, now) {
 			group[i].PBest = &p

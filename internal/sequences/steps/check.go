@@ -24,7 +24,7 @@ type checker struct {
 	problems []Problem
 }
 
-func (c *checker) wrong(pointer, code, detail string) {
+func (c *checker) addProblem(pointer, code, detail string) {
 	c.problems = append(c.problems, Problem{pointer, code, detail})
 }
 
@@ -33,36 +33,40 @@ func (c *checker) wrong(pointer, code, detail string) {
 func Check(list []Step) []Problem {
 	c := &checker{list: list}
 	if len(list) > Max {
-		c.wrong("", "too_many", "A sequence has at most "+strconv.Itoa(Max)+" steps.")
+		c.addProblem("", "too_many", "A sequence has at most "+strconv.Itoa(Max)+" steps.")
 		return c.problems
 	}
+
 	seen := map[string]bool{}
 	for i := range list {
 		s := &list[i]
 		at := strconv.Itoa(i) + "/"
-		c.key(at+"key", s.Key, seen)
-		c.delay(at+"delay", s.Delay, s.Kind == KindWait)
-		c.content(at, s)
+		c.checkKey(at+"key", s.Key, seen)
+		c.checkDelay(at+"delay", s.Delay, s.Kind == KindWait)
+		c.checkContent(at, s)
 	}
+
 	for i := range list {
 		if list[i].Condition != nil {
-			c.targets(i)
+			c.checkTargets(i)
 		}
 	}
+
 	if len(c.problems) == 0 {
-		c.cycle()
+		c.findCycle()
 	}
+
 	return c.problems
 }
 
 var keyPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
-func (c *checker) key(at, key string, seen map[string]bool) {
+func (c *checker) checkKey(at, key string, seen map[string]bool) {
 	switch {
 	case !keyPattern.MatchString(key) || key == End:
-		c.wrong(at, "invalid_key", "A key has 1 to 40 lower case letters, digits, _ and -, and is not end.")
+		c.addProblem(at, "invalid_key", "A key has 1 to 40 lower case letters, digits, _ and -, and is not end.")
 	case seen[key]:
-		c.wrong(at, "duplicate_key", "Another step has this key.")
+		c.addProblem(at, "duplicate_key", "Another step has this key.")
 	}
 	seen[key] = true
 }
@@ -72,20 +76,20 @@ var longest = map[schedule.Unit]int{
 	schedule.Minutes: 366 * 24 * 60, schedule.Hours: 366 * 24, schedule.Days: 366, schedule.BusinessDays: 262,
 }
 
-func (c *checker) delay(at string, d schedule.Delay, needed bool) {
+func (c *checker) checkDelay(at string, d schedule.Delay, needed bool) {
 	most, ok := longest[d.Unit]
 	switch {
 	case !ok:
-		c.wrong(at+"/unit", "not_allowed", "The unit is one of minutes, hours, days, business_days.")
+		c.addProblem(at+"/unit", "not_allowed", "The unit is one of minutes, hours, days, business_days.")
 	case d.Value < 0 || d.Value > most:
-		c.wrong(at+"/value", "out_of_range", "The value lies between 0 and "+strconv.Itoa(most)+".")
+		c.addProblem(at+"/value", "out_of_range", "The value lies between 0 and "+strconv.Itoa(most)+".")
 	case needed && d.Value == 0:
-		c.wrong(at, "required", "This step needs a time to wait.")
+		c.addProblem(at, "required", "This step needs a time to wait.")
 	}
 }
 
-// content checks that s has the member that its kind names, and no other, and what is in it.
-func (c *checker) content(at string, s *Step) {
+// checkContent checks that s has the member that its kind names, and no other, and what is in it.
+func (c *checker) checkContent(at string, s *Step) {
 	for _, m := range []struct {
 		kind string
 		has  bool
@@ -98,58 +102,59 @@ func (c *checker) content(at string, s *Step) {
 	} {
 		switch {
 		case m.kind == s.Kind && !m.has:
-			c.wrong(at+m.kind, "required", "A step of the kind "+s.Kind+" needs this member.")
+			c.addProblem(at+m.kind, "required", "A step of the kind "+s.Kind+" needs this member.")
 			return
 		case m.kind != s.Kind && m.has:
-			c.wrong(at+m.kind, "not_allowed", "A step of the kind "+s.Kind+" has no such member.")
+			c.addProblem(at+m.kind, "not_allowed", "A step of the kind "+s.Kind+" has no such member.")
 			return
 		}
 	}
+
 	switch s.Kind {
 	case KindEmail:
-		c.email(at+"email", s.Email)
+		c.checkEmail(at+"email", s.Email)
 	case KindTask:
-		c.line(at+"task/title", s.Task.Title, form.Name)
+		c.checkLine(at+"task/title", s.Task.Title, form.Name)
 		if !slices.Contains([]string{Todo, "call", "email", "message"}, s.Task.Type) {
-			c.wrong(at+"task/type", "not_allowed", "The type is one of todo, call, email, message.")
+			c.addProblem(at+"task/type", "not_allowed", "The type is one of todo, call, email, message.")
 		}
 		if s.Task.Assignee != nil && s.Task.Assignee.IsZero() {
-			c.wrong(at+"task/assignee", "invalid_uuid", "This is not a UUID.")
+			c.addProblem(at+"task/assignee", "invalid_uuid", "This is not a UUID.")
 		}
 	case KindCondition:
-		c.condition(at+"condition", s.Condition)
+		c.checkCondition(at+"condition", s.Condition)
 	case KindUpdate:
-		c.update(at+"update", s.Update)
+		c.checkUpdate(at+"update", s.Update)
 	case KindWebhook:
 		if s.Webhook.EndpointID.IsZero() {
-			c.wrong(at+"webhook/endpoint_id", "invalid_uuid", "This is not a UUID.")
+			c.addProblem(at+"webhook/endpoint_id", "invalid_uuid", "This is not a UUID.")
 		}
 	case KindWait:
 	default:
-		c.wrong(at+"kind", "not_allowed", "The kind is one of email, wait, task, condition, update, webhook.")
+		c.addProblem(at+"kind", "not_allowed", "The kind is one of email, wait, task, condition, update, webhook.")
 	}
 }
 
-func (c *checker) line(at, s string, most int) {
+func (c *checker) checkLine(at, s string, most int) {
 	switch {
 	case strings.TrimSpace(s) == "":
-		c.wrong(at, "required", "This field cannot be blank.")
+		c.addProblem(at, "required", "This field cannot be blank.")
 	case len([]rune(s)) > most:
-		c.wrong(at, "too_long", "At most "+strconv.Itoa(most)+" characters are allowed.")
+		c.addProblem(at, "too_long", "At most "+strconv.Itoa(most)+" characters are allowed.")
 	case strings.ContainsFunc(s, form.NotInLine):
-		c.wrong(at, "invalid_characters", "Control characters are not allowed.")
+		c.addProblem(at, "invalid_characters", "Control characters are not allowed.")
 	}
 }
 
 const maxTag = 64 // characters, as for contacts
 
-func (c *checker) update(at string, u *Update) {
+func (c *checker) checkUpdate(at string, u *Update) {
 	if len(u.Set)+len(u.AddTags)+len(u.RemoveTags) == 0 {
-		c.wrong(at, "required", "An update sets a field, or adds or removes a tag.")
+		c.addProblem(at, "required", "An update sets a field, or adds or removes a tag.")
 	}
 	for name, tags := range map[string][]string{"add_tags": u.AddTags, "remove_tags": u.RemoveTags} {
 		for i, tag := range tags {
-			c.line(at+"/"+name+"/"+strconv.Itoa(i), tag, maxTag)
+			c.checkLine(at+"/"+name+"/"+strconv.Itoa(i), tag, maxTag)
 		}
 	}
 }

@@ -11,65 +11,66 @@ import (
 
 const maxSubject = 2000 // characters of the source
 
-func (c *checker) email(at string, e *Email) {
+func (c *checker) checkEmail(at string, e *Email) {
 	if e.Thread != Reply && e.Thread != NewThread {
-		c.wrong(at+"/thread", "not_allowed", "The thread is one of reply, new.")
+		c.addProblem(at+"/thread", "not_allowed", "The thread is one of reply, new.")
 	}
 	if e.Auto && len(e.Variants) == 0 {
-		c.wrong(at+"/auto", "not_allowed", "A mail without variants has none to stop.")
+		c.addProblem(at+"/auto", "not_allowed", "A mail without variants has none to stop.")
 	}
 	if len(e.Variants) == 1 || len(e.Variants) > MaxVariants {
-		c.wrong(at+"/variants", "out_of_range", "There are no variants, or 2 to "+strconv.Itoa(MaxVariants)+".")
+		c.addProblem(at+"/variants", "out_of_range", "There are no variants, or 2 to "+strconv.Itoa(MaxVariants)+".")
 		return
 	}
 	// The parts of the mail itself may be left to the variants.
 	if len(e.Variants) == 0 {
-		c.source(at, e, e.Source(""))
+		c.checkSource(at, e, e.Source(""))
 		return
 	}
+
 	seen := map[string]bool{}
 	for i := range e.Variants {
 		v := &e.Variants[i]
 		of := at + "/variants/" + strconv.Itoa(i)
 		switch {
 		case !keyPattern.MatchString(v.Key):
-			c.wrong(of+"/key", "invalid_key", "A key has 1 to 40 lower case letters, digits, _ and -.")
+			c.addProblem(of+"/key", "invalid_key", "A key has 1 to 40 lower case letters, digits, _ and -.")
 		case seen[v.Key]:
-			c.wrong(of+"/key", "duplicate_key", "Another variant has this key.")
+			c.addProblem(of+"/key", "duplicate_key", "Another variant has this key.")
 		}
 		seen[v.Key] = true
 		if v.Weight < 1 || v.Weight > 100 {
-			c.wrong(of+"/weight", "out_of_range", "The weight lies between 1 and 100.")
+			c.addProblem(of+"/weight", "out_of_range", "The weight lies between 1 and 100.")
 		}
-		c.source(of, e, e.Source(v.Key))
+		c.checkSource(of, e, e.Source(v.Key))
 	}
 }
 
-func (c *checker) source(at string, e *Email, s compose.Source) {
+func (c *checker) checkSource(at string, e *Email, s compose.Source) {
 	if e.Thread == NewThread && strings.TrimSpace(s.Subject) == "" {
-		c.wrong(at+"/subject", "required", "An email that begins a thread needs a subject.")
+		c.addProblem(at+"/subject", "required", "An email that begins a thread needs a subject.")
 	}
 	if len([]rune(s.Subject)) > maxSubject {
-		c.wrong(at+"/subject", "too_long", "At most "+strconv.Itoa(maxSubject)+" characters are allowed.")
+		c.addProblem(at+"/subject", "too_long", "At most "+strconv.Itoa(maxSubject)+" characters are allowed.")
 		return
 	}
 	_, err := compose.Parse(s)
 	if bad, ok := errors.AsType[*compose.SourceError](err); ok {
-		c.wrong(at+bad.Pointer, "invalid_template", strings.ToUpper(bad.Msg[:1])+bad.Msg[1:]+".")
+		c.addProblem(at+bad.Pointer, "invalid_template", strings.ToUpper(bad.Msg[:1])+bad.Msg[1:]+".")
 	}
 }
 
-func (c *checker) condition(at string, cond *Condition) {
+func (c *checker) checkCondition(at string, cond *Condition) {
 	if cond.Filter == nil {
-		c.wrong(at+"/filter", "required", "A condition needs a filter.")
+		c.addProblem(at+"/filter", "required", "A condition needs a filter.")
 		return
 	}
 	if path, reads := readsOpens(cond.Filter); reads {
-		c.wrong(at+"/filter"+path, "open_not_a_condition",
+		c.addProblem(at+"/filter"+path, "open_not_a_condition",
 			"Opens are no condition, since mail programs open mails on their own; use replied or clicked.")
 	}
 	if cond.Within != nil {
-		c.delay(at+"/within", *cond.Within, true)
+		c.checkDelay(at+"/within", *cond.Within, true)
 	}
 }
 
@@ -82,6 +83,7 @@ func readsOpens(filter any) (path string, reads bool) {
 	if !custom && slices.Contains([]string{"open", "opened", "opens", "opened_at", "machine_opens"}, name) {
 		return "/field", true
 	}
+
 	for _, group := range []string{"all", "any"} {
 		parts, _ := node[group].([]any)
 		for i, part := range parts {
@@ -90,26 +92,28 @@ func readsOpens(filter any) (path string, reads bool) {
 			}
 		}
 	}
+
 	if node["not"] == nil {
 		return "", false
 	}
+
 	path, reads = readsOpens(node["not"])
 	return "/not" + path, reads
 }
 
-// targets checks that the targets of the condition at position i exist.
-func (c *checker) targets(i int) {
+// checkTargets checks that the targets of the condition at position i exist.
+func (c *checker) checkTargets(i int) {
 	cond := c.list[i].Condition
 	at := strconv.Itoa(i) + "/condition/"
 	for name, target := range map[string]string{"then": cond.Then, "else": cond.Else} {
 		if target != "" && target != End && Find(c.list, target) == nil {
-			c.wrong(at+name, "step_unknown", "There is no step with this key.")
+			c.addProblem(at+name, "step_unknown", "There is no step with this key.")
 		}
 	}
 }
 
-// cycle records a branch that leads back to a step of its own path, if there is one.
-func (c *checker) cycle() {
+// findCycle records a branch that leads back to a step of its own path, if there is one.
+func (c *checker) findCycle() {
 	const open, closed = 1, 2
 	state := make([]int, len(c.list))
 	var path []int
@@ -118,7 +122,7 @@ func (c *checker) cycle() {
 		state[i], path = open, append(path, i)
 		for _, next := range successors(c.list, i) {
 			if state[next] == open {
-				c.closes(append(path[slices.Index(path, next):], next))
+				c.recordCycle(append(path[slices.Index(path, next):], next))
 				return true
 			}
 			if state[next] == 0 && visit(next) {
@@ -135,9 +139,9 @@ func (c *checker) cycle() {
 	}
 }
 
-// closes records the first branch of a cycle that leads to a step before it in the list. The path begins and ends with
-// the same position.
-func (c *checker) closes(path []int) {
+// recordCycle records the first branch of a cycle that leads to a step before it in the list. The path begins and ends
+// with the same position.
+func (c *checker) recordCycle(path []int) {
 	for n, i := range path[:len(path)-1] {
 		if path[n+1] > i {
 			continue
@@ -146,7 +150,7 @@ func (c *checker) closes(path []int) {
 		if c.list[i].Condition.Then == c.list[path[n+1]].Key {
 			branch = "then"
 		}
-		c.wrong(strconv.Itoa(i)+"/condition/"+branch, "step_cycle", "This branch leads back to a step before it.")
+		c.addProblem(strconv.Itoa(i)+"/condition/"+branch, "step_cycle", "This branch leads back to a step before it.")
 		return
 	}
 }

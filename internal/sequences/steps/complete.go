@@ -17,7 +17,7 @@ func Complete(list []Step) {
 			s.Delay.Unit = schedule.Days
 		}
 		if s.Email != nil {
-			s.Email.complete()
+			s.Email.fillDefaults()
 		}
 		if s.Task != nil && s.Task.Type == "" {
 			s.Task.Type = Todo
@@ -42,7 +42,7 @@ func orEmpty(l []string) []string {
 	return l
 }
 
-func (e *Email) complete() {
+func (e *Email) fillDefaults() {
 	if e.Thread == "" {
 		e.Thread = Reply
 	}
@@ -59,7 +59,7 @@ func (e *Email) complete() {
 // freeKey returns the kind with the first number that makes an unused key.
 func freeKey(list []Step, kind string) string {
 	for n := 1; ; n++ {
-		if key := kind + "-" + strconv.Itoa(n); index(list, key) < 0 {
+		if key := kind + "-" + strconv.Itoa(n); stepIndex(list, key) < 0 {
 			return key
 		}
 	}

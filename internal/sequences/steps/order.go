@@ -10,19 +10,19 @@ import (
 
 // Find returns the step with the key, or nil.
 func Find(list []Step, key string) *Step {
-	if i := index(list, key); i >= 0 {
+	if i := stepIndex(list, key); i >= 0 {
 		return &list[i]
 	}
 	return nil
 }
 
-func index(list []Step, key string) int {
+func stepIndex(list []Step, key string) int {
 	return slices.IndexFunc(list, func(s Step) bool { return s.Key == key })
 }
 
 // After returns the step behind the one with the key; nil: it is the last one, or there is none with the key.
 func After(list []Step, key string) *Step {
-	if i := index(list, key); i >= 0 && i+1 < len(list) {
+	if i := stepIndex(list, key); i >= 0 && i+1 < len(list) {
 		return &list[i+1]
 	}
 	return nil
@@ -54,12 +54,13 @@ func successors(list []Step, i int) (next []int) {
 	for _, target := range targets {
 		at := i + 1
 		if target != "" {
-			at = index(list, target)
+			at = stepIndex(list, target)
 		}
 		if at >= 0 && at < len(list) {
 			next = append(next, at)
 		}
 	}
+
 	return next
 }
 
@@ -73,15 +74,18 @@ func Landing(from, to []Step, key string, chosen map[string]string) string {
 		}
 		return target
 	}
-	at := index(from, key)
+
+	at := stepIndex(from, key)
 	if at < 0 {
 		return ""
 	}
+
 	for i := range from[at:] {
 		if next := from[at+i].Key; Find(to, next) != nil {
 			return next
 		}
 	}
+
 	return ""
 }
 
@@ -92,6 +96,7 @@ func (s *Step) Variant(enrolment id.ID, stopped []string) string {
 	if s.Email == nil {
 		return ""
 	}
+
 	open := slices.DeleteFunc(slices.Clone(s.Email.Variants), func(v Variant) bool {
 		return slices.Contains(stopped, v.Key)
 	})
@@ -102,9 +107,11 @@ func (s *Step) Variant(enrolment id.ID, stopped []string) string {
 	for _, v := range open {
 		total += v.Weight
 	}
+
 	if total == 0 {
 		return ""
 	}
+
 	sum := sha256.Sum256(append(enrolment[:], s.Key...))
 	n := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total))
 	for _, v := range open {
@@ -113,5 +120,6 @@ func (s *Step) Variant(enrolment id.ID, stopped []string) string {
 		}
 		n -= v.Weight
 	}
+
 	return ""
 }

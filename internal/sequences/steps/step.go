@@ -140,8 +140,10 @@ func (e *Email) Source(variant string) compose.Source {
 		}
 		// A body of its own replaces both parts, so that the text part never contradicts the HTML.
 		if v.HTML != "" || v.Text != "" {
-			out.HTML, out.Text = v.HTML, v.Text
+			out.HTML = v.HTML
+			out.Text = v.Text
 		}
 	}
+
 	return out
 }

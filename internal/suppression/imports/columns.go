@@ -3,101 +3,193 @@ package imports
 import (
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/suppression"
+	"github.com/funnelwork/funnelwork/internal/uploads"
 )
 
 // column is a column of a file.
 type column struct {
-	Name  string  `json:"name"`
-	Field *string `json:"field"` // nil: ignored
+	Name   string  `json:"name"`
+	Field  *string `json:"field"`            // nil: left out
+	Filled bool    `json:"filled,omitempty"` // the column has a value
+	Reason string  `json:"reason,omitempty"` // why it is left out
 }
+
+// Reasons for which a column is left out.
+const (
+	reasonUnknown  = "unknown_column"
+	reasonRepeated = "field_of_another_column"
+)
 
 // address is the field of a column with addresses and domains.
 const address = "address"
 
-// fieldOf returns the field that a column's name means, or nil. The names are those of this platform and of the files
-// that other senders export.
-func fieldOf(name string) *string {
-	name = strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
-		return strings.ContainsRune(" \t-_.", r)
-	}), "_")
-	switch name {
-	case "email", "e_mail", "mail", "email_address", "e_mail_address", "recipient":
-		name = suppression.Email
-	case address, "destination", "value":
-		name = address
-	case suppression.Domain, "purpose", "reason", "note":
-	default:
-		return nil
-	}
-	return &name
+// fieldNames are the names of columns by field, in plain form and the best one first: those of this platform, and those
+// of the files that other senders export, in English, German, French, Spanish, Portuguese, Italian and Dutch.
+var fieldNames = map[string][]string{
+	suppression.Email: strings.Fields(`email email_address e_mail e_mail_address mail recipient recipient_email to
+		subscriber contact_email e_mail_adresse email_adresse mailadresse adresse_e_mail adresse_email courriel
+		correo correo_electronico endereco_de_email endereco_de_e_mail indirizzo_e_mail indirizzo_email
+		posta_elettronica e_mailadres emailadres email_1 e_mail_1_value person_email_work`),
+	address:            strings.Fields("address destination value"),
+	suppression.Domain: strings.Fields("domain email_domain domaine dominio domein"),
+	"purpose":          {"purpose"},
+	"reason":           {"reason"},
+	"note":             {"note"},
 }
 
-// mapped returns the columns for the names in a header. A file without an address or a domain is refused, and so is one
-// with two columns for one field.
-func mapped(names []string) ([]column, error) {
-	all, fields := make([]column, len(names)), []string{}
+// plainName returns a column's name in lower case, without accents, with an underscore between its words.
+func plainName(name string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(strings.ToLower(name)) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			b.WriteRune(r)
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), "_")
+}
+
+// fieldOf returns the field that a column's name means and the place of the name among the field's names, or "".
+func fieldOf(name string) (field string, place int) {
+	word := plainName(name)
+	for field, names := range fieldNames {
+		if place = slices.Index(names, word); place >= 0 {
+			return field, place
+		}
+	}
+	return "", 0
+}
+
+// knownName reports whether a cell is the name of a column.
+func knownName(cell string) bool {
+	field, _ := fieldOf(cell)
+	return field != ""
+}
+
+// mapColumns returns the columns for the names in a header. A file without an address or a domain is refused. Of two
+// columns for one field, the one with the better name gets it.
+func mapColumns(names []string) ([]column, error) {
+	all, best, places := make([]column, len(names)), map[string]int{}, make([]int, len(names))
 	for i, name := range names {
-		all[i] = column{Name: name, Field: fieldOf(name)}
-		if all[i].Field == nil {
+		all[i] = column{Name: name, Reason: reasonUnknown}
+		field, place := fieldOf(name)
+		if field == "" {
 			continue
 		}
-		if slices.Contains(fields, *all[i].Field) {
-			return nil, sheet.WrongFile("duplicate_field", "Two columns have names of the same field: "+*all[i].Field)
+		all[i].Reason = reasonRepeated
+		places[i] = place
+		if other, is := best[field]; !is || place < places[other] {
+			best[field] = i
 		}
-		fields = append(fields, *all[i].Field)
 	}
+	for field, i := range best {
+		all[i].Field = &field
+		all[i].Reason = ""
+	}
+
 	for _, f := range []string{suppression.Email, suppression.Domain, address} {
-		if slices.Contains(fields, f) {
+		if _, is := best[f]; is {
 			return all, nil
 		}
 	}
-	return nil, sheet.WrongFile("required", "A column has to be called email, domain or address.")
+
+	return nil, sheet.WrongFile("required", "A column has to be called email, domain or address. "+
+		"The line that was read as the header is: "+strings.Join(names[:min(len(names), 20)], ", "))
 }
 
-// entry returns the suppression that a record asks for, or why it is refused.
-func (i *Import) entry(r *sheet.Record) (n suppression.New, code, detail string) {
+// parseEntry returns the suppression that a record asks for, and warnings about cells that were left out, or why it is
+// refused.
+func (i *Import) parseEntry(r *sheet.Record) (n suppression.New, warnings []uploads.Warning, code, detail string) {
 	if r.Defect != "" {
-		return n, r.Defect, sheet.DefectDetail(r.Defect)
+		return n, nil, r.Defect, sheet.DefectDetail(r.Defect)
 	}
+
 	n = suppression.New{Purpose: i.Purpose, Reason: i.Reason, Source: "import", By: i.by}
-	for c, cell := range r.Cells {
-		cell = strings.TrimSpace(sheet.Text(cell))
-		if i.columns[c].Field == nil || cell == "" {
-			continue
+	for c := range i.columns {
+		if cell := strings.TrimSpace(sheet.Text(r.Cell(c))); i.columns[c].Field != nil && cell != "" {
+			setField(&n, *i.columns[c].Field, cell)
 		}
-		switch *i.columns[c].Field {
-		case suppression.Email:
-			n.Email = cell
-		case suppression.Domain:
-			n.Domain = strings.TrimPrefix(cell, "@")
-		case address:
-			if at := strings.LastIndexByte(cell, '@'); at > 0 {
-				n.Email = cell
-			} else {
-				n.Domain = cell[at+1:]
+	}
+
+	wrong := checkEntry(&n)
+	if wrong != nil && !i.Strict {
+		for _, w := range wrong.Fields {
+			field := strings.TrimPrefix(w.Pointer, "#/")
+			column := i.columnOf(field)
+			if column == "" {
+				continue
 			}
-		case "purpose":
-			n.Purpose = strings.ToLower(cell)
-		case "reason":
-			n.Reason = strings.ToLower(cell)
-		case "note":
-			n.Note = cell
+			warnings = append(warnings, uploads.Warning{Row: r.Row, Column: column, Code: w.Code, Detail: w.Detail})
+			switch field {
+			case "purpose":
+				n.Purpose = i.Purpose
+			case "reason":
+				n.Reason = i.Reason
+			case "note":
+				n.Note = ""
+			}
+		}
+		if len(warnings) == len(wrong.Fields) {
+			wrong = checkEntry(&n)
 		}
 	}
-	f := form.At("")
-	n.Check(f)
-	wrong := fault.Of(f.Fault())
 	if wrong == nil {
-		return n, "", ""
+		return n, warnings, "", ""
 	}
+
 	var parts []string
 	for _, w := range wrong.Fields {
 		parts = append(parts, strings.TrimPrefix(w.Pointer, "#/")+": "+w.Detail)
 	}
-	return n, wrong.Fields[0].Code, strings.Join(parts, " ")
+
+	return n, nil, wrong.Fields[0].Code, strings.Join(parts, " ")
+}
+
+// checkEntry returns what is wrong with n, or nil.
+func checkEntry(n *suppression.New) *fault.Fault {
+	f := form.At("")
+	n.Check(f)
+	return fault.Of(f.Fault())
+}
+
+// columnOf returns the name of the column of a field that can be left out, or "".
+func (i *Import) columnOf(field string) string {
+	for _, c := range i.columns {
+		if c.Field != nil && *c.Field == field && slices.Contains([]string{"purpose", "reason", "note"}, field) {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+func setField(n *suppression.New, field, cell string) {
+	switch field {
+	case suppression.Email:
+		n.Email = cell
+	case suppression.Domain:
+		n.Domain = strings.TrimPrefix(cell, "@")
+	case address:
+		if at := strings.LastIndexByte(cell, '@'); at > 0 {
+			n.Email = cell
+		} else {
+			n.Domain = cell[at+1:]
+		}
+	case "purpose":
+		n.Purpose = strings.ToLower(cell)
+	case "reason":
+		n.Reason = strings.ToLower(cell)
+	case "note":
+		n.Note = cell
+	}
 }

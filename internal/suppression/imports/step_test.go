@@ -12,6 +12,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/suppression/imports"
 	"github.com/funnelwork/funnelwork/internal/testkit"
@@ -39,7 +40,7 @@ func (d *desk) tx(fn func(ctx context.Context, tx *postgres.Tx) error) {
 
 func (d *desk) queue(file string) (i imports.Import) {
 	d.Helper()
-	s, err := imports.Stage(d.Context(), d.App, d.org, "user/ada", strings.NewReader(file))
+	s, err := imports.Stage(d.Context(), d.App, d.org, "user/ada", strings.NewReader(file), sheet.Options{})
 	if err != nil {
 		d.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import sdk "go.opentelemetry.io/otel/sdk/trace"
 // QueueCap is how many spans wait for the collector.
 const QueueCap = queueCap
 
-// Redact is redact.
-var Redact = redact
+// Redact is redactSQL.
+var Redact = redactSQL
 
 // Counting returns the exporter of o as the queue calls it.
 func Counting(o Options) sdk.SpanExporter {

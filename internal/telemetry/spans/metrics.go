@@ -34,16 +34,17 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m.dropped.WithLabelValues(queueFull)
 	m.dropped.WithLabelValues(exportFailed)
 	reg.MustRegister(m.exported, m.dropped)
+
 	return m
 }
 
-func (m *Metrics) export(n int) {
+func (m *Metrics) countExported(n int) {
 	if m != nil {
 		m.exported.Add(float64(n))
 	}
 }
 
-func (m *Metrics) drop(reason string, n int) {
+func (m *Metrics) countDropped(reason string, n int) {
 	if m != nil {
 		m.dropped.WithLabelValues(reason).Add(float64(n))
 	}

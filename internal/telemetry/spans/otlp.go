@@ -38,6 +38,7 @@ func NewOTLP(endpoint string, headers map[string]string) sdk.SpanExporter {
 	for name, value := range headers {
 		c.header.Set(name, value)
 	}
+
 	return otlptrace.NewUnstarted(c)
 }
 
@@ -64,11 +65,13 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	if err != nil {
 		return err
 	}
+
 	for wait := firstPause; ; wait *= 2 {
-		again, err := c.post(ctx, body)
+		again, err := c.postBatch(ctx, body)
 		if err == nil || !again {
 			return err
 		}
+
 		select {
 		case <-ctx.Done():
 			return err
@@ -77,13 +80,14 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	}
 }
 
-// post reports whether the request may be repeated after err. The text of err has neither the URL nor a header, which
-// may contain a token.
-func (c *client) post(ctx context.Context, body []byte) (again bool, err error) {
+// postBatch reports whether the request may be repeated after err. The text of err has neither the URL nor a header,
+// which may contain a token.
+func (c *client) postBatch(ctx context.Context, body []byte) (again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
 		return false, err
 	}
+
 	req.Header = c.header.Clone()
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -92,7 +96,9 @@ func (c *client) post(ctx context.Context, body []byte) (again bool, err error) 
 		}
 		return ctx.Err() == nil, err
 	}
+
 	defer func() { _ = res.Body.Close() }()
+
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection is used again
 	switch res.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
@@ -100,5 +106,6 @@ func (c *client) post(ctx context.Context, body []byte) (again bool, err error) 
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		again = true
 	}
+
 	return again, fmt.Errorf("the collector answers %d", res.StatusCode)
 }

@@ -37,7 +37,7 @@ func newQueue(o Options) *queue {
 func (q *queue) OnEnd(s sdk.ReadOnlySpan) {
 	if q.waiting.Add(1) > queueCap {
 		q.waiting.Add(-1)
-		q.metrics.drop(queueFull, 1)
+		q.metrics.countDropped(queueFull, 1)
 		return
 	}
 	q.SpanProcessor.OnEnd(s)
@@ -56,18 +56,22 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	if len(spans) == 0 {
 		return nil
 	}
+
 	defer e.queue.waiting.Add(-int64(len(spans)))
+
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	if err == nil {
-		e.queue.metrics.export(len(spans))
+		e.queue.metrics.countExported(len(spans))
 	} else {
-		e.queue.metrics.drop(exportFailed, len(spans))
+		e.queue.metrics.countDropped(exportFailed, len(spans))
 	}
+
 	switch was := e.away.Swap(err != nil); {
 	case err != nil && !was:
 		e.log.WarnContext(ctx, "spans are lost: the collector does not take them", "error", err)
 	case err == nil && was:
 		e.log.InfoContext(ctx, "the collector takes spans again")
 	}
+
 	return nil
 }

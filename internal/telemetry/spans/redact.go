@@ -5,8 +5,9 @@ import "strings"
 // maxText is how many bytes of a statement a span has.
 const maxText = 500
 
-// redact returns a statement in one line, with ? for each string literal in it. It ends before a dollar-quoted literal.
-func redact(sql string) string {
+// redactSQL returns a statement in one line, with ? for each string literal in it. It ends before a dollar-quoted
+// literal.
+func redactSQL(sql string) string {
 	var out strings.Builder
 	blank := false
 	for i := 0; i < len(sql) && out.Len() < maxText; i++ {
@@ -19,6 +20,7 @@ func redact(sql string) string {
 			out.WriteByte(' ')
 			blank = false
 		}
+
 		switch {
 		case b == '\'':
 			escapes := i > 0 && (sql[i-1] == 'E' || sql[i-1] == 'e')
@@ -30,6 +32,7 @@ func redact(sql string) string {
 			out.WriteByte(b)
 		}
 	}
+
 	return out.String()
 }
 
@@ -45,5 +48,6 @@ func literalEnd(sql string, i int, escapes bool) int {
 			return i
 		}
 	}
+
 	return len(sql)
 }

@@ -39,9 +39,11 @@ func roundTrip(ctx context.Context, name string, commands int, do func(context.C
 	ctx, span := Start(ctx, "redis "+name, trace.SpanKindClient, attribute.String("db.system.name", "redis"),
 		attribute.Int("db.operation.batch.size", commands))
 	defer span.End()
+
 	err := do(ctx)
 	if err != nil && !errors.Is(err, redis.Nil) {
 		Fail(span)
 	}
+
 	return err
 }

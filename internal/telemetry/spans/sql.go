@@ -33,9 +33,11 @@ func (SQL) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatch
 	for shown > 0 && (queued[shown].SQL == "COMMIT" || strings.HasPrefix(queued[shown].SQL, "RELEASE ")) {
 		shown--
 	}
+
 	if shown < 0 {
 		return ctx
 	}
+
 	return startSQL(ctx, queued[shown].SQL, len(queued))
 }
 
@@ -55,7 +57,8 @@ func startSQL(ctx context.Context, sql string, statements int) context.Context {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx
 	}
-	text := redact(sql)
+
+	text := redactSQL(sql)
 	verb, _, _ := strings.Cut(text, " ")
 	ctx, span := Start(ctx, "SQL "+verb, trace.SpanKindClient, attribute.String("db.system.name", "postgresql"),
 		attribute.String("db.query.text", text), attribute.Int("db.operation.batch.size", statements))
@@ -73,5 +76,6 @@ func endSQL(ctx context.Context, err error) {
 		}
 		Fail(span)
 	}
+
 	span.End()
 }

@@ -52,6 +52,7 @@ func New(o Options) *Tracer {
 			attribute.String("service.version", o.Version),
 		)),
 	)
+
 	return &Tracer{provider: provider, tracer: provider.Tracer(scope), log: o.Log}
 }
 
@@ -61,8 +62,10 @@ func (t *Tracer) Close(ctx context.Context) {
 	if t == nil {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
+
 	if err := t.provider.Shutdown(ctx); err != nil {
 		t.log.WarnContext(ctx, "the last spans are lost", "error", err)
 	}
@@ -74,10 +77,12 @@ func (t *Tracer) Request(ctx context.Context, traceparent string) (context.Conte
 	if t == nil {
 		return ctx, noop.Span{}
 	}
-	ctx = within(ctx, traceparent)
+
+	ctx = withRemoteParent(ctx, traceparent)
 	if caller := trace.SpanContextFromContext(ctx); caller.IsSampled() {
 		ctx = trace.ContextWithRemoteSpanContext(ctx, caller.WithTraceFlags(caller.TraceFlags().WithSampled(false)))
 	}
+
 	return t.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
 }
 
@@ -96,7 +101,8 @@ func (t *Tracer) Job(ctx context.Context, j Job) (context.Context, trace.Span) {
 	if t == nil {
 		return ctx, noop.Span{}
 	}
-	ctx = within(ctx, j.Traceparent)
+
+	ctx = withRemoteParent(ctx, j.Traceparent)
 	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(j.Attributes...)}
 	if added := trace.SpanContextFromContext(ctx); added.IsValid() {
 		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: added}))
@@ -104,6 +110,7 @@ func (t *Tracer) Job(ctx context.Context, j Job) (context.Context, trace.Span) {
 	if j.Apart {
 		opts = append(opts, trace.WithNewRoot())
 	}
+
 	return t.tracer.Start(ctx, j.Kind, opts...)
 }
 
@@ -136,8 +143,8 @@ func Traceparent(ctx context.Context) string {
 	return carrier[header]
 }
 
-// within returns ctx with a remote parent, if traceparent is valid.
-func within(ctx context.Context, traceparent string) context.Context {
+// withRemoteParent returns ctx with a remote parent, if traceparent is valid.
+func withRemoteParent(ctx context.Context, traceparent string) context.Context {
 	if traceparent == "" {
 		return ctx
 	}

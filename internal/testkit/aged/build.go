@@ -129,8 +129,16 @@ func (b *build) analyze(ctx context.Context) error {
 	if err := b.exec(ctx, "others", endOthers); err != nil {
 		return err
 	}
+	if err := b.exec(ctx, "session", commitAtOnce); err != nil {
+		return err
+	}
 	return b.exec(ctx, "statistics", "VACUUM ANALYZE "+strings.Join(tables, ", "))
 }
+
+// commitAtOnce writes each commit to the log before the next statement. Otherwise VACUUM, whose own commits move the
+// end of what is not written yet, may leave whole tables out of the visibility map, depending on the numbers of the
+// transactions: the server keeps one position in the log for 32 of them.
+const commitAtOnce = "SET synchronous_commit = on"
 
 // endOthers ends what may still have a snapshot of the database, as a worker of autovacuum has that began before it was
 // switched off: pages that it may see differently would stay out of the visibility map.

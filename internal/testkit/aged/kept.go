@@ -19,7 +19,7 @@ import (
 )
 
 // version is raised when the Go part of a build changes what it makes.
-const version = 2
+const version = 4
 
 // kept returns the template of a database that is built once a day and schema. The template of each size and state has
 // a directory of its own, so that nobody who needs another one waits for its lock.
@@ -57,8 +57,10 @@ func Prepare(ctx context.Context, url string, size Size, state State) error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, "ALTER SYSTEM SET autovacuum = off"); err != nil {
-		return err
+	for _, sql := range []string{"ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()"} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
 	}
 	if err := explain(ctx, conn); err != nil {
 		return err

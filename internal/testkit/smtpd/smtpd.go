@@ -4,6 +4,7 @@ package smtpd
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net"
 	"net/mail"
@@ -21,6 +22,7 @@ type Fault struct {
 	At    Stage
 	Code  int               // reply with which the stage fails; 0: none
 	Class smtp.EnhancedCode // of the reply
+	Text  string            // of the reply; "": some text
 	Hang  bool              // closes the connection in place of the reply
 	// Accept logs the mail although the stage is Dot and fails: a server that has taken the mail and dies.
 	Accept bool
@@ -41,6 +43,7 @@ const (
 // Accepted is a mail whose final dot the server has read.
 type Accepted struct {
 	MessageID, From, To string
+	Hello               string // the name that the client has introduced itself with
 	At                  time.Time
 	Raw                 []byte
 }
@@ -228,7 +231,7 @@ func (s *session) Data(r io.Reader) error {
 }
 
 func (s *session) log(raw []byte) {
-	a := Accepted{From: s.from, To: s.to, At: time.Now(), Raw: raw}
+	a := Accepted{From: s.from, To: s.to, Hello: s.conn.Hostname(), At: time.Now(), Raw: raw}
 	if m, err := mail.ReadMessage(bytes.NewReader(raw)); err == nil {
 		a.MessageID = m.Header.Get("Message-ID")
 	}
@@ -244,7 +247,7 @@ func (s *session) fail(f Fault) error {
 	if f.Code == 0 {
 		return nil
 	}
-	return &smtp.SMTPError{Code: f.Code, EnhancedCode: f.Class, Message: "as the test says"}
+	return &smtp.SMTPError{Code: f.Code, EnhancedCode: f.Class, Message: cmp.Or(f.Text, "as the test says")}
 }
 
 // Reset implements smtp.Session.

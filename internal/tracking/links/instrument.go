@@ -29,8 +29,9 @@ type Mail struct {
 // that for unsubscribing, are left as they are.
 func (m *Mail) Instrument() (document string, targets []string) {
 	var b strings.Builder
-	t, numbers := html.NewTokenizer(strings.NewReader(m.HTML)), map[string]int{}
-	tail := m.tail
+	t := html.NewTokenizer(strings.NewReader(m.HTML))
+	numbers := map[string]int{}
+	tail := m.mailTail
 	for {
 		kind := t.Next()
 		if kind == html.ErrorToken { // the end: a tokenizer of a string has no other error
@@ -38,8 +39,8 @@ func (m *Mail) Instrument() (document string, targets []string) {
 		}
 		raw := string(t.Raw()) // before Token, which overwrites it
 		if name := t.Token(); m.Clicks && kind == html.StartTagToken && name.DataAtom == atom.A {
-			if n := m.number(&name, numbers, &targets); n > 0 {
-				raw = replaced(&name, m.address(ClickPath, n))
+			if n := m.linkNumber(&name, numbers, &targets); n > 0 {
+				raw = replaceHref(&name, m.trackedURL(ClickPath, n))
 			}
 		} else if kind == html.EndTagToken && name.DataAtom == atom.Body {
 			b.WriteString(tail(len(targets) > 0))
@@ -47,12 +48,13 @@ func (m *Mail) Instrument() (document string, targets []string) {
 		}
 		b.WriteString(raw)
 	}
+
 	b.WriteString(tail(len(targets) > 0)) // a mail without a body's end
 	return b.String(), targets
 }
 
-// number returns the number of the link that the tag has, or 0 if it is not tracked.
-func (m *Mail) number(tag *html.Token, numbers map[string]int, targets *[]string) int {
+// linkNumber returns the number of the link that the tag has, or 0 if it is not tracked.
+func (m *Mail) linkNumber(tag *html.Token, numbers map[string]int, targets *[]string) int {
 	for _, a := range tag.Attr {
 		if a.Key != "href" || a.Namespace != "" {
 			continue
@@ -71,28 +73,29 @@ func (m *Mail) number(tag *html.Token, numbers map[string]int, targets *[]string
 		}
 		return n
 	}
+
 	return 0
 }
 
-func (m *Mail) address(path string, link int) string {
+func (m *Mail) trackedURL(path string, link int) string {
 	return m.Base + path + Ref{m.Org, m.Email, int16(link)}.Token(m.Key)
 }
 
-// tail returns what stands at the end of the mail: the pixel, and the link that people do not see.
-func (m *Mail) tail(links bool) string {
+// mailTail returns what stands at the end of the mail: the pixel, and the link that people do not see.
+func (m *Mail) mailTail(links bool) string {
 	var b strings.Builder
 	if links {
-		b.WriteString(`<a href="` + m.address(ClickPath, Trap) +
+		b.WriteString(`<a href="` + m.trackedURL(ClickPath, Trap) +
 			`" style="display:none" tabindex="-1" aria-hidden="true"></a>`)
 	}
 	if m.Opens {
-		b.WriteString(`<img src="` + m.address(OpenPath, Pixel) + `" alt="" width="1" height="1" border="0">`)
+		b.WriteString(`<img src="` + m.trackedURL(OpenPath, Pixel) + `" alt="" width="1" height="1" border="0">`)
 	}
 	return b.String()
 }
 
-// replaced returns the tag with another href.
-func replaced(tag *html.Token, href string) string {
+// replaceHref returns the tag with another href.
+func replaceHref(tag *html.Token, href string) string {
 	for i := range tag.Attr {
 		if tag.Attr[i].Key == "href" {
 			tag.Attr[i].Val = href

@@ -2,26 +2,27 @@ package plan
 
 import "time"
 
-// moment returns a time in the plan's half year: on working days and in working hours mostly, and twice as often at its
-// end as at its beginning.
-func (m *maker) moment() time.Time {
+// drawMoment returns a time in the plan's half year: on working days and in working hours mostly, and twice as often at
+// its end as at its beginning.
+func (m *maker) drawMoment() time.Time {
 	for {
 		back := max(m.IntN(Days), 0)
 		if m.IntN(2*Days) < back { // older days are rarer
 			continue
 		}
+
 		day := m.until.AddDate(0, 0, -back)
-		if weekend(day) && !m.chance(15) {
+		if isWeekend(day) && !m.chance(15) {
 			continue
 		}
-		if at := m.hour(day); !at.After(m.until) {
+		if at := m.drawHour(day); !at.After(m.until) {
 			return at
 		}
 	}
 }
 
-// hour returns a time on the day, between 7 and 19 hours mostly.
-func (m *maker) hour(day time.Time) time.Time {
+// drawHour returns a time on the day, between 7 and 19 hours mostly.
+func (m *maker) drawHour(day time.Time) time.Time {
 	hour := m.between(7, 18)
 	if m.chance(8) {
 		hour = m.IntN(24)
@@ -30,16 +31,18 @@ func (m *maker) hour(day time.Time) time.Time {
 	return time.Date(year, month, date, hour, m.IntN(60), m.IntN(60), m.IntN(1000)*int(time.Millisecond), time.UTC)
 }
 
-// after returns a working day's time from low to high days after at, and always after at.
-func (m *maker) after(at time.Time, low, high int) time.Time {
+// workdayAfter returns a working day's time from low to high days after at, and always after at.
+func (m *maker) workdayAfter(at time.Time, low, high int) time.Time {
 	day := at.AddDate(0, 0, m.between(low, high))
-	for weekend(day) {
+	for isWeekend(day) {
 		day = day.AddDate(0, 0, 1)
 	}
-	if next := m.hour(day); next.After(at) {
+
+	if next := m.drawHour(day); next.After(at) {
 		return next
 	}
+
 	return at.Add(time.Duration(m.between(5, 90)) * time.Minute)
 }
 
-func weekend(t time.Time) bool { return t.Weekday() == time.Saturday || t.Weekday() == time.Sunday }
+func isWeekend(t time.Time) bool { return t.Weekday() == time.Saturday || t.Weekday() == time.Sunday }

@@ -105,14 +105,15 @@ func Make(seed uint64, contacts int, until time.Time) *Plan {
 		Plan: &Plan{}, until: until.UTC().Truncate(time.Second),
 		used: map[string]bool{},
 	}
-	m.companies(min(max(contacts/12, 1), len(firstWords)*len(secondWords)))
-	m.people(contacts)
-	m.deals()
-	m.activities()
+	m.makeCompanies(min(max(contacts/12, 1), len(firstWords)*len(secondWords)))
+	m.makeContacts(contacts)
+	m.makeDeals()
+	m.makeActivities()
 	slices.SortStableFunc(m.Actions, func(a, b Action) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Kind, b.Kind))
 	})
 	m.dropSetbacks()
+
 	return m.Plan
 }
 
@@ -123,6 +124,7 @@ func (m *maker) dropSetbacks() {
 		if a.Kind != MoveContact {
 			return false
 		}
+
 		switch a.Stage {
 		case "opportunity", "customer", "evangelist":
 			sold[a.Of] = true
@@ -131,6 +133,7 @@ func (m *maker) dropSetbacks() {
 				sold[a.Of] = false
 			}
 		}
+
 		return sold[a.Of] && (a.Stage == "lead" || a.Stage == "mql")
 	})
 }
@@ -143,8 +146,8 @@ type maker struct {
 	used  map[string]bool // addresses
 }
 
-// act adds an action, unless it would happen after the end of the plan. It reports whether it was added.
-func (m *maker) act(a Action) bool {
+// addAction adds an action, unless it would happen after the end of the plan. It reports whether it was added.
+func (m *maker) addAction(a Action) bool {
 	if a.At.After(m.until) {
 		return false
 	}
@@ -158,8 +161,8 @@ func (m *maker) chance(percent int) bool { return m.IntN(100) < percent }
 // between returns a number from low to high.
 func (m *maker) between(low, high int) int { return low + m.IntN(high-low+1) }
 
-// pick returns one of the values.
-func pick[T any](m *maker, from []T) T { return from[m.IntN(len(from))] }
+// pickOne returns one of the values.
+func pickOne[T any](m *maker, from []T) T { return from[m.IntN(len(from))] }
 
 // share is a value with its weight among others.
 type share[T any] struct {
@@ -167,17 +170,19 @@ type share[T any] struct {
 	weight int
 }
 
-// draw returns one of the values, by their weights.
-func draw[T any](m *maker, from []share[T]) T {
+// drawWeighted returns one of the values, by their weights.
+func drawWeighted[T any](m *maker, from []share[T]) T {
 	sum := 0
 	for _, s := range from {
 		sum += s.weight
 	}
+
 	at := m.IntN(sum)
 	for _, s := range from {
 		if at -= s.weight; at < 0 {
 			return s.value
 		}
 	}
+
 	return from[0].value
 }

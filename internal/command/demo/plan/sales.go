@@ -5,27 +5,29 @@ import (
 	"time"
 )
 
-// deals makes up the deals: about one contact in six has one, and the contacts that are more likely to buy have more.
-func (m *maker) deals() {
+// makeDeals makes up the deals: about one contact in six has one, and the contacts that are more likely to buy have
+// more.
+func (m *maker) makeDeals() {
 	for i := range m.Contacts {
 		c := &m.Contacts[i]
-		interest := m.interest(c)
+		interest := m.buyingInterest(c)
 		if m.Float64() > 0.62*interest {
 			continue
 		}
-		d := Deal{Contact: i, At: m.after(c.At, 2, 28), Currency: draw(m, currencies)}
-		d.Name = m.customer(c) + " – " + pick(m, products)
-		d.Amount = m.amount(d.Currency, 480_000)
-		if won, closed := m.sell(d, interest); won && closed.Before(m.until.AddDate(0, 0, -60)) && m.chance(45) {
+
+		d := Deal{Contact: i, At: m.workdayAfter(c.At, 2, 28), Currency: drawWeighted(m, currencies)}
+		d.Name = m.customerName(c) + " – " + pickOne(m, products)
+		d.Amount = m.drawAmount(d.Currency, 480_000)
+		if won, closed := m.addDeal(d, interest); won && closed.Before(m.until.AddDate(0, 0, -60)) && m.chance(45) {
 			again := d
-			again.Name, again.Renewal, again.At = m.customer(c)+" – renewal", true, m.after(closed, 45, 60)
-			m.sell(again, min(interest+0.4, 0.9))
+			again.Name, again.Renewal, again.At = m.customerName(c)+" – renewal", true, m.workdayAfter(closed, 45, 60)
+			m.addDeal(again, min(interest+0.4, 0.9))
 		}
 	}
 }
 
-// interest returns the chance that a contact buys. The scoring model can learn it from the outcomes.
-func (m *maker) interest(c *Contact) float64 {
+// buyingInterest returns the chance that a contact buys. The scoring model can learn it from the outcomes.
+func (m *maker) buyingInterest(c *Contact) float64 {
 	x := -1.7 + sourceWeights[c.Source] + titleWeights[c.Title]
 	if c.Company != None {
 		x += 0.45
@@ -33,75 +35,89 @@ func (m *maker) interest(c *Contact) float64 {
 	if c.Phone != "" {
 		x += 0.3
 	}
+
 	for _, t := range c.Tags {
 		x += tagWeights[t]
 	}
+
 	if size, ok := c.Attributes["team_size"].(float64); ok && size > 60 {
 		x += 0.5
 	}
+
 	return 1 / (1 + math.Exp(-x))
 }
 
-// customer returns the name that a deal with the contact has.
-func (m *maker) customer(c *Contact) string {
+// customerName returns the name that a deal with the contact has.
+func (m *maker) customerName(c *Contact) string {
 	if c.Company != None {
 		return m.Companies[c.Company].Name
 	}
 	return c.FirstName + " " + c.LastName
 }
 
-// amount returns a price around the typical one, in minor units of the currency, rounded as prices are.
-func (m *maker) amount(currency string, typical float64) int64 {
+// drawAmount returns a price around the typical one, in minor units of the currency, rounded as prices are.
+func (m *maker) drawAmount(currency string, typical float64) int64 {
 	units := math.Exp(m.NormFloat64()*0.8) * typical / 100
 	step := int64(50)
 	if currency == "JPY" {
-		units, step = units*150, 5000
+		units *= 150
+		step = 5000
 	}
+
 	whole := max(int64(units)/step, 1) * step
 	if currency == "JPY" { // has no minor unit
 		return whole
 	}
+
 	return whole * 100
 }
 
-// sell adds the deal and what becomes of it until the end of the plan: it moves through its open stages, and is won
+// addDeal adds the deal and what becomes of it until the end of the plan: it moves through its open stages, and is won
 // with the given chance or lost. closed is the time of a deal that was won or lost.
-func (m *maker) sell(d Deal, chance float64) (won bool, closed time.Time) {
+func (m *maker) addDeal(d Deal, chance float64) (won bool, closed time.Time) {
 	steps := 3
 	if d.Renewal {
 		steps = 2
 	}
+
 	d.Expected = d.At.AddDate(0, 0, m.between(20, 60))
 	i := len(m.Deals)
-	if !m.act(Action{At: d.At, Kind: CreateDeal, Of: i}) {
+	if !m.addAction(Action{At: d.At, Kind: CreateDeal, Of: i}) {
 		return false, time.Time{}
 	}
+
 	m.Deals = append(m.Deals, d)
-	m.act(Action{At: d.At.Add(time.Minute), Kind: MoveContact, Of: d.Contact, Stage: "opportunity"})
+	m.addAction(Action{At: d.At.Add(time.Minute), Kind: MoveContact, Of: d.Contact, Stage: "opportunity"})
 	at := d.At
 	won = m.Float64() < chance
 	for step := 1; step < steps; step++ {
 		if !won && m.chance(25) { // lost before the last stage
 			break
 		}
-		if at = m.after(at, 2, 12); !m.act(Action{At: at, Kind: MoveDeal, Of: i, Step: step}) {
+		if at = m.workdayAfter(at, 2, 12); !m.addAction(Action{At: at, Kind: MoveDeal, Of: i, Step: step}) {
 			return false, time.Time{}
 		}
 	}
-	end := Action{At: m.after(at, 2, 15), Kind: CloseDeal, Of: i, Won: won}
+
+	end := Action{At: m.workdayAfter(at, 2, 15), Kind: CloseDeal, Of: i, Won: won}
 	if !won {
-		end.Reason = draw(m, lostReasons)
+		end.Reason = drawWeighted(m, lostReasons)
 	}
-	if m.chance(12) || !m.act(end) { // nobody has closed it yet
+	if m.chance(12) || !m.addAction(end) { // nobody has closed it yet
 		return false, time.Time{}
 	}
-	stage, tag := "customer", ""
+
+	stage := "customer"
+	tag := ""
 	if !won {
 		stage = "lead"
 	} else if d.Renewal {
-		stage, tag = "evangelist", "vip"
+		stage = "evangelist"
+		tag = "vip"
 	}
-	m.act(Action{At: end.At.Add(time.Minute), Kind: MoveContact, Of: d.Contact, Stage: stage, Tag: tag})
+
+	m.addAction(Action{At: end.At.Add(time.Minute), Kind: MoveContact, Of: d.Contact, Stage: stage, Tag: tag})
+
 	return won, end.At
 }
 

@@ -195,6 +195,9 @@ SELECT org_id, event, row_number() OVER (ORDER BY event) + (@part - 1) * 2000000
     WHEN e1 < 0.9 THEN 'email.sent' WHEN e1 < 0.97 THEN 'lead.scored' WHEN e1 < 0.999 THEN 'deal.created'
     ELSE 'contact.purged' END, 'system', json_build_object('object', json_build_object('id', id, 'created_at', at)), t
 FROM aged.happening;
+INSERT INTO timeline (org_id, contact_id, id, type, actor_type, object_id, data, at)
+SELECT h.org_id, h.id, e.id, e.type, 'system', h.id, '{"object": {"stage": "lead"}, "changes": null}', h.t
+FROM aged.happening h JOIN event e ON e.org_id = h.org_id AND e.id = h.event WHERE e.type <> 'contact.purged';
 CREATE UNLOGGED TABLE aged.delivery AS
 SELECT h.*, aged.id(t, 'delivery ' || x || ' ' || k) AS delivery, aged.id(org_at + endpoint * interval '1 hour',
     'endpoint ' || n || ' ' || endpoint) AS endpoint_id,

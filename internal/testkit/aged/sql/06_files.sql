@@ -11,6 +11,8 @@ SELECT id, aged.id(made, 'import ' || n || ' ' || k), CASE WHEN k = 0 THEN 'runn
 INSERT INTO contact_import_block (org_id, import_id, block, data) SELECT id, aged.id(made, 'import ' || n || ' ' || k), 1, aged.bytes('b') FROM aged.file;
 INSERT INTO contact_import_error (org_id, import_id, row, code, detail, cells)
 SELECT id, aged.id(made, 'import ' || n || ' ' || k), r, 'invalid', 'No address.', '\x00' FROM aged.file, generate_series(1, 20) AS r;
+INSERT INTO contact_import_warning (org_id, import_id, number, row, col, code, detail)
+SELECT id, aged.id(made, 'import ' || n || ' ' || k), r, r, 'phone', 'invalid', 'No number.' FROM aged.file, generate_series(1, 20) AS r;
 INSERT INTO contact_import_effect (org_id, import_id, contact_id, act, was_edit, edit)
 SELECT f.id, aged.id(made, 'import ' || f.n || ' ' || k), s.id, 'created', 0, 1 FROM aged.file f JOIN aged.some s ON s.org_id = f.id
 WHERE s.i / 100 = f.k;
@@ -56,6 +58,8 @@ SELECT id, aged.id(made, 'suppressions ' || n || ' ' || k), 'completed', 'all', 
 INSERT INTO suppression_import_block (org_id, import_id, block, data) SELECT org_id, id, 0, '\x00' FROM suppression_import;
 INSERT INTO suppression_import_error (org_id, import_id, row, code, detail, cells)
 SELECT org_id, id, r, 'invalid', 'No address.', '\x00' FROM suppression_import, generate_series(1, 5) AS r;
+INSERT INTO suppression_import_warning (org_id, import_id, number, row, col, code, detail)
+SELECT org_id, id, r, r, 'note', 'too_long', 'Too long.' FROM suppression_import, generate_series(1, 5) AS r;
 INSERT INTO word_index (org_id, ready, due, building, fence) SELECT id, false, false, false, pg_current_xact_id() FROM aged.org WHERE class <> 'tiny';
 INSERT INTO word_index_mark (org_id, contact_id) SELECT org_id, id FROM aged.some WHERE i < 50;
 
@@ -82,6 +86,44 @@ SELECT m.org_id, 'members', 1000, count(*) FROM (SELECT org_id FROM member WHERE
     UNION ALL SELECT org_id FROM invitation WHERE closed_at IS NULL) AS m GROUP BY 1;
 INSERT INTO quota (org_id, feature, cap, used)
 SELECT org_id, 'webhooks', 100, count(*) FROM webhook_endpoint WHERE archived_at IS NULL GROUP BY 1;
+
+-- The counts of sequences and broadcasts, as they were folded now, and a few changes of each that are not folded.
+INSERT INTO outreach_count (org_id, source_id, xid, step, variant, pending, active, sending, paused, finished, replied,
+    unsubscribed, bounced, goal_met, failed, removed, waiting, transmitting, sent, unknown, refused, cancelled, delivered,
+    returned, complained, answered, clicked, opened, machine_clicked, machine_opened, unsubscribing, machine_clicks,
+    machine_opens, marked_at)
+SELECT s.org_id, s.id, pg_current_xact_id()::text::bigint, '', '',
+    count(*) FILTER (WHERE n.state = 'pending'), count(*) FILTER (WHERE n.state = 'active'),
+    count(*) FILTER (WHERE n.state = 'sending'), count(*) FILTER (WHERE n.state = 'paused'),
+    count(*) FILTER (WHERE n.state = 'finished'), count(*) FILTER (WHERE n.state = 'replied'),
+    count(*) FILTER (WHERE n.state = 'unsubscribed'), count(*) FILTER (WHERE n.state = 'bounced'),
+    count(*) FILTER (WHERE n.state = 'goal_met'), count(*) FILTER (WHERE n.state = 'failed'),
+    count(*) FILTER (WHERE n.state = 'removed'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL
+FROM sequence s LEFT JOIN enrolment n ON n.org_id = s.org_id AND n.sequence_id = s.id GROUP BY s.org_id, s.id
+UNION ALL
+SELECT n.org_id, n.sequence_id, pg_current_xact_id()::text::bigint, e.step, coalesce(e.variant, ''),
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*) FILTER (WHERE e.status IN ('scheduled', 'planned')),
+    count(*) FILTER (WHERE e.status = 'transmitting'), count(*) FILTER (WHERE e.status = 'sent'),
+    count(*) FILTER (WHERE e.status = 'unknown'), count(*) FILTER (WHERE e.status = 'failed'),
+    count(*) FILTER (WHERE e.status = 'cancelled'), count(e.delivered_at), count(e.bounced), count(e.complained_at),
+    count(e.replied_at), count(*) FILTER (WHERE e.clicks > 0), count(*) FILTER (WHERE e.opens > 0),
+    count(*) FILTER (WHERE e.machine_clicks > 0), count(*) FILTER (WHERE e.machine_opens > 0),
+    count(*) FILTER (WHERE n.state = 'unsubscribed' AND n.last_email_id = e.id), sum(e.machine_clicks),
+    sum(e.machine_opens), min(e.marked_at)
+FROM enrolment n JOIN email e ON e.org_id = n.org_id AND e.enrolment_id = n.id WHERE e.step IS NOT NULL GROUP BY 1, 2, 4, 5
+UNION ALL
+SELECT b.org_id, b.id, pg_current_xact_id()::text::bigint, '', coalesce(e.variant, ''),
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*) FILTER (WHERE e.status IN ('scheduled', 'planned')),
+    count(*) FILTER (WHERE e.status = 'transmitting'), count(*) FILTER (WHERE e.status = 'sent'),
+    count(*) FILTER (WHERE e.status = 'unknown'), count(*) FILTER (WHERE e.status = 'failed'),
+    count(*) FILTER (WHERE e.status = 'cancelled'), count(e.delivered_at), count(e.bounced), count(e.complained_at),
+    count(e.replied_at), count(*) FILTER (WHERE e.clicks > 0), count(*) FILTER (WHERE e.opens > 0),
+    count(*) FILTER (WHERE e.machine_clicks > 0), count(*) FILTER (WHERE e.machine_opens > 0), 0,
+    coalesce(sum(e.machine_clicks), 0), coalesce(sum(e.machine_opens), 0), min(e.marked_at)
+FROM broadcast b LEFT JOIN email e ON e.org_id = b.org_id AND e.broadcast_id = b.id GROUP BY 1, 2, 5;
+INSERT INTO outreach_delta (org_id, source_id, xid, step, variant, active, sending)
+SELECT org_id, id, pg_current_xact_id()::text::bigint, '', '', k, -k FROM sequence, unnest('{1,1,-1,-1}'::int[]) AS k;
+
 UPDATE overview_state s SET seq = (SELECT max(seq) FROM event),
     ended_before = least((SELECT d.id FROM webhook_delivery d WHERE d.org_id = s.org_id AND d.status = 'pending' ORDER BY d.id LIMIT 1), uuid_floor(@now - interval '2 hours'));
 UPDATE overview_state s SET ended_deliveries = d.delivered, ended_failures = d.failed

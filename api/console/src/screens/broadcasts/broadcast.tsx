@@ -95,7 +95,7 @@ function Loaded({ answer, back }: { answer: Answer<Broadcast>; back: ReactNode }
                 {t('test')}
               </Button>
             )}
-            {(one.status === 'sending' || one.status === 'preparing' || one.status === 'scheduled') && (
+            {(one.status === 'sending' || one.status === 'held' || one.status === 'preparing' || one.status === 'scheduled') && (
               <Button size="small" icon="pause" busy={busy === 'pause'} onClick={pause}>
                 {t('pause')}
               </Button>
@@ -116,6 +116,11 @@ function Loaded({ answer, back }: { answer: Answer<Broadcast>; back: ReactNode }
       {!mayEdit && <p className={styles.note}>{t('mayNot', { org: org.name, role })}</p>}
       <div className={styles.scroll}>
         <div className={styles.cards}>
+          {one.status_detail !== null && (
+            <Callout tone="warn" title={one.status_detail}>
+              {one.status_action}
+            </Callout>
+          )}
           {problem !== null && (
             <Callout tone="bad" title={t('notReady')}>
               <ul>
@@ -176,7 +181,7 @@ function ProgressCard({ one }: { one: Broadcast }) {
             label={t('sentOf')}
             value={settled}
             max={Math.max(one.sendable, settled)}
-            {...(one.status === 'paused' && { tone: 'warn' as const })}
+            {...((one.status === 'paused' || one.status === 'held') && { tone: 'warn' as const })}
           />
         )}
         <LeftOut leftOut={one.left_out} />

@@ -56,7 +56,7 @@ const columns: readonly Column<Broadcast>[] = [
   },
 ];
 
-const statuses: readonly Status[] = ['draft', 'scheduled', 'preparing', 'sending', 'paused', 'sent', 'cancelled'];
+const statuses: readonly Status[] = ['draft', 'scheduled', 'preparing', 'sending', 'held', 'paused', 'sent', 'cancelled'];
 const filters = [{ value: 'any', label: t('any') }, ...statuses.map((value) => ({ value, label: t(value) }))] as const;
 
 /** Broadcasts lists the mails to many. */

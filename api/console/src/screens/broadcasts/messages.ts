@@ -19,6 +19,7 @@ export const t = messages({
   scheduled: 'Scheduled',
   preparing: 'Preparing',
   sending: 'Sending',
+  held: 'Held',
   paused: 'Paused',
   sent: 'Sent',
   cancelled: 'Cancelled',

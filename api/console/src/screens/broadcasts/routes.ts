@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { appRoute } from '@/app/layout';
 
-const statuses = ['draft', 'scheduled', 'preparing', 'sending', 'paused', 'sent', 'cancelled'] as const;
+const statuses = ['draft', 'scheduled', 'preparing', 'sending', 'held', 'paused', 'sent', 'cancelled'] as const;
 
 /** What the address of the list says. */
 export interface BroadcastsSearch {

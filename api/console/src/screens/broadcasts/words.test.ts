@@ -38,7 +38,11 @@ test('what became of all variants is added up', () => {
 
 test('a broadcast is changed until it begins and stopped until it has ended', () => {
   expect([isOpen({ status: 'scheduled' }), isOpen({ status: 'sending' })]).toEqual([true, false]);
-  expect([isUnderWay({ status: 'paused' }), isUnderWay({ status: 'sent' })]).toEqual([true, false]);
+  expect([isUnderWay({ status: 'held' }), isUnderWay({ status: 'paused' }), isUnderWay({ status: 'sent' })]).toEqual([
+    true,
+    true,
+    false,
+  ]);
   expect([reasonWord('no_consent'), reasonWord('too_new')]).toEqual(['No consent', 'too new']);
   expect(sumOf({ no_email: 2, suppressed: 3 })).toBe(5);
 });

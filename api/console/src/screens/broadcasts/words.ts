@@ -11,6 +11,7 @@ export const tones: Readonly<Record<Status, Tone>> = {
   scheduled: 'warn',
   preparing: 'busy',
   sending: 'busy',
+  held: 'warn',
   paused: 'warn',
   sent: 'good',
   cancelled: 'off',
@@ -23,7 +24,7 @@ export function isOpen({ status }: Pick<Broadcast, 'status'>): boolean {
 
 /** isUnderWay reports whether it is being sent, or would go on. */
 export function isUnderWay({ status }: Pick<Broadcast, 'status'>): boolean {
-  return status === 'preparing' || status === 'sending' || status === 'paused';
+  return status === 'preparing' || status === 'sending' || status === 'held' || status === 'paused';
 }
 
 const reasons = [

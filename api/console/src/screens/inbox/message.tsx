@@ -89,7 +89,8 @@ function ClassMenu({ message, mayEdit }: { message: Message; mayEdit: boolean })
         api.patch('/api/v1/crm/messages/{id}', { path: { id: message.id }, body: { class: to }, idempotencyKey }),
       { title: t('corrected') },
     );
-  const badge = <Badge tone={classTones[now]}>{classWord(now)}</Badge>;
+  const waits = message.sure === false;
+  const badge = <Badge tone={waits ? 'warn' : classTones[now]}>{waits ? `${classWord(now)}?` : classWord(now)}</Badge>;
   if (!mayEdit) return badge;
   return (
     <Menu
@@ -103,10 +104,10 @@ function ClassMenu({ message, mayEdit }: { message: Message; mayEdit: boolean })
       items={[
         `${t('classOf')}${by === null ? '' : ` (${t(`by_${by}`)})`}`,
         ...classes.map((one) => ({
-          label: one === now && by === 'ai' ? t('confirmClass', { name: classWord(one) }) : classWord(one),
+          label: one === now && waits ? t('confirmClass', { name: classWord(one) }) : classWord(one),
           checked: one === now,
           onSelect: () => {
-            if (one !== now || by === 'ai') correct(one);
+            if (one !== now || waits) correct(one);
           },
         })),
       ]}

@@ -23,6 +23,7 @@ function message(id: string, direction: Message['direction'], kind: Message['cla
     received_at: '2026-01-01T00:00:00Z',
     recipient: null,
     reply_text: '',
+    sure: true,
     subject: '',
     text: '',
     thread_id: 't',

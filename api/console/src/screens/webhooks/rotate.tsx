@@ -18,7 +18,7 @@ import styles from './webhooks.module.css';
 
 const t = messages({
   title: 'Rotate the signing secret',
-  intro: 'Deliveries to {name} get a new secret. During the overlap both secrets sign, so your endpoint can change at any time.',
+  intro: 'Deliveries to {name} get a new secret. During the overlap the old secret signs, too, so your endpoint can change at any time.',
   overlap: 'Overlap',
   hours: { one: '{count} hour', other: '{count} hours' },
   days: { one: '{count} day', other: '{count} days' },
@@ -32,7 +32,7 @@ const t = messages({
   done: 'Done',
   newTitle: 'Copy the new secret now',
   once: 'It is shown this once.',
-  until: 'Until {time} each delivery has two signatures: of the new secret, and of the old one.',
+  until: 'Until {time} each delivery is also signed with the old secret.',
   ended: 'Deliveries are signed with this secret alone.',
   secret: 'New signing secret',
 });
