@@ -335,8 +335,8 @@ func TestAFileThatIsNoneIsRefusedAndLeavesNothing(t *testing.T) {
 		"email," + strings.Repeat("x,", 600):     "too_many_columns",
 		"email\n\"" + strings.Repeat("x", 2<<20): "record_too_long",
 	} {
-		if _, err := imports.Stage(t.Context(), d.App, d.org, strings.NewReader(file), sheet.Options{}); fault.Of(err) == nil ||
-			fault.Of(err).Fields[0].Code != code {
+		_, err := imports.Stage(t.Context(), d.App, d.org, strings.NewReader(file), sheet.Options{})
+		if f := fault.Of(err); f == nil || f.Fields[0].Code != code {
 			t.Errorf("%.20q: %v, want %s", file, err, code)
 		}
 	}

@@ -65,7 +65,6 @@ func TestSomeRecipientsOfTheSandboxAnswer(t *testing.T) {
 			t.Fatal(*failure)
 		}
 		to := local + "@example.com"
-		began := time.Now()
 		if r := conn.Send(t.Context(), transport.Envelope{From: "hello@shop.example", To: to},
 			[]byte(strings.ReplaceAll(message, "%", to)), func(context.Context) error { return nil },
 		); r.Outcome != transport.Sent {
@@ -75,8 +74,8 @@ func TestSomeRecipientsOfTheSandboxAnswer(t *testing.T) {
 		got := <-came
 		m := parse.Parse(got.raw)
 		is := classify.Of(m)
-		if is.Class != want || got.org != org || got.to != "hello@shop.example" || time.Since(began) > 2*time.Second {
-			t.Errorf("%s: %s to %s after %v", local, is.Class, got.to, time.Since(began))
+		if is.Class != want || got.org != org || got.to != "hello@shop.example" {
+			t.Errorf("%s: %s to %s", local, is.Class, got.to)
 		}
 		if named := slices.Concat(m.References, []string{is.Original}); !slices.Contains(named, "1@shop.example") {
 			t.Errorf("%s names %v", local, named)
