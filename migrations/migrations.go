@@ -8,7 +8,10 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -54,6 +57,26 @@ func Pending(ctx context.Context, url string) (bool, error) {
 		return err
 	})
 	return pending, err
+}
+
+// Newest returns the number of the newest migration of this binary.
+func Newest() (newest int64, err error) {
+	entries, err := fs.ReadDir(Files, ".")
+	if err != nil {
+		return 0, fmt.Errorf("list migrations: %w", err)
+	}
+	for _, entry := range entries {
+		stem := strings.TrimSuffix(entry.Name(), path.Ext(entry.Name()))
+		if !strings.Contains(stem, "_") {
+			continue // the schema as a whole
+		}
+		number, err := goose.NumericComponent(stem + ".sql")
+		if err != nil {
+			return 0, fmt.Errorf("list migrations: %w", err)
+		}
+		newest = max(newest, number)
+	}
+	return newest, nil
 }
 
 // Await waits until the database has all migrations or ctx ends. It logs once that it waits.

@@ -4,7 +4,7 @@
 ai_quota (org_id uuid not null, period date not null, used bigint not null default 0, reserved bigint not null default 0, told smallint not null default 0)
 ai_reservation (org_id uuid not null, id uuid not null, period date not null, operation text not null, estimate bigint not null, charged bigint, state text not null default 'open'::text, request_id text not null default ''::text, client_key text, created_at timestamp with time zone not null, expires_at timestamp with time zone not null, cap bigint)
 api_key (org_id uuid not null, id uuid not null, name text not null, role text not null, hint text not null, hash bytea not null, created_by uuid not null, created_at timestamp with time zone not null default now(), last_used_at timestamp with time zone, revoked_at timestamp with time zone, edit integer not null default 1)
-app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now())
+app_user (id uuid not null, email text not null, email_folded text not null, password_hash text not null default ''::text, first_name text not null default ''::text, last_name text not null default ''::text, verified_at timestamp with time zone, last_org_id uuid, created_at timestamp with time zone not null default now(), disabled_at timestamp with time zone)
 archive_day (name text not null, folder text not null, detached_at timestamp with time zone not null default now())
 archive_part (name text not null, part integer not null, lines bigint not null, bytes bigint not null, sha256 bytea not null, last_org uuid not null, last_id uuid not null)
 audit_log (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default now(), actor_type text not null, actor_id text not null, action text not null, target_type text not null, target_id text not null, detail json not null, request_id text not null)
@@ -62,6 +62,7 @@ enrolment_result (org_id uuid not null, batch_id uuid not null, contact_id uuid 
 event (org_id uuid not null, id uuid not null, seq bigint not null, type text not null, actor_type text not null, actor_id text not null default ''::text, request_id text not null default ''::text, data json not null, created_at timestamp with time zone not null, traceparent text default NULLIF(current_setting('app.traceparent'::text, true), ''::text)) partition by RANGE (id)
 event_horizon_row (xid bigint not null)
 idempotency_key (org_id uuid not null, key text not null, fingerprint bytea not null, answer bytea not null, created_at timestamp with time zone not null default now())
+installation (one boolean not null default true, id uuid not null default gen_random_uuid(), serves_from bigint not null default 0)
 invitation (org_id uuid not null, id uuid not null, email text not null, email_folded text not null, role text not null, token_hash bytea not null, invited_by uuid not null, created_at timestamp with time zone not null default now(), updated_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, closed_at timestamp with time zone, edit integer not null default 1)
 invitation_count (org_id uuid not null, id uuid not null, created_at timestamp with time zone not null default clock_timestamp())
 invitation_mail (address bytea not null, sent_at timestamp with time zone not null default clock_timestamp())
@@ -318,6 +319,8 @@ enrolment_result: enrolment_result_pkey PRIMARY KEY (org_id, batch_id, contact_i
 event: event_pkey PRIMARY KEY (org_id, id)
 event_horizon_row: event_horizon_row_pkey PRIMARY KEY (xid)
 idempotency_key: idempotency_key_pkey PRIMARY KEY (org_id, key)
+installation: installation_one_check CHECK (one)
+installation: installation_pkey PRIMARY KEY (one)
 invitation: invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 invitation: invitation_pkey PRIMARY KEY (org_id, id)
 invitation: invitation_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text])))
@@ -824,6 +827,7 @@ CREATE UNIQUE INDEX enrolment_result_pkey ON public.enrolment_result USING btree
 CREATE UNIQUE INDEX event_horizon_row_pkey ON public.event_horizon_row USING btree (xid)
 CREATE UNIQUE INDEX event_pkey ON ONLY public.event USING btree (org_id, id)
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (org_id, key)
+CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (one)
 CREATE UNIQUE INDEX invitation_count_pkey ON public.invitation_count USING btree (org_id, id)
 CREATE UNIQUE INDEX invitation_mail_pkey ON public.invitation_mail USING btree (address, sent_at)
 CREATE UNIQUE INDEX invitation_open ON public.invitation USING btree (org_id, email_folded) WHERE (closed_at IS NULL)
@@ -1044,6 +1048,7 @@ event: system for SELECT to funnelwork_system using (true) check () forced
 event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 idempotency_key: system for ALL to funnelwork_system using (true) check (true) forced
 idempotency_key: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+installation: system for ALL to funnelwork_system using (true) check (true) forced
 invitation: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 invitation_count: system for ALL to funnelwork_system using (true) check (true) forced
 invitation_count: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
@@ -1346,6 +1351,8 @@ goose_lock: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE
 idempotency_key: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 idempotency_key: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 idempotency_key: funnelwork_system may DELETE, SELECT
+installation: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+installation: funnelwork_system may SELECT
 invitation: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 invitation: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 invitation_count: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE

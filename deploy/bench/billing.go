@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -49,6 +50,9 @@ func bills(ctx context.Context, log *slog.Logger) error {
 	settings := []string{
 		"STRIPE_SECRET_KEY=sk_test_bench", "FUNNELWORK_STRIPE_URL=" + url,
 		"STRIPE_WEBHOOK_SECRET=" + hookSecret,
+	}
+	if err := makeKeyset(filepath.Join(w.dir, "home")); err != nil {
+		return err
 	}
 	sync := exec.CommandContext(ctx, w.binary, "billing", "sync")
 	sync.Env = append(os.Environ(),

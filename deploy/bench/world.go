@@ -23,6 +23,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/local"
+	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/migrations"
 )
 
@@ -144,6 +145,10 @@ type process struct {
 // spawn runs a role of the binary on the world's servers. Its log is written to a file, as under a supervisor.
 func (w *world) spawn(ctx context.Context, role string, settings ...string) (*process, error) {
 	p := &process{addr: freeAddress(ctx), ops: freeAddress(ctx), gone: make(chan struct{})}
+	home := filepath.Join(w.dir, "home")
+	if err := makeKeyset(home); err != nil {
+		return nil, err
+	}
 	log, err := os.Create(filepath.Join(w.dir, role+".log"))
 	if err != nil {
 		return nil, err
@@ -151,9 +156,10 @@ func (w *world) spawn(ctx context.Context, role string, settings ...string) (*pr
 	defer func() { _ = log.Close() }()
 	p.cmd = exec.CommandContext(ctx, w.binary, role)
 	p.cmd.Env = append(os.Environ(),
-		"DATABASE_URL="+w.postgres.URL, "REDIS_URL="+w.redis.URL, "FUNNELWORK_HOME="+filepath.Join(w.dir, "home"),
+		"DATABASE_URL="+w.postgres.URL, "REDIS_URL="+w.redis.URL, "FUNNELWORK_HOME="+home,
 		"FUNNELWORK_ADDR="+p.addr, "FUNNELWORK_OPS_ADDR="+p.ops,
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_RATE_LIMIT=on", "FUNNELWORK_LOG_FORMAT=json",
+		"FUNNELWORK_SIGNUP=on",
 		"FUNNELWORK_LOG_LEVEL=info")
 	p.cmd.Env = append(p.cmd.Env, settings...)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = log, log, diesWithParent()
@@ -189,6 +195,15 @@ func (w *world) start(ctx context.Context, role string, settings ...string) (*pr
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// makeKeyset makes the keyset of a home, which roles share and do not make themselves.
+func makeKeyset(home string) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	_, err := secret.Create(filepath.Join(home, "keyset.json"))
+	return err
 }
 
 // stop ends the process and waits for it.

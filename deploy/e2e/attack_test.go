@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -88,7 +87,7 @@ func newAttacked(t *testing.T) *attacked {
 		t.Fatal(err)
 	}
 	a := &attacked{T: t, roles: map[string]*spoken{}, api: ports[0], ops: ports[1:4], inbound: ports[4]}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
 		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_SANDBOXES=stripe,oauth,ai,mail", "FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_MAIL_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=error",
 		"FUNNELWORK_DRAIN_DELAY=0s")

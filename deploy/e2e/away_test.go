@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"os"
 	"os/exec"
 	"slices"
 	"syscall"
@@ -18,7 +17,7 @@ import (
 func TestEveryRoleEndsInOrderThoughPostgresIsAway(t *testing.T) {
 	t.Parallel()
 	database := testkit.RealPostgres(t)
-	env := append(os.Environ(), "DATABASE_URL="+database.URL, "REDIS_URL="+testkit.Redis(t),
+	env := append(roleEnviron(t), "DATABASE_URL="+database.URL, "REDIS_URL="+testkit.Redis(t),
 		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=warn", "FUNNELWORK_LOG_FORMAT=json")
 	type started struct {
 		cmd  *exec.Cmd

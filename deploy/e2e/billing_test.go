@@ -38,7 +38,7 @@ func TestWithAStripeKeyTrialsEndAndClientOrgsAboveThePlansNumberArePaidForWithin
 	}
 	server := httptest.NewServer(box)
 	t.Cleanup(server.Close)
-	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+	env := append(roleEnviron(t), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_PLANS="+onePlace(t))
 	paid := append(slices.Clone(env), "STRIPE_SECRET_KEY=sk_test_e2e", "FUNNELWORK_STRIPE_URL="+server.URL,

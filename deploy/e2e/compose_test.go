@@ -42,15 +42,15 @@ var madeByCompose = []string{
 	"FUNNELWORK_OPS_PASSWORD",
 }
 
-// reads returns the settings in a role's help.
-func reads(t *testing.T, role string) (names []string) {
+// reads returns the settings, as `help settings` lists them, and those that their texts name.
+func reads(t *testing.T) (names []string) {
 	t.Helper()
-	help, err := exec.CommandContext(t.Context(), build(t), role, "--help").Output()
+	help, err := exec.CommandContext(t.Context(), build(t), "help", "settings").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`\$([A-Z][A-Z_]*)`).FindAllSubmatch(help, -1) {
-		names = append(names, string(m[1]))
+	for _, m := range regexp.MustCompile(`(?m)^  --[a-z0-9-]+, ([A-Z][A-Z_]*)|\$([A-Z][A-Z_]*)`).FindAllSubmatch(help, -1) {
+		names = append(names, string(append(m[1], m[2]...)))
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) < 40 {
@@ -69,7 +69,7 @@ func TestComposePassesOnEverySettingOfEveryRoleOrSaysWhyNot(t *testing.T) {
 	needed := maps.Clone(notPassedOn)
 	for _, role := range []string{"api", "worker", "scheduler", "migrate"} {
 		env := c.Services[role].Environment
-		for _, name := range reads(t, role) {
+		for _, name := range reads(t) {
 			value, passed := env[name]
 			_, everywhere := notPassedOn[name]
 			_, here := notPassedOn[role+" "+name]
@@ -181,7 +181,7 @@ func TestComposesRolesComeUpWithPasswordsOfAnyCharacters(t *testing.T) {
 	}
 	dotenv := map[string]string{
 		"POSTGRES_PASSWORD": nasty, "OPS_PASSWORD": nasty, "REDIS_PASSWORD": "abc-DEF_123",
-		"FUNNELWORK_KEYSET": strings.TrimSpace(string(keyset)),
+		"FUNNELWORK_KEYSET": strings.TrimSpace(string(keyset)), "FUNNELWORK_SIGNUP": "on",
 	}
 	ports, err := freePorts(4)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,10 +15,10 @@ import (
 )
 
 // demoProcess returns the command `funnelwork demo` on the database, and its output.
-func demoProcess(t *testing.T, database, home string) (*exec.Cmd, *bytes.Buffer) {
+func demoProcess(t *testing.T, database, home string, settings []string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), build(t), "demo", "--contacts=1500", "--seed=3")
-	cmd.Env = append(bareEnv(), "DATABASE_URL="+database, "FUNNELWORK_HOME="+home)
+	cmd.Env = slices.Concat(bareEnv(), settings, []string{"DATABASE_URL=" + database, "FUNNELWORK_HOME=" + home})
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	return cmd, &out
@@ -31,6 +32,7 @@ func TestADemoThatIsKilledIsContinued(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
+	settings := roleSettings(t)
 	made := exec.CommandContext(t.Context(), build(t), "user", "create", "--email=ada@example.com", "--role=owner",
 		"--org=Shop")
 	made.Env = append(bareEnv(), "DATABASE_URL="+database, "FUNNELWORK_HOME="+home)
@@ -44,7 +46,7 @@ func TestADemoThatIsKilledIsContinued(t *testing.T) {
 	defer func() { _ = conn.Close(t.Context()) }()
 	var shown strings.Builder
 	for _, until := range []int{1, 3} {
-		cmd, out := demoProcess(t, database, home)
+		cmd, out := demoProcess(t, database, home, settings)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +71,7 @@ func TestADemoThatIsKilledIsContinued(t *testing.T) {
 		}
 	}
 	for range 2 {
-		cmd, out := demoProcess(t, database, home)
+		cmd, out := demoProcess(t, database, home, settings)
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

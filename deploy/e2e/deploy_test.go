@@ -131,8 +131,8 @@ func declared(t *testing.T) (settings, commands map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`\$([A-Z][A-Z_]*)`).FindAllSubmatch(help, -1) {
-		settings[string(m[1])] = true
+	for _, name := range reads(t) {
+		settings[name] = true
 	}
 	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)`).FindAllSubmatch(help, -1) {
 		commands[string(m[1])] = true

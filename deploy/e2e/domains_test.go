@@ -39,7 +39,7 @@ func TestCaddyServesACustomDomainThatIsProvenAndNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	public, ops, home := "http://"+ports[0], "http://"+ports[1], t.TempDir()
-	env := append(os.Environ(), "DATABASE_URL="+database.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+home,
+	env := append(roleEnviron(t), "DATABASE_URL="+database.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+home,
 		"FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1],
 		"FUNNELWORK_PUBLIC_URL=https://app.funnel.test", "FUNNELWORK_DOMAIN_TARGET=edge.funnel.test",
 		"FUNNELWORK_DNS_RESOLVERS="+dns.Addr+","+dns.Addr, "FUNNELWORK_LOG_LEVEL=warn")

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -90,7 +89,7 @@ func serveRoles(t *testing.T, redis string) (*service, map[string]*journal) {
 	s := &service{told: map[string]int{}}
 	receiver := httptest.NewServer(s)
 	t.Cleanup(receiver.Close)
-	env := append(os.Environ(), "DATABASE_URL="+testkit.Pooler(t, testkit.DB(t).URL),
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.Pooler(t, testkit.DB(t).URL),
 		"FUNNELWORK_DATABASE_POOLER=true", "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=info", "FUNNELWORK_LOG_FORMAT=json")
 	roles := map[string]*journal{}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -21,7 +20,7 @@ import (
 // 1,000 requests over 64 connections to two API processes: exactly the org's 200 are admitted.
 func TestTwoAPIProcessesLetExactlyTwoHundredOfAFloodThrough(t *testing.T) {
 	t.Parallel()
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
 		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=error")
 	var apis, ops []string
 	for range 2 {

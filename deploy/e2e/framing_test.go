@@ -59,7 +59,7 @@ func TestCaddyAndTheAPICountTheSameRequests(t *testing.T) {
 	}
 	var log logged
 	api := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), "api")
-	api.Env = append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+	api.Env = append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
 		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_LOG_LEVEL=info",
 		"FUNNELWORK_LOG_FORMAT=json", "FUNNELWORK_DRAIN_DELAY=0s")

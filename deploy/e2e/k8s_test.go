@@ -104,10 +104,9 @@ func TestTheManifestsSetOnlyWhatTheProgramReads(t *testing.T) {
 // and asks what Kubernetes, Prometheus and KEDA would ask.
 func TestTheManifestsDescribeTheRolesAsTheyRun(t *testing.T) {
 	t.Parallel()
-	env := []string{
-		"PATH=" + os.Getenv("PATH"), "DATABASE_URL=" + testkit.DB(t).URL, "REDIS_URL=" + testkit.Redis(t),
-		"FUNNELWORK_HOME=" + t.TempDir(), "FUNNELWORK_OPS_USER=ops", "FUNNELWORK_OPS_PASSWORD=secret",
-	}
+	env := append(roleSettings(t),
+		"PATH="+os.Getenv("PATH"), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_OPS_USER=ops", "FUNNELWORK_OPS_PASSWORD=secret")
 	for name, value := range envFile(t, "base/settings.env") {
 		if name != "FUNNELWORK_DRAIN_DELAY" { // the test would wait for it
 			env = append(env, name+"="+value)

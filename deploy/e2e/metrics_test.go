@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -35,7 +34,7 @@ func TestDashboardAndAlertsSpeakOfMetricsThatARunningServiceHas(t *testing.T) {
 	var said bytes.Buffer
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), build(t), "up", "--seed-email", "ada@example.com",
 		"--seed-password", "correct-horse-battery")
-	cmd.Env = append(os.Environ(), "DATABASE_URL="+database, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
+	cmd.Env = append(roleEnviron(t), "DATABASE_URL="+database, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_ADDR="+ports[0],
 		"FUNNELWORK_OPS_ADDR="+ports[1], "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn",
 		"OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)

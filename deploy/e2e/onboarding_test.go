@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 
@@ -23,7 +22,7 @@ func TestAResellersAccountGoesThroughAllItsStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	public, ops := "http://"+ports[0], "http://"+ports[1]
-	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+	env := append(roleEnviron(t), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1])
 	run(t, env, "user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org",

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
@@ -48,6 +49,22 @@ func (s *spoken) warnings(t *testing.T) (all []map[string]any) {
 		}
 	}
 	return all
+}
+
+// roleSettings are the settings that roles need beside their servers, and signup, by which tests make orgs.
+func roleSettings(t *testing.T) []string {
+	t.Helper()
+	keyset, err := secret.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"FUNNELWORK_KEYSET=" + keyset, "FUNNELWORK_SIGNUP=on"}
+}
+
+// roleEnviron is this process's environment with roleSettings.
+func roleEnviron(t *testing.T) []string {
+	t.Helper()
+	return append(os.Environ(), roleSettings(t)...)
 }
 
 // role is launch that waits until /readyz returns 200.
@@ -100,7 +117,7 @@ func TestARoleWithoutSettingsGivesNothingAwayAndSaysWhatItLacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir())
+	env := append(roleEnviron(t), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir())
 	logs := map[string]*spoken{}
 	for i, name := range []string{"api", "worker", "scheduler"} {
 		logs[name] = role(t, env, name, ports[0], ports[i+1])
@@ -204,7 +221,7 @@ func TestASandboxHasToBeAskedForByNameAndSaysThatItIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
 		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_SANDBOXES=stripe, mail")
 	for i, name := range []string{"api", "worker", "scheduler"} {
 		s := role(t, env, name, ports[0], ports[i+1])
@@ -261,7 +278,7 @@ func TestNothingIsUnavailableOnceUpIsReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
 		"FUNNELWORK_HOME="+t.TempDir())
 	run(t, env, "user", "create", "--email", "ada@example.com", "--password", "correct-horse-battery", "--org",
 		"Engines")

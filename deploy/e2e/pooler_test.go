@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"regexp"
 	"sync"
@@ -51,7 +50,7 @@ func TestEveryRoleWorksOnAServerThatWasGiven(t *testing.T) {
 // delivered to a webhook. admin is a superuser's URL of the same database.
 func everyRoleWorks(t *testing.T, admin string, contacts int, settings ...string) {
 	t.Helper()
-	env := append(os.Environ(), "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+	env := append(roleEnviron(t), "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn")
 	env = append(env, settings...)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -43,7 +42,7 @@ func servesUnpublished(t *testing.T, role string) {
 	t.Cleanup(server.Close)
 	release := sync.OnceFunc(func() { close(proceed) })
 	t.Cleanup(release)
-	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
+	env := append(roleEnviron(t), "DATABASE_URL="+db.URL, "REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_SANDBOXES=stripe")
 
 	doomed := exec.CommandContext(t.Context(), build(t), "billing", "sync")
@@ -122,7 +121,7 @@ func TestAnAPIStartsAndServesWhileStripeIsAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
 		"FUNNELWORK_HOME="+t.TempDir(),
 		"STRIPE_SECRET_KEY=sk_test_away", "FUNNELWORK_STRIPE_URL=http://"+ports[2])
 	inBackground(t, append(slices.Clone(env), "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]), "api")

@@ -154,7 +154,7 @@ func (d *disaster) env() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "DATABASE_URL=" + d.primary.URL, "REDIS_URL=" + d.redis,
 		"FUNNELWORK_HOME=" + d.path("state"), "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_LOG_LEVEL=warn",
-		"FUNNELWORK_KEYSET=" + d.keyset,
+		"FUNNELWORK_KEYSET=" + d.keyset, "FUNNELWORK_SIGNUP=on",
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -75,7 +74,7 @@ func (r *replica) ask(ctx context.Context, fresh bool, method, token, body strin
 // second and does not retry.
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Parallel()
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
 		"FUNNELWORK_HOME="+t.TempDir(),
 		"FUNNELWORK_LOG_LEVEL=error", "FUNNELWORK_RATE_LIMIT=off")
 	replicas := make([]*replica, 2)

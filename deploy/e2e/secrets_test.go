@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ func TestNoSecretAndNoAddressEverReachesRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+server.URL,
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+server.URL,
 		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=warn",
 		"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_SANDBOXES=oauth",
 		"FUNNELWORK_SMTP_URL=smtp://"+refusingMail(t), "FUNNELWORK_ADDR="+ports[0])

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"net/url"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,7 +40,7 @@ func TestNoRequestFailsThoughTheStandbyHangsAndDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+primary.URL, "FUNNELWORK_READ_DATABASE_URL="+second.URL,
+	env := append(roleEnviron(t), "DATABASE_URL="+primary.URL, "FUNNELWORK_READ_DATABASE_URL="+second.URL,
 		"REDIS_URL="+testkit.Redis(t), "FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_RATE_LIMIT=off")
 	role(t, env, "api", ports[0], ports[1])
 	role(t, env, "worker", ports[0], ports[2])

@@ -41,7 +41,7 @@ func newStreamed(t *testing.T) *streamed {
 	}
 	s := &streamed{replica: &replica{
 		url: "http://" + ports[0], ops: "http://" + ports[1],
-		env: append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
+		env: append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.RealRedis(t).URL,
 			"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_LOG_LEVEL=error", "FUNNELWORK_RATE_LIMIT=off",
 			"FUNNELWORK_DRAIN_DELAY=1s", "FUNNELWORK_ADDR="+ports[0], "FUNNELWORK_OPS_ADDR="+ports[1]),
 	}}

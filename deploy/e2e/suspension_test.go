@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ func TestASuspensionHoldsInEveryProcessAndLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+	env := append(roleEnviron(t), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
 		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_RATE_LIMIT=off",
 		"FUNNELWORK_LOG_LEVEL=warn")
 	run := func(name, addr, ops string) (kill func()) {

@@ -97,12 +97,11 @@ func startTraced(t *testing.T, url string, c *collector) *traced {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := []string{
-		"PATH=" + os.Getenv("PATH"), "DATABASE_URL=" + testkit.DB(t).URL, "REDIS_URL=" + testkit.Redis(t),
-		"FUNNELWORK_HOME=" + t.TempDir(), "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_DRAIN_DELAY=0s",
-		"FUNNELWORK_SMTP_URL=smtp://" + refusingMail(t), "OTEL_EXPORTER_OTLP_ENDPOINT=" + url,
-		"OTEL_EXPORTER_OTLP_HEADERS=X-Token=planted%20header",
-	}
+	env := append(roleSettings(t),
+		"PATH="+os.Getenv("PATH"), "DATABASE_URL="+testkit.DB(t).URL, "REDIS_URL="+testkit.Redis(t),
+		"FUNNELWORK_HOME="+t.TempDir(), "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true", "FUNNELWORK_DRAIN_DELAY=0s",
+		"FUNNELWORK_SMTP_URL=smtp://"+refusingMail(t), "OTEL_EXPORTER_OTLP_ENDPOINT="+url,
+		"OTEL_EXPORTER_OTLP_HEADERS=X-Token=planted%20header")
 	api := role(t, env, "api", ports[0], ports[1])
 	worker := role(t, env, "worker", ports[0], ports[2])
 	return &traced{

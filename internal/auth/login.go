@@ -72,13 +72,13 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	return out, nil
 }
 
-// checkUnchanged returns an error if the user's password was changed after it was checked. A password change ends all
-// sessions that began with the old one.
+// checkUnchanged returns an error if the user's password was changed, or the user disabled, after it was checked. Either
+// ends all sessions that began before.
 func checkUnchanged(ctx context.Context, tx *postgres.Tx, who *Person) error {
 	lockPerson(tx, who.ID)
 	var one int
-	err := tx.QueryRow(ctx, `SELECT 1 FROM app_user WHERE id = $1 AND password_hash = $2`, []any{who.ID, who.hash},
-		&one)
+	err := tx.QueryRow(ctx, `SELECT 1 FROM app_user WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL`,
+		[]any{who.ID, who.hash}, &one)
 	if postgres.None(err) {
 		return errCredentials
 	}
@@ -110,7 +110,8 @@ type Person struct {
 	lastOrg id.ID
 }
 
-// CheckPerson returns the user with this address and password. It is throttled.
+// CheckPerson returns the user with this address and password. It is throttled. A disabled user gets the error of a
+// wrong password.
 func (s *Service) CheckPerson(ctx context.Context, email, password string, ip netip.Addr) (*Person, error) {
 	try, err := s.beginAttempt(ctx, email, ip)
 	if err != nil {
@@ -129,7 +130,7 @@ func (s *Service) CheckPerson(ctx context.Context, email, password string, ip ne
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
+	if !ok || a.disabled {
 		s.Metrics.logins.WithLabelValues("refused").Inc()
 		return nil, errCredentials
 	}
@@ -190,13 +191,15 @@ func (s *Service) selectLanding(ctx context.Context, who *Person, asked *id.ID, 
 	return all[0].ID, all[0].Name, all[0].Role, nil
 }
 
-// Begin starts a session for out's user and org in tx, and sets the tokens. They are valid once tx has committed.
+// Begin starts a session for out's user and org in tx, and sets the tokens. They are valid once tx has committed, unless
+// the user is disabled.
 func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, out *Session) error {
 	family := id.New()
 	text, hash := newOpaque(refreshPrefix, out.Org)
 	lockPerson(tx, out.User.ID)
 	tx.Queue(`INSERT INTO refresh_token (org_id, id, family, user_id, hash, expires_at, ip, user_agent, client)
-		VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), $7, $8, $9)`,
+		SELECT $1, $2, $3, id, $5, now() + make_interval(secs => $6), $7, $8, $9 FROM app_user
+		WHERE id = $4 AND disabled_at IS NULL`,
 		out.Org, id.New(), family, out.User.ID, hash, refreshLife.Seconds(), out.Device.ipText(),
 		out.Device.agentLine(),
 		string(out.Client))

@@ -88,8 +88,9 @@ func EmailTaken(err error) bool { return postgres.Violates(err, "app_user_email_
 // account is the part of a user that a login reads.
 type account struct {
 	User
-	hash    string
-	lastOrg id.ID
+	hash     string
+	lastOrg  id.ID
+	disabled bool
 }
 
 // accountOf returns the account with this address; a zero account if there is none.
@@ -97,8 +98,9 @@ func (s *Service) accountOf(ctx context.Context, email string) (account, error) 
 	var a account
 	err := s.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 		err := tx.QueryRow(ctx,
-			`SELECT id, email, first_name, last_name, password_hash, last_org_id FROM app_user WHERE email_folded = $1`,
-			[]any{FoldEmail(email)}, &a.ID, &a.Email, &a.FirstName, &a.LastName, &a.hash, &a.lastOrg)
+			`SELECT id, email, first_name, last_name, password_hash, last_org_id, disabled_at IS NOT NULL
+			FROM app_user WHERE email_folded = $1`,
+			[]any{FoldEmail(email)}, &a.ID, &a.Email, &a.FirstName, &a.LastName, &a.hash, &a.lastOrg, &a.disabled)
 		if postgres.None(err) {
 			return nil
 		}

@@ -32,7 +32,7 @@ type billingSync struct {
 
 // Run implements the kong command.
 func (b *billingSync) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return s.withDatabase(ctx, "billing", log, func(p *process) error {
+	return s.withKeyset(ctx, "billing", log, func(p *process) error {
 		if err := p.openBilling(ctx, nil, nil); err != nil {
 			return err
 		}

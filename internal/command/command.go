@@ -39,6 +39,7 @@ type cli struct {
 	Demo    demoData  `cmd:"" help:"Fill an org with half a year of made-up data."`
 	OpenAPI openapi   `cmd:"" name:"openapi" help:"Print the API's document."`
 	Events  catalogue `cmd:"" help:"Print the types of events with their schemas and samples."`
+	Help    helpTopic `cmd:"" help:"Print every setting, or the help of a command."`
 }
 
 // Run is the process: args are those after its name. It returns the exit status: 0 is success, 1 an error that one line
@@ -47,7 +48,7 @@ func Run(args []string, stdout, stderr *os.File) int {
 	var c cli
 	exit := -1
 	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description(about+" Try it: funnelwork up"),
-		kong.Vars{"version": versionLine()}, kong.PostBuild(setHelp), helpGroups(), kong.Writers(stdout, stderr),
+		kong.Vars{"version": versionLine()}, kong.PostBuild(setHelp), helpGroups(), kong.Help(printHelp), kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exit = code }))
 	if len(args) == 0 {
 		if err := writeOverview(stdout, parser.Model); err != nil {
@@ -57,7 +58,7 @@ func Run(args []string, stdout, stderr *os.File) int {
 	}
 
 	forgetEmpty(parser)
-	k, err := parser.Parse(args)
+	k, err := parser.Parse(helpArgs(args))
 	if exit >= 0 {
 		return exit
 	}
@@ -67,7 +68,8 @@ func Run(args []string, stdout, stderr *os.File) int {
 		k.BindTo(ctx, (*context.Context)(nil))
 		k.BindTo(stdout, (*io.Writer)(nil))
 		log := c.newLogger(stderr)
-		err = k.Run(&c.settings, log, c.Jobs.storeOpener(&c.settings, log, stdout))
+		warnUnknown(ctx, log, parser.Model, os.Environ())
+		err = k.Run(&c.settings, log, c.Jobs.storeOpener(&c.settings, log, stdout), parser.Model)
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = nil // stopped on request before it was up
 		}

@@ -44,7 +44,7 @@ func (d *demoData) Validate() error {
 
 // Run implements the kong command.
 func (d *demoData) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return s.withDatabase(ctx, "demo", log, func(p *process) error {
+	return s.withKeyset(ctx, "demo", log, func(p *process) error {
 		which, err := d.findOrg(ctx, p)
 		if err != nil {
 			return err

@@ -45,7 +45,7 @@ func writeOverview(to io.Writer, app *kong.Application) error {
 	}
 
 	fmt.Fprint(out, "\nfunnelwork <command> --help: a command's arguments and flags\n"+
-		"funnelwork --help: every command and setting\nfunnelwork --version: the version\n")
+		"funnelwork help settings: every setting\nfunnelwork --version: the version\n")
 
 	return out.Flush()
 }

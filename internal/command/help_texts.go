@@ -57,11 +57,12 @@ func helpTexts() map[string]string {
 		"stripe-url":                    "Where Stripe's API is, for tests; else at Stripe.",
 		"ai-key": "Key of a provider of language models; without key and URL there are no AI endpoints, but for the " +
 			"sandbox.",
-		"ai-url":                "Base of the provider's API, which is like OpenAI's; else OpenAI's own.",
-		"ai-model":              "The model that is asked.",
-		"ai-tokens-per-minute":  "AI tokens that an organization may spend in a minute.",
-		"plans":                 "File that lists the plans; without one those that the program ships with.",
-		"signup":                "Whether strangers may sign up: on or off.",
+		"ai-url":               "Base of the provider's API, which is like OpenAI's; else OpenAI's own.",
+		"ai-model":             "The model that is asked.",
+		"ai-tokens-per-minute": "AI tokens that an organization may spend in a minute.",
+		"plans":                "File that lists the plans; without one those that the program ships with.",
+		"signup": "Whether strangers may sign up: on, off, or auto: only where up listens on loopback. Others are let in " +
+			"by 'user create' and by invitations.",
 		"webhook-allow-private": "Webhooks may go to http and to private addresses.",
 		"inbound-addr": "Where an API process takes incoming mails: host:port for SMTP, lmtp://host:port for LMTP; " +
 			"without one by HTTP alone.",

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 
 	"github.com/funnelwork/funnelwork/internal/id"
-	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue/jobscmd"
 	"github.com/funnelwork/funnelwork/internal/queue/operator"
@@ -45,10 +43,10 @@ func (j *jobsGroup) storeOpener(s *settings, log *slog.Logger, out io.Writer) jo
 		p := s.newProcess("jobs", log)
 		defer func() { err = errors.Join(err, p.close(ctx)) }()
 
+		if err = p.requireDatabase(ctx); err != nil {
+			return err
+		}
 		if p.DatabaseURL == "" {
-			if !local.Inhabited(p.Home) {
-				return fmt.Errorf("nothing has run in %s yet: give DATABASE_URL or --home", p.Home)
-			}
 			if err = p.findServers(ctx, false); err != nil {
 				return err
 			}

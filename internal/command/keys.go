@@ -46,7 +46,7 @@ func (*keysRotate) Help() string {
 
 // Run implements the kong command.
 func (r *keysRotate) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return s.withDatabase(ctx, "keys", log, func(p *process) error {
+	return s.withKeyset(ctx, "keys", log, func(p *process) error {
 		if r.Which == "signing" {
 			return p.auth.Rotate(ctx)
 		}
@@ -87,7 +87,7 @@ type keysStatus struct{}
 
 // Run implements the kong command.
 func (keysStatus) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return s.withDatabase(ctx, "keys", log, func(p *process) error {
+	return s.withKeyset(ctx, "keys", log, func(p *process) error {
 		return keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Print(ctx, out)
 	})
 }
@@ -98,7 +98,7 @@ type keysRetire struct {
 
 // Run implements the kong command.
 func (r keysRetire) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writer) error {
-	return s.withDatabase(ctx, "keys", log, func(p *process) error {
+	return s.withKeyset(ctx, "keys", log, func(p *process) error {
 		resealer := keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}
 		return resealer.Retire(ctx, p.editableKeyset(out), r.Key)
 	})

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"os"
 
 	"github.com/redis/go-redis/v9"
 
@@ -20,9 +18,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres/standby"
 	"github.com/funnelwork/funnelwork/internal/queue/dispatch"
 	"github.com/funnelwork/funnelwork/internal/redisx"
-	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
+	"github.com/funnelwork/funnelwork/jobs"
 	"github.com/funnelwork/funnelwork/jobs/entitlementsync"
 	"github.com/funnelwork/funnelwork/migrations"
 )
@@ -151,11 +149,19 @@ func (p *process) openBase(ctx context.Context) (err error) {
 	if err = p.openDatabase(ctx, pusher.AfterCommit); err != nil {
 		return err
 	}
+	if err = p.requireKeyset(); err != nil {
+		return err
+	}
+	if err = p.checkInstallation(ctx); err != nil {
+		return err
+	}
 	if err = p.openStandby(ctx); err != nil {
 		return err
 	}
 
-	present := &keyring.Presence{System: p.system, Box: p.box, Role: p.name, Log: p.log}
+	present := &keyring.Presence{
+		System: p.system, Box: p.box, Columns: jobs.Sealed(), Role: p.name, Log: p.log,
+	}
 	if err = present.Enter(ctx); err != nil {
 		return err
 	}
@@ -195,23 +201,6 @@ func (p *process) openStandby(ctx context.Context) (err error) {
 	return nil
 }
 
-// withDatabase runs a command that ends by itself. do gets the database with this version's schema, and the keyset.
-func (s *settings) withDatabase(ctx context.Context, name string, log *slog.Logger,
-	do func(*process) error,
-) (err error) {
-	p := s.newProcess(name, log)
-	defer func() { err = errors.Join(err, p.close(ctx)) }()
-
-	if err = p.startServers(ctx, false); err != nil {
-		return err
-	}
-	if err = p.openDatabase(ctx, nil); err != nil {
-		return err
-	}
-
-	return do(p)
-}
-
 // openDatabase opens the pools, the keyset, and authentication.
 func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Context, []any)) (err error) {
 	writes := postgres.NewWrites(p.log)
@@ -230,13 +219,7 @@ func (p *process) openDatabase(ctx context.Context, afterCommit func(context.Con
 		})
 	}
 
-	if p.Keyset != "" {
-		p.box, err = secret.Parse(p.Keyset)
-	} else if err = os.MkdirAll(p.Home, 0o700); err == nil {
-		p.box, err = secret.Create(p.keysetFile())
-	}
-
-	if err != nil {
+	if err = p.openKeyset(); err != nil {
 		return err
 	}
 

@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/oauth"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
+	"github.com/funnelwork/funnelwork/internal/sandbox/start"
 	"github.com/funnelwork/funnelwork/internal/sandbox/stripe"
 	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/tenants"
@@ -31,7 +32,7 @@ func (p *process) addServer(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Reads: p.reads, Log: p.log, Auth: p.auth, Box: p.box,
 		Metrics: httpx.NewMetrics(p.metrics), Tracer: p.tracer,
-		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: p.Signup == "off",
+		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: !p.signupOpen(ln),
 		Hooks: p.hooks, Mailboxes: p.mailboxes,
 		Emails: &emails.Service{
 			Box: p.box, Mailboxes: p.mailboxes, Suppressions: &suppression.Service{Box: p.box},
@@ -65,6 +66,16 @@ func (p *process) addServer(ln net.Listener) {
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })
 }
 
+// signupOpen reports whether strangers may sign up at the listener. Unless the setting decides, they may where up
+// listens on loopback, for trying out.
+func (p *process) signupOpen(ln net.Listener) bool {
+	if p.Signup != "auto" {
+		return p.Signup == "on"
+	}
+	addr, err := netip.ParseAddrPort(ln.Addr().String())
+	return p.name == "up" && err == nil && addr.Addr().Unmap().IsLoopback()
+}
+
 // takeMails adds the listener for incoming mails, if there is one.
 func (p *process) takeMails(ctx context.Context) error {
 	if p.InboundAddr == "" {
@@ -89,23 +100,43 @@ func (p *process) takeMails(ctx context.Context) error {
 	return nil
 }
 
-// addOpsServer adds the ops server on ln.
-func (p *process) addOpsServer(ln net.Listener) error {
-	mounts := map[string]http.Handler{outbox.Path: outbox.Handler(p.system, p.box, p.log)}
-	if p.usesSandbox(httpx.PartMail) {
-		mounts[mailbox.Path] = mailbox.Handler(p.system, p.box, p.log)
-	}
-	if p.stripe != nil {
-		mounts[stripe.Path] = p.stripe.Handler()
-	}
-	if p.oauth != nil {
-		mounts[oauth.Path] = p.oauth.Handler()
-	}
-	if p.inbox != "" {
-		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
+// sandboxPages returns the handlers of the sandboxes in use, by path, with the start page of all.
+func (p *process) sandboxPages() map[string]http.Handler {
+	mounts := map[string]http.Handler{}
+	var pages []start.Sandbox
+	mount := func(name, path, text string, h http.Handler) {
+		mounts[path] = h
+		pages = append(pages, start.Sandbox{Name: name, Path: path, Text: text})
 	}
 
+	mount("Outbox", outbox.Path, "Mails to contacts from sandbox mailboxes, with their text, HTML, links and source.",
+		outbox.Handler(p.system, p.box, p.log))
+	if p.usesSandbox(httpx.PartMail) {
+		mount("Platform mails", mailbox.Path, "Invitations, password resets and notices to users.",
+			mailbox.Handler(p.system, p.box, p.log))
+	}
+	if p.inbox != "" {
+		mount("Webhook inbox", inbox.Path, "A URL to subscribe, and what arrived there, with its signatures checked.",
+			inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log}))
+	}
+	if p.stripe != nil {
+		mount("Stripe", stripe.Path, "Customers, subscriptions and payments; cards that decline or ask for 3DS; the clock.",
+			p.stripe.Handler())
+	}
+	if p.oauth != nil {
+		mount("Social and ad platforms", oauth.Path, "Logins of the platforms, their tokens, and how they fail.",
+			p.oauth.Handler())
+	}
+
+	mounts[start.Path] = start.Handler(pages, p.log)
 	mounts[look.Path] = look.Handler()
+
+	return mounts
+}
+
+// addOpsServer adds the ops server on ln.
+func (p *process) addOpsServer(ln net.Listener) error {
+	mounts := p.sandboxPages()
 	ready := map[string]func(context.Context) error{}
 	if p.published != nil {
 		ready["prices"] = p.onSale

@@ -51,7 +51,7 @@ type settings struct {
 
 	Plans        string    `env:"FUNNELWORK_PLANS"`
 	OAuth        oauthApps `embed:"" prefix:"oauth-" envprefix:"FUNNELWORK_OAUTH_"`
-	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off" default:"on"`
+	Signup       string    `env:"FUNNELWORK_SIGNUP" enum:"on,off,auto" default:"auto"`
 	RateLimit    string    `env:"FUNNELWORK_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limits: on or off."`
 	AllowPrivate bool      `name:"webhook-allow-private" env:"FUNNELWORK_WEBHOOK_ALLOW_PRIVATE"`
 	Concurrency  int       `env:"FUNNELWORK_CONCURRENCY" default:"64" help:"Jobs that a worker runs at once."`

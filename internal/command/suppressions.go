@@ -145,7 +145,7 @@ func (l *suppressionsList) Run(ctx context.Context, s *settings, log *slog.Logge
 func platformSuppressions(ctx context.Context, s *settings, log *slog.Logger,
 	fn func(*postgres.Tx, *suppression.Service) error,
 ) error {
-	return s.withDatabase(ctx, "suppressions", log, func(p *process) error {
+	return s.withKeyset(ctx, "suppressions", log, func(p *process) error {
 		return p.app.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { return fn(tx, &suppression.Service{Box: p.box}) })
 	})
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -78,12 +77,18 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 	}
 
 	p.followHosts(ctx)
-	if u.SeedPassword == "" {
-		u.SeedPassword = rand.Text()[:16]
+	known, err := p.auth.Known(ctx, u.SeedEmail)
+	if err != nil {
+		return fmt.Errorf("seed: %w", err)
+	}
+
+	login, err := openFirstLogin(p.Home, u.SeedEmail, u.SeedPassword, known)
+	if err != nil {
+		return err
 	}
 
 	seeded, err := api.Admit(ctx, p.auth, api.SeedUser{
-		Email: u.SeedEmail, Password: u.SeedPassword, FirstName: "Demo", LastName: "User",
+		Email: login.Email, Password: login.Password, FirstName: "Demo", LastName: "User",
 		OrgName: u.SeedOrg, TrialDays: p.trialDays(),
 	})
 	if err != nil {
@@ -105,11 +110,13 @@ func (u *up) Run(ctx context.Context, s *settings, log *slog.Logger, out io.Writ
 		}
 
 		block := p.newWelcome(public, ops)
-		block.seeded = seeded
-		block.email = u.SeedEmail
-		block.password = u.SeedPassword
-		_, err := fmt.Fprint(out, block)
-		return err
+		block.seeded = seeded || login.Pending
+		block.email = login.Email
+		block.password = login.Password
+		if _, err := fmt.Fprint(out, block); err != nil {
+			return err
+		}
+		return login.forget()
 	})
 
 	return p.run(ctx)
@@ -121,5 +128,10 @@ type migrate struct{}
 func (migrate) Run(ctx context.Context, s *settings, log *slog.Logger) (err error) {
 	p := s.newProcess("migrate", log)
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
+
+	if err = p.requireDatabase(ctx); err != nil {
+		return err
+	}
+
 	return p.startServers(ctx, false)
 }

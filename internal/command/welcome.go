@@ -48,15 +48,15 @@ func (w welcome) String() string {
 		for _, p := range w.parts {
 			row(p.name, "%s", strings.TrimSpace(p.state+"  "+p.page))
 		}
-	} else {
-		row("sandboxes", "%s", w.sandboxNames())
 	}
 
 	b.WriteString("\n")
 	row("API docs", "%s/docs", w.api)
 	row("login page", "%s/login", w.api)
 	row("operations", "%s/", w.ops)
+	row("sandboxes", "%s/sandbox/  (%s)", w.ops, w.sandboxNames())
 	if !w.seeded {
+		row("demo login", "%s  (a new password: funnelwork user password --email %[1]s)", w.email)
 		return b.String()
 	}
 

@@ -315,3 +315,87 @@ func TestWhatCannotBeOpenedIsLeftAndTold(t *testing.T) {
 		t.Errorf("%d anew, %d cannot be opened, %v; want 3 and 1", anew, shut, err)
 	}
 }
+
+func TestAProcessWithAnotherKeysetThanTheFirstDoesNotStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	first := &keyring.Presence{System: r.db.System, Box: r.box(), Columns: things, Role: "api", Log: testkit.Log(t)}
+	if err := first.Enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := secret.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := secret.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := &keyring.Presence{System: r.db.System, Box: other, Columns: things, Role: "worker", Log: testkit.Log(t)}
+	key := fmt.Sprint(r.box().Ring().Primary)
+	err = refused.Enter(t.Context())
+	if !errors.Is(err, keyring.ErrLacking) || !strings.Contains(err.Error(), key) {
+		t.Errorf("%v, want %v with key %s", err, keyring.ErrLacking, key)
+	}
+	if err := r.resealer(other).Check(t.Context()); !errors.Is(err, keyring.ErrLacking) {
+		t.Errorf("a command checks %v, want %v", err, keyring.ErrLacking)
+	}
+	if err := r.resealer(r.box()).Check(t.Context()); err != nil {
+		t.Errorf("the first keyset: %v", err)
+	}
+}
+
+func TestADatabaseSealedByAnEarlierVersionRefusesAnotherKeyset(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put(r.box(), 3) // by a version that promoted no first key
+	text, err := secret.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := secret.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &keyring.Presence{System: r.db.System, Box: other, Columns: things, Role: "api", Log: testkit.Log(t)}
+	if err := p.Enter(t.Context()); !errors.Is(err, keyring.ErrLacking) {
+		t.Errorf("%v, want %v", err, keyring.ErrLacking)
+	}
+	p.Box = r.box()
+	if err := p.Enter(t.Context()); err != nil {
+		t.Errorf("the keyset of the rows: %v", err)
+	}
+}
+
+// Of many first processes with keysets of their own, one begins.
+func TestOneOfManyFirstKeysetsIsTheDatabases(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var began atomic.Int64
+	var all errgroup.Group
+	for range 6 {
+		text, err := secret.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		box, err := secret.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() error {
+			p := &keyring.Presence{System: r.db.System, Box: box, Columns: things, Role: "api", Log: testkit.Log(t)}
+			err := p.Enter(t.Context())
+			if errors.Is(err, keyring.ErrLacking) {
+				return nil
+			}
+			began.Add(1)
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if n := began.Load(); n != 1 {
+		t.Errorf("%d processes began, want 1", n)
+	}
+}

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -24,23 +21,25 @@ const (
 	Gone = time.Minute
 )
 
-// ErrLacking means that the keyset lacks a key that other processes seal with.
-var ErrLacking = errors.New("the keyset lacks a promoted key: give this process the newest keyset")
-
 // Presence registers this process among the running ones.
 type Presence struct {
-	System *postgres.DB
-	Box    *secret.Sealer
-	Role   string
-	Log    *slog.Logger
+	System  *postgres.DB
+	Box     *secret.Sealer
+	Columns []Column // what is sealed, for the first process of a database
+	Role    string
+	Log     *slog.Logger
 
 	id id.ID
 }
 
 // Enter registers the process; it must be called before the process reads or seals anything. It returns ErrLacking if
-// the keyset lacks a promoted key.
+// the keyset lacks a promoted key. The first process of a database promotes its own primary key.
 func (p *Presence) Enter(ctx context.Context) error {
 	p.id = id.New()
+	r := Resealer{System: p.System, Box: p.Box, Columns: p.Columns}
+	if err := p.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error { return r.claimDatabase(ctx, tx) }); err != nil {
+		return fmt.Errorf("register process: %w", err)
+	}
 	if err := p.recordPresence(ctx); err != nil {
 		return fmt.Errorf("register process: %w", err)
 	}
@@ -86,18 +85,12 @@ func (p *Presence) recordPresence(ctx context.Context) error {
 		ring := p.Box.Ring()
 		err := p.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
 			tx.Queue(tellSQL, p.id, p.Role, host, widenIDs(ring.Keys), int64(ring.Primary))
-			rows, err := tx.Query(ctx,
-				`SELECT id FROM sealing_key WHERE promoted_at IS NOT NULL AND retired_at IS NULL`)
+			promoted, err := promotedKeys(ctx, tx)
 			if err != nil {
 				return err
 			}
 
-			must, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-			if i := slices.IndexFunc(must, func(k int64) bool { return !ring.Holds(uint32(k)) }); err == nil && i >= 0 {
-				return fmt.Errorf("%w (%d)", ErrLacking, must[i])
-			}
-
-			return err
+			return checkHeld(ring, promoted)
 		})
 		if !again || !errors.Is(err, ErrLacking) || !p.Box.Reload() {
 			return err

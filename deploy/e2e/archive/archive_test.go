@@ -26,6 +26,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/testkit"
 	"github.com/funnelwork/funnelwork/jobs/platformretention"
 )
@@ -148,7 +149,12 @@ func TestAnArchiveThatIsKilledAnywhereHasEachRowOnce(t *testing.T) {
 	want := texts(t, conn, `SELECT id::text FROM event ORDER BY org_id, id`)
 
 	funnelwork, redis, log := build(t), testkit.Redis(t), &spoken{}
+	keyset, err := secret.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
 	env := append(os.Environ(), "DATABASE_URL="+db.URL, "REDIS_URL="+redis, "FUNNELWORK_HOME="+t.TempDir(),
+		"FUNNELWORK_KEYSET="+keyset,
 		"FUNNELWORK_OPS_ADDR=127.0.0.1:0", "FUNNELWORK_LOG_LEVEL=debug",
 		"FUNNELWORK_ARCHIVE_URL=s3://"+bucket+"/cell-1?endpoint="+server.URL,
 		"FUNNELWORK_ARCHIVE_ACCESS_KEY=archive-key", "FUNNELWORK_ARCHIVE_SECRET_KEY="+secretKey)

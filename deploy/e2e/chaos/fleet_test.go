@@ -40,7 +40,7 @@ func (h *house) process(name string, argv []string, env ...string) *process {
 	}
 	p := &process{h: h, name: name, argv: argv, log: log, env: append([]string{
 		"PATH=" + os.Getenv("PATH"), "DATABASE_URL=" + h.database, "REDIS_URL=" + h.redis.URL,
-		"FUNNELWORK_KEYSET=" + h.keyset,
+		"FUNNELWORK_KEYSET=" + h.keyset, "FUNNELWORK_SIGNUP=on",
 		"FUNNELWORK_HOME=" + h.t.TempDir(), "FUNNELWORK_LOG_LEVEL=warn", "FUNNELWORK_LOG_FORMAT=json",
 	}, env...)}
 	h.t.Cleanup(func() {

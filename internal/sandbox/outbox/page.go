@@ -87,11 +87,12 @@ func (p *Page) serveList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 
-	if all == nil {
-		all = []kept{}
+	rows, err := p.readSubjects(all)
+	if err != nil {
+		return err
 	}
 
-	return p.writePage(w, r, p.list, look.Policy, map[string]any{"sandbox": true, "data": all})
+	return p.writePage(w, r, p.list, look.Policy, map[string]any{"sandbox": true, "data": rows})
 }
 
 func (p *Page) readMails(ctx context.Context, where string, args ...any) (all []kept, err error) {
@@ -118,6 +119,7 @@ type mailView struct {
 	Headers []header `json:"headers"`
 	Text    string   `json:"text"`
 	HTML    string   `json:"html"`
+	Links   []string `json:"links"` // of the HTML
 	Source  string   `json:"source"`
 }
 
@@ -187,6 +189,7 @@ func (p *Page) openMail(ctx context.Context, k kept) (*mailView, error) {
 	v.Subject = envelope.GetHeader("Subject")
 	v.Text = envelope.Text
 	v.HTML = envelope.HTML
+	v.Links = linksOf(envelope.HTML)
 	for _, name := range envelope.GetHeaderKeys() {
 		for _, value := range envelope.GetHeaderValues(name) {
 			v.Headers = append(v.Headers, header{name, value})
