@@ -72,7 +72,6 @@ var standings = []standing{
 // named reports whether visible text contains the platform's name, in any case. It ignores names of the protocol, which
 // are the same for every org.
 func named(b []byte) bool {
-	b = bytes.ReplaceAll(b, []byte("urn:funnelwork:problem:"), nil)
 	b = bytes.ReplaceAll(b, []byte("X-Funnelwork-Console"), nil)
 	return bytes.Contains(bytes.ToLower(b), []byte("funnelwork"))
 }

@@ -14,6 +14,7 @@ import (
 func (s *Server) wrapRequest(c *fiber.Ctx) error {
 	began := time.Now()
 	r := &Request{ID: RequestID(c.Get("X-Request-Id")), host: hostOf(c)}
+	r.site = s.siteOf(r.host)
 	ctx, span := s.startSpan(withRequest(c, r), c)
 	defer endSpan(c, r, span)
 

@@ -48,6 +48,17 @@ func (s *Server) HomeOf(host string) (org id.ID, known bool) {
 	return id.ID{}, s.ownHost(host)
 }
 
+// siteOf returns the base of links for a reader at host: a custom domain stays in its brand, and every other host leads
+// to PublicURL.
+func (s *Server) siteOf(host string) string {
+	if s.Hosts != nil {
+		if _, served := s.Hosts.Org(host); served {
+			return schemeHTTPS + "://" + host
+		}
+	}
+	return s.PublicURL
+}
+
 // ownHost reports whether host belongs to the platform: the host of PublicURL and its subdomains, and any name outside
 // the public DNS, which is an IP address, localhost, or a name with one label, as containers have.
 func (s *Server) ownHost(host string) bool {

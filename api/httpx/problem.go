@@ -21,7 +21,7 @@ import (
 // these.
 type Problem struct { //nolint:errname // the schema has this name
 	_          struct{}           `additionalProperties:"true"`
-	Type       string             `json:"type" doc:"urn:funnelwork:problem: followed by the code"`
+	Type       string             `json:"type" doc:"URL of the page about this code"`
 	Title      string             `json:"title" doc:"The same for every problem with this code"`
 	Status     int                `json:"status" doc:"The HTTP status code of the response"`
 	Detail     string             `json:"detail" doc:"What happened and what to do about it, for people"`
@@ -41,6 +41,9 @@ func (Problem) Descriptions() map[string]string {
 		"code": "The kind of the problem, for programs to switch on; new codes may be added",
 	}
 }
+
+// ErrorsPath is the path below which each code has a page.
+const ErrorsPath = "/docs/errors"
 
 const problemType = "application/problem+json"
 
@@ -89,7 +92,7 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 // problemOf converts a fault to its wire form.
 func problemOf(f *fault.Fault, r *Request) *Problem {
 	p := &Problem{
-		Type: "urn:funnelwork:problem:" + string(f.Code), Title: codeInWords(f.Code), Status: f.Code.Status(),
+		Type: r.site + ErrorsPath + "/" + string(f.Code), Title: codeInWords(f.Code), Status: f.Code.Status(),
 		Detail:   f.Detail,
 		Instance: "urn:uuid:" + r.ID, Code: f.Code, RequestID: r.ID, Errors: f.Fields, ExistingID: f.ExistingID,
 		more:   maps.Clone(f.More),

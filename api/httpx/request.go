@@ -19,6 +19,7 @@ import (
 type Request struct {
 	ID      string
 	host    string // the Host in lower case, without port
+	site    string // base of the links in the response, without a trailing slash
 	IP      netip.Addr
 	agent   string // User-Agent as sent; only below authPrefix
 	Who     auth.Who

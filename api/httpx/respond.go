@@ -92,7 +92,7 @@ func (s *Server) sendProblem(c *fiber.Ctx, err error) {
 // refuseUnread responds to requests that never reached the middleware, since the server could not read their headers or
 // body.
 func (s *Server) refuseUnread(c *fiber.Ctx, err error) error {
-	r := &Request{ID: RequestID("")}
+	r := &Request{ID: RequestID(""), site: s.PublicURL}
 	c.SetUserContext(withRequest(c, r))
 	setBaseHeaders(c, r)
 	s.sendProblem(c, err)

@@ -12,4 +12,5 @@ func (p *Pages) Mount() {
 	webhooks := sync.OnceValue(func() branding.Page { return branding.Page{Title: "Webhooks", Body: webhooksPage()} })
 	p.Fiber.Get("/docs/webhooks", p.pageOf(func(bool) (branding.Page, error) { return webhooks(), nil }))
 	p.mountGuides()
+	p.mountErrors()
 }
