@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/api/ops"
+	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/inbound/listener"
@@ -103,6 +104,10 @@ func (p *process) addOpsServer(ln net.Listener) error {
 	}
 	if p.inbox != "" {
 		mounts[inbox.Path] = inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log})
+	}
+
+	if p.name != "scheduler" && p.openModels() != nil {
+		mounts[ai.PagePath] = p.models.Page()
 	}
 
 	mounts[look.Path] = look.Handler()
