@@ -183,6 +183,8 @@ func (j Job) planRetry(ctx context.Context, run *queue.Run[Args], o *emails.Outg
 			return mailboxes.HoldForLogin(ctx, tx, o.MailboxID, hold)
 		}
 		if r.Stage == transport.Auth && r.Reply.Code >= 500 {
+			words := AdviceOn(o.Mailbox, r)
+			mailboxes.SetWords(tx, o.MailboxID, words.Detail, words.Action)
 			return j.Emails.Mailboxes.SignInRefused(ctx, tx, o.MailboxID)
 		}
 		return nil
