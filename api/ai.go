@@ -148,8 +148,8 @@ func callAndCharge[A any, P interface {
 	return out, nil
 }
 
-// noAnswer returns the problem of a provider call without a usable answer, which says why in our words. The log also has
-// the provider's own text, without secrets and without what it quotes of the request.
+// noAnswer returns the problem of a provider call without a usable answer, which says why in our words. The log also
+// has the provider's own text, without secrets and without what it quotes of the request.
 func (a *App) noAnswer(ctx context.Context, err error) error {
 	class, reason, detail, after := "form", "its answer has not the form that was asked for", "", 5*time.Second
 	if u, ok := errors.AsType[*ai.UnavailableError](err); ok {

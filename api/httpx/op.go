@@ -48,8 +48,8 @@ type Op struct {
 	// Secret marks a response that contains a secret. Its stored form is encrypted, and it is never compressed.
 	Secret  bool
 	MaxBody int64 // bytes; 1 MiB if 0
-	// Shrink, if set, reads the body as it arrives and returns what the handler gets of it, so that a large one is never
-	// whole in memory.
+	// Shrink, if set, reads the body as it arrives and returns what the handler gets of it, so that a large one is
+	// never whole in memory.
 	Shrink  func(io.Reader) ([]byte, error)
 	Open    bool   // allowed for a read-only org, since it changes none of its data
 	Part    Part   // required part, else 503 not_configured

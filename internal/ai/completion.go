@@ -157,7 +157,8 @@ func (a *answer) readWhole(r io.Reader) error {
 func (a *answer) readStream(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxResponse)
-	events, read, tools := 0, 0, ""
+	events, read := 0, 0
+	var tools strings.Builder
 	for lines.Scan() {
 		if read += len(lines.Bytes()); read > maxResponse {
 			return errTooLong
@@ -185,7 +186,7 @@ func (a *answer) readStream(r io.Reader) error {
 				piece = &c.Message
 			}
 			for _, call := range piece.ToolCalls {
-				tools += call.Function.Arguments
+				tools.WriteString(call.Function.Arguments)
 			}
 			piece.ToolCalls = nil
 			a.text += c.Text
@@ -199,7 +200,7 @@ func (a *answer) readStream(r io.Reader) error {
 		return errNotJSON
 	}
 	if strings.TrimSpace(a.text) == "" {
-		a.text = tools
+		a.text = tools.String()
 	}
 	if a.finish == "" && strings.TrimSpace(a.text) == "" {
 		return errors.New("the stream ended without an answer")

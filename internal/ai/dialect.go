@@ -61,7 +61,8 @@ func (d dialect) adapt(e *serverError) (dialect, bool) {
 		"guided_json", "grammar", "response format", "additionalproperties", "strict") {
 		d.adaptFormat(said)
 	}
-	if names("system role", "system message", "role 'system'", "'system'", `"system"`, "role system", "system_instruction",
+	if names("system role", "system message", "role 'system'", "'system'", `"system"`, "role system",
+		"system_instruction",
 		"developer instruction is not enabled", "roles must alternate") {
 		d.system = false
 	}

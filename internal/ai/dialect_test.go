@@ -44,7 +44,8 @@ var servers = map[string]picky{
 			return 400, refusal("Unsupported parameter: 'max_tokens' is not supported with this model. Use "+
 				"'max_completion_tokens' instead.", "max_tokens", "unsupported_parameter")
 		case q.Temperature != nil:
-			return 400, refusal("Unsupported value: 'temperature' does not support 0.2 with this model. Only the default "+
+			return 400, refusal("Unsupported value: 'temperature' does not support 0.2 with this model. Only "+
+				"the default "+
 				"(1) value is supported.", "temperature", "unsupported_value")
 		}
 		return 0, ""
@@ -57,14 +58,16 @@ var servers = map[string]picky{
 	},
 	"a server without schemas": func(q *asked) (int, string) {
 		if q.Format != nil && q.Format.Type == "json_schema" {
-			return 400, refusal("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this "+
+			return 400, refusal("Invalid parameter: 'response_format' of type 'json_schema' is not supported "+
+				"with this "+
 				"model.", "response_format", "")
 		}
 		return 0, ""
 	},
 	"a gateway that validates strictly": func(q *asked) (int, string) {
 		if q.Format != nil {
-			return 422, `{"detail":[{"type":"extra_forbidden","loc":["body","response_format"],"msg":"Extra inputs are not ` +
+			return 422, `{"detail":[{"type":"extra_forbidden","loc":["body","response_format"],"msg":"Extra ` +
+				`inputs are not ` +
 				`permitted","input":{}}]}`
 		}
 		return 0, ""
@@ -134,7 +137,10 @@ func TestWhatAServerDoesNotTakeIsLearnedWithOneTryMoreAndRemembered(t *testing.T
 			asJSON(200, fine)(w, r)
 		})
 		for n, want := range []int{2, 3, 4} {
-			got, err := c.Complete(t.Context(), ai.Call{System: "S", User: "U", Schema: json.RawMessage(`{"title":"the schema"}`)})
+			got, err := c.Complete(t.Context(), ai.Call{
+				System: "S", User: "U",
+				Schema: json.RawMessage(`{"title":"the schema"}`),
+			})
 			if err != nil || got.Text != "{}" || got.Usage.TotalTokens != 12 {
 				t.Fatalf("%s, call %d: %+v, %v", name, n, got, err)
 			}
@@ -199,17 +205,19 @@ func TestTheObjectIsFoundInWhateverAModelWritesAroundIt(t *testing.T) {
 	t.Parallel()
 	quoted, _ := json.Marshal(label)
 	for name, text := range map[string]string{
-		"alone":                          label,
-		"with blanks":                    "\n\n  " + label + "\n",
-		"with a byte order mark":         "\ufeff" + label,
-		"in a fence":                     "```json\n" + label + "\n```",
-		"in a fence without a language":  "```\n" + label + "\n```",
-		"in a fence with prose":          "Sure! Here is the JSON:\n\n```json\n" + label + "\n```\n\nLet me know {if} it helps.",
-		"in prose":                       "The answer is " + label + ". I hope it helps.",
-		"after reasoning":                "<think>\nIs it {\"label\":\"neutral\"}? No.\n</think>\n\n" + label,
-		"after reasoning with an answer": "<think>" + strings.Replace(label, "positive", "neutral", 1) + "</think>" + label,
-		"after the end of reasoning":     "I think so.\n</think>\n" + label,
-		"after thinking":                 "<thinking>Hm {</thinking>" + label,
+		"alone":                         label,
+		"with blanks":                   "\n\n  " + label + "\n",
+		"with a byte order mark":        "\ufeff" + label,
+		"in a fence":                    "```json\n" + label + "\n```",
+		"in a fence without a language": "```\n" + label + "\n```",
+		"in a fence with prose": "Sure! Here is the JSON:\n\n```json\n" + label + "\n```\n\nLet me " +
+			"know {if} it helps.",
+		"in prose":        "The answer is " + label + ". I hope it helps.",
+		"after reasoning": "<think>\nIs it {\"label\":\"neutral\"}? No.\n</think>\n\n" + label,
+		"after reasoning with an " +
+			"answer": "<think>" + strings.Replace(label, "positive", "neutral", 1) + "</think>" + label,
+		"after the end of reasoning": "I think so.\n</think>\n" + label,
+		"after thinking":             "<thinking>Hm {</thinking>" + label,
 		"after a channel of analysis": "<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>final" +
 			"<|message|>" + label,
 		"after braces":      "Given {x} and {y: 1}: " + label,
@@ -222,7 +230,8 @@ func TestTheObjectIsFoundInWhateverAModelWritesAroundIt(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "prose": "Certainly!", "two different": label + strings.Replace(label, "positive", "negative", 1),
+		"nothing": "", "prose": "Certainly!", "two different": label + strings.Replace(label, "positive", "negative",
+			1),
 		"a field more":       strings.Replace(label, "{", `{"sent":true,`, 1),
 		"a field less":       `{"label":"positive","confidence":0.9}`,
 		"cut":                label[:len(label)-1],
@@ -273,7 +282,8 @@ func TestAReplyIsReadInEachFormThatServersSend(t *testing.T) {
 		"plain text":         {"text/plain", `{"choices":[{"message":{"content":"{}"}}]}`, ai.Reply{Text: "{}"}},
 		"a stream": {
 			"text/event-stream", event(`{"choices":[{"delta":{"role":"assistant","content":""}}]}`,
-				`{"choices":[{"delta":{"content":"{"}}]}`, `{"choices":[{"delta":{"content":"}"},"finish_reason":"stop"}]}`,
+				`{"choices":[{"delta":{"content":"{"}}]}`,
+				`{"choices":[{"delta":{"content":"}"},"finish_reason":"stop"}]}`,
 				`{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":5,"total_tokens":12}}`, `[DONE]`),
 			ai.Reply{Text: "{}", Usage: usage},
 		},
@@ -294,7 +304,8 @@ func TestAReplyIsReadInEachFormThatServersSend(t *testing.T) {
 		}
 	}
 	for name, body := range map[string]string{
-		"an error in the stream":     event(`{"choices":[{"delta":{"content":"{"}}]}`, `{"error":{"message":"overloaded"}}`),
+		"an error in the " +
+			"stream": event(`{"choices":[{"delta":{"content":"{"}}]}`, `{"error":{"message":"overloaded"}}`),
 		"a stream without an answer": event(`{"choices":[{"delta":{}}]}`),
 		"a stream that is cut":       event(`{"choices":[{"delta":{"content":"{\"a\":1"},"finish_reason":"length"}]}`),
 	} {
@@ -312,7 +323,8 @@ func TestAProvidersReasonIsNamedWithoutItsSecrets(t *testing.T) {
 		status       int
 		body, reason string
 	}{
-		"a wrong key": {401, refusal("Incorrect API key provided: sk-secret. You can find your API key at https://x.", "",
+		"a wrong key": {401, refusal("Incorrect API key provided: sk-secret. You can find your API key at "+
+			"https://x.", "",
 			"invalid_api_key"), "the provider refuses the key (status 401, "},
 		"a masked key": {
 			401, refusal("Incorrect API key provided: sk-se**cret.", "", "invalid_api_key"),
@@ -330,7 +342,8 @@ func TestAProvidersReasonIsNamedWithoutItsSecrets(t *testing.T) {
 		"a page":     {502, `<html>secret`, "the provider failed (status 502)"},
 		"a quote":    {400, refusal("Bad: "+question, "", ""), "the provider refuses the request (status 400, "},
 		"an address": {500, `{"error":"https://me:secret@proxy"}`, "the provider failed (status 500)"},
-		"a secret as code": {403, refusal("no", "", "sk-secret"), "the provider does not allow this key to do that (status " +
+		"a secret as code": {403, refusal("no", "", "sk-secret"), "the provider does not allow this key to do " +
+			"that (status " +
 			"403, "},
 	} {
 		c := provider(t, asJSON(tc.status, tc.body))

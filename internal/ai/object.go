@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// reasoningTags are the marks around what a model has thought before its answer.
+// thoughts are the names of the tags around what a model has thought before its answer.
+const thoughts = `(think|thinking|thought|reasoning|reason|analysis|reflection|scratchpad)`
+
+// Marks of what a model has thought.
 var (
-	reasoningBlock = regexp.MustCompile(`(?is)<(think|thinking|thought|reasoning|reason|analysis|reflection|scratchpad)>` +
-		`.*?</(think|thinking|thought|reasoning|reason|analysis|reflection|scratchpad)>` +
+	reasoningBlock = regexp.MustCompile(`(?is)<` + thoughts + `>.*?</` + thoughts + `>` +
 		`|◁think▷.*?◁/think▷|\[THINK\].*?\[/THINK\]` +
 		`|<\|channel\|>analysis<\|message\|>.*?(<\|end\|>|<\|start\|>)`)
-	reasoningEnd = regexp.MustCompile(`(?i)</(think|thinking|thought|reasoning|reason|analysis|reflection|scratchpad)>` +
-		`|◁/think▷|\[/THINK\]|<\|channel\|>final<\|message\|>`)
-	reasoningBegin = regexp.MustCompile(`(?i)<(think|thinking|thought|reasoning|analysis|reflection|scratchpad)>` +
-		`|◁think▷|\[THINK\]|<\|channel\|>analysis`)
+	reasoningEnd = regexp.MustCompile(`(?i)</` + thoughts + `>|◁/think▷|\[/THINK\]` +
+		`|<\|channel\|>final<\|message\|>`)
+	reasoningBegin = regexp.MustCompile(`(?i)<` + thoughts + `>|◁think▷|\[THINK\]|<\|channel\|>analysis`)
 )
 
 func hasReasoning(text string) bool { return reasoningBegin.MatchString(text) }

@@ -203,7 +203,8 @@ var secretForm = regexp.MustCompile(`(?i)\b(sk|pk|rk|gsk|xai|key|api|hf|nvapi|pp
 // withoutSecrets returns a provider's text on one line without what looks like a secret. If it quotes the request, ""
 // is returned.
 func withoutSecrets(s, key string, call *Call) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }),
+		" ")
 	if !utf8.ValidString(s) || quotes(s, call.User) {
 		return ""
 	}

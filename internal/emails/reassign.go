@@ -117,7 +117,10 @@ func linksOf(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID][]str
 	var one id.ID
 	var links []string
 	_, err = pgx.ForEachRow(rows, []any{&one, &links}, func() error {
-		out[one] = slices.DeleteFunc(slices.Clone(links), func(l string) bool { return strings.HasPrefix(l, "mailto:") })
+		out[one] = slices.DeleteFunc(slices.Clone(links), func(l string) bool {
+			return strings.HasPrefix(l,
+				"mailto:")
+		})
 		return nil
 	})
 	return out, wrapped("read links of emails", err)

@@ -92,7 +92,7 @@ func (s *Service) SuccessorOfEmail(ctx context.Context, tx *postgres.Tx, email i
 	LockUse(tx, *to)
 	m, err := s.ForSending(ctx, tx, *to)
 	if fault.Is(err, fault.NotFound) {
-		return nil, nil //nolint:nilnil,nilerr // it was archived, too
+		return nil, nil //nolint:nilnil // it was archived, too
 	}
 	return m, err
 }

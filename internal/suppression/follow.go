@@ -8,9 +8,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
-// Follow suppresses the new address of a contact for what its address before is suppressed for, which stays so: the wish
-// is the person's, and whoever takes the address later did not lift it. A bounce is a fact about an address and stays
-// with it alone. The contact must have its new address already.
+// Follow suppresses the new address of a contact for what its address before is suppressed for, which stays so: the
+// wish is the person's, and whoever takes the address later did not lift it. A bounce is a fact about an address and
+// stays with it alone. The contact must have its new address already.
 func (s *Service) Follow(ctx context.Context, tx *postgres.Tx, from, to string) error {
 	was, _ := Fold(from)
 	if is, _ := Fold(to); was == is || was == "" || is == "" {

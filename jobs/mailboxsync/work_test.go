@@ -114,7 +114,8 @@ func TestALargeMailIsReadWithoutItsFiles(t *testing.T) {
 	t.Parallel()
 	p := open(t)
 	line := strings.Repeat("Q", 76) + "\r\n"
-	p.server.Deliver(t, imap.Inbox, "From: Ada <ada@example.com>\r\nMessage-ID: <large@example.com>\r\nSubject: Large\r\n"+
+	p.server.Deliver(t, imap.Inbox, "From: Ada <ada@example.com>\r\nMessage-ID: <large@example.com>\r\nSubject: "+
+		"Large\r\n"+
 		"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nYes, call me.\r\n--b\r\n"+
 		"Content-Type: image/jpeg; name=looms.jpg\r\nContent-Transfer-Encoding: base64\r\n\r\n"+
 		strings.Repeat(line, 40<<20/len(line))+"--b\r\n\r\nSent from my loom.\r\n--b--\r\n", time.Now())

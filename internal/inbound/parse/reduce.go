@@ -33,9 +33,9 @@ const LeftOut = "X-Funnelwork-Left-Out"
 // ErrTooLarge is the error of a mail above MaxReceived.
 var ErrTooLarge = errors.New("the mail is too large")
 
-// Receive reads a mail of any size up to MaxReceived. One above MaxBytes is reduced to its headers, its first text parts
-// and the reports in it: of a file there remains the header of its part, with LeftOut. The same mail is always reduced to
-// the same bytes. What is held in memory has at most MaxBytes and keptAll.
+// Receive reads a mail of any size up to MaxReceived. One above MaxBytes is reduced to its headers, its first text
+// parts and the reports in it: of a file there remains the header of its part, with LeftOut. The same mail is always
+// reduced to the same bytes. What is held in memory has at most MaxBytes and keptAll.
 func Receive(r io.Reader) (raw []byte, err error) {
 	var whole bytes.Buffer
 	n, err := io.CopyN(&whole, r, MaxBytes+1)

@@ -16,7 +16,8 @@ func FuzzAReducedMailReadsAsTheWholeOne(f *testing.F) {
 	f.Add([]byte(before + "QUJD\r\n" + after))
 	f.Add([]byte(strings.ReplaceAll(before+"QUJD\n"+after, "\r\n", "\n")))
 	f.Add([]byte("Subject: Hi\n\nYes.\n"))
-	f.Add([]byte("From: a@b.example\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nOne\n--b\nContent-Type: text/html\n\n" +
+	f.Add([]byte("From: a@b.example\nContent-Type: multipart/mixed; " +
+		"boundary=b\n\n--b\n\nOne\n--b\nContent-Type: text/html\n\n" +
 		"<p>Two</p>\n--b--\nepilogue"))
 	f.Add([]byte("Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n--b\n\nNo.\n--b\n" +
 		"Content-Type: message/delivery-status\n\nReporting-MTA: dns; x\n\nFinal-Recipient: rfc822; a@b.example\n" +
@@ -43,7 +44,8 @@ func FuzzAReducedMailReadsAsTheWholeOne(f *testing.F) {
 			"type": {whole.ContentType, small.ContentType},
 		} {
 			if diff := cmp.Diff(got[0], got[1]); diff != "" {
-				t.Errorf("the %s of the reduced mail differs (-whole +reduced):\n%s\nof %q\nreduced %q", what, diff, raw, reduced)
+				t.Errorf("the %s of the reduced mail differs (-whole +reduced):\n%s\nof %q\nreduced "+
+					"%q", what, diff, raw, reduced)
 			}
 		}
 	})

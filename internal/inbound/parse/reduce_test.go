@@ -113,17 +113,21 @@ func TestALargeMailOfAnyFormIsReducedWithinBounds(t *testing.T) {
 	t.Parallel()
 	const size = 26 << 20
 	for name, r := range map[string]io.Reader{
-		"one line":         strings.NewReader(strings.Repeat("x", size)),
-		"a text":           io.MultiReader(strings.NewReader("Subject: Hi\n\nYes.\n"), &file{size}),
-		"a header":         io.MultiReader(strings.NewReader("Subject: Hi\nX-Long: "), &file{size}),
-		"blank lines":      strings.NewReader("Subject: Hi\n\n" + strings.Repeat("\n", size)),
-		"many delimiters":  strings.NewReader("Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\n\n", size/5)),
-		"many parts":       strings.NewReader("Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\n\nx\n", size/7)),
+		"one line":    strings.NewReader(strings.Repeat("x", size)),
+		"a text":      io.MultiReader(strings.NewReader("Subject: Hi\n\nYes.\n"), &file{size}),
+		"a header":    io.MultiReader(strings.NewReader("Subject: Hi\nX-Long: "), &file{size}),
+		"blank lines": strings.NewReader("Subject: Hi\n\n" + strings.Repeat("\n", size)),
+		"many delimiters": strings.NewReader("Content-Type: multipart/mixed; " +
+			"boundary=b\n\n" + strings.Repeat("--b\n\n", size/5)),
+		"many parts": strings.NewReader("Content-Type: multipart/mixed; " +
+			"boundary=b\n\n" + strings.Repeat("--b\n\nx\n", size/7)),
 		"an HTML part":     io.MultiReader(strings.NewReader("Content-Type: text/html\n\n<p>Yes.</p>\n"), &file{size}),
 		"no header at all": io.MultiReader(strings.NewReader("\n"), &file{size}),
 		"a bounce": io.MultiReader(strings.NewReader("Content-Type: multipart/report; report-type=delivery-status; "+
-			"boundary=b\n\n--b\n\nNot delivered.\n--b\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; x\n\n"+
-			"Final-Recipient: rfc822; ada@example.com\nAction: failed\nStatus: 5.1.1\n--b\nContent-Type: message/rfc822\n\n"+
+			"boundary=b\n\n--b\n\nNot delivered.\n--b\nContent-Type: message/delivery-status\n\nReporting-MTA: "+
+			"dns; x\n\n"+
+			"Final-Recipient: rfc822; ada@example.com\nAction: failed\nStatus: 5.1.1\n--b\nContent-Type: "+
+			"message/rfc822\n\n"+
 			"Message-ID: <ours@shop.example>\nSubject: Hi\n\n"), &file{size}),
 	} {
 		raw, err := parse.Receive(r)

@@ -93,11 +93,13 @@ func (o *office) mailbox(address string) id.ID {
 	return i
 }
 
-func (o *office) person(email string) id.ID {
+// person inserts the contact ada@example.com.
+func (o *office) person() id.ID {
 	o.Helper()
 	i := id.New()
 	o.exec(`INSERT INTO contact (org_id, id, email, email_folded, first_name, last_name, last_name_folded, stage,
-		created_at, updated_at) VALUES ($1, $2, $3, $3, 'Ada', 'L', 'l', 'lead', now(), now())`, o.org, i, email)
+		created_at, updated_at) VALUES ($1, $2, 'ada@example.com', 'ada@example.com', 'Ada', 'L', 'l', 'lead', now(),
+			now())`, o.org, i)
 	o.exec(`INSERT INTO contact_score (org_id, contact_id, score, probability, version, confidence, announced, segments,
 		scored_at) VALUES ($1, $2, 0, 0, 'test', 'prior', 0, '{}', now())`, o.org, i)
 	return i

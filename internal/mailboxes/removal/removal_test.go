@@ -23,7 +23,7 @@ import (
 func TestAMailboxInUseIsKeptAndTheFaultNamesWhatUsesIt(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	ada := o.person("ada@example.com")
+	ada := o.person()
 	welcome := o.sequence("Welcome", o.box)
 	o.sequence("Unused", o.box)
 	enrolment, err := o.enrolled(welcome, ada)
@@ -71,7 +71,7 @@ func TestAMailboxInUseIsKeptAndTheFaultNamesWhatUsesIt(t *testing.T) {
 func TestAnotherMailboxTakesOverAllThatADeletedOneHasToSend(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	ada := o.person("ada@example.com")
+	ada := o.person()
 	welcome := o.sequence("Welcome", o.box, o.heir)
 	both := o.sequence("Alone", o.box)
 	due, err := o.enrolled(both, ada)
@@ -117,7 +117,8 @@ func TestAnotherMailboxTakesOverAllThatADeletedOneHasToSend(t *testing.T) {
 	}
 
 	content := o.text(`SELECT concat_ws(' ', from_email, from_name, split_part(reply_to, '@', 2),
-		length(split_part(reply_to, '@', 1)), list_unsubscribe[1], array_length(list_unsubscribe, 1)) FROM email_content`)
+		length(split_part(reply_to, '@', 1)), list_unsubscribe[1], array_length(list_unsubscribe,
+			1)) FROM email_content`)
 	want := "new@shop.example Of new@shop.example in.shop.example 64 https://api.example/t/u/1 2"
 	if content != want || o.text(`SELECT message_id FROM email WHERE id = $1`, email) != message {
 		t.Errorf("the email is %s, want %s", content, want)
@@ -130,7 +131,7 @@ func TestAnotherMailboxTakesOverAllThatADeletedOneHasToSend(t *testing.T) {
 func TestOnlyAnotherActiveMailboxTakesOver(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	if _, err := o.write(o.box, o.person("ada@example.com")); err != nil {
+	if _, err := o.write(o.box, o.person()); err != nil {
 		t.Fatal(err)
 	}
 	unknown := id.New()
@@ -156,7 +157,7 @@ func TestOnlyAnotherActiveMailboxTakesOver(t *testing.T) {
 func TestAMailThatIsQueuedWhileItsMailboxIsDeletedIsNeverLeftBehind(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	ada := o.person("ada@example.com")
+	ada := o.person()
 	for n := range 24 {
 		o.box = o.mailbox(fmt.Sprintf("race%d@shop.example", n))
 		sequence := o.sequence(fmt.Sprintf("Race %d", n), o.box)
@@ -195,7 +196,7 @@ func TestAMailThatIsQueuedWhileItsMailboxIsDeletedIsNeverLeftBehind(t *testing.T
 func TestARemovalWhoseSessionIsKilledHasChangedNothing(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	ada := o.person("ada@example.com")
+	ada := o.person()
 	if _, err := o.enrolled(o.sequence("Welcome", o.box), ada); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,7 @@ func TestARemovalWhoseSessionIsKilledHasChangedNothing(t *testing.T) {
 func TestAMailThatWasNotSentAfterAllFollowsTheMailboxThatTookOver(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	email, err := o.write(o.box, o.person("ada@example.com"))
+	email, err := o.write(o.box, o.person())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func TestAMailThatWasNotSentAfterAllFollowsTheMailboxThatTookOver(t *testing.T) 
 func TestAMailOfADeletedMailboxWithoutASuccessorWaits(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	email, err := o.write(o.box, o.person("ada@example.com"))
+	email, err := o.write(o.box, o.person())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,17 +274,19 @@ func TestEnrolmentsAndSequencesOfAMailboxThatDoesNotSendSayWhatToDo(t *testing.T
 	t.Parallel()
 	o := open(t)
 	sequence := o.sequence("Welcome", o.box)
-	if _, err := o.enrolled(sequence, o.person("ada@example.com")); err != nil {
+	if _, err := o.enrolled(sequence, o.person()); err != nil {
 		t.Fatal(err)
 	}
 	for state, want := range map[string]string{
-		`status = 'active', archived_at = now()`:                                                   mailboxes.MailboxGone,
-		`status = 'disabled', status_reason = 'bounce_rate'`:                                       "bounce_rate",
-		`status = 'disabled', status_reason = ''`:                                                  "disabled",
-		`status = 'held', status_reason = 'held_by_user'`:                                          mailboxes.ByPerson,
-		`status = 'held', status_reason = 'sending_limit', held_until = now() + interval '1 hour'`: mailboxes.SendingLimit,
-		`status = 'unverified', status_reason = ''`:                                                "unverified",
-		`status = 'active', status_reason = ''`:                                                    "",
+		`status = 'active', archived_at = ` +
+			`now()`: mailboxes.MailboxGone,
+		`status = 'disabled', status_reason = 'bounce_rate'`: "bounce_rate",
+		`status = 'disabled', status_reason = ''`:            "disabled",
+		`status = 'held', status_reason = 'held_by_user'`:    mailboxes.ByPerson,
+		`status = 'held', status_reason = 'sending_limit', held_until = now() + interval '1 ` +
+			`hour'`: mailboxes.SendingLimit,
+		`status = 'unverified', status_reason = ''`: "unverified",
+		`status = 'active', status_reason = ''`:     "",
 	} {
 		o.exec(`UPDATE mailbox SET archived_at = NULL, held_until = NULL WHERE id = $1`, o.box)
 		o.exec(`UPDATE mailbox SET `+state+` WHERE id = $1`, o.box)

@@ -74,7 +74,8 @@ func ofConnection(p *Problem) Advice {
 	case strings.Contains(text, "starttls"):
 		return Advice{
 			p.server() + " offers no STARTTLS, so that the connection would not be encrypted.",
-			"Choose the encryption tls with port " + p.tlsPort() + ", or ask the operator of the server to offer STARTTLS.",
+			"Choose the encryption tls with port " + p.tlsPort() + ", or ask the operator of the server to " +
+				"offer STARTTLS.",
 		}
 	case errors.As(p.Err, &record):
 		return Advice{
@@ -90,7 +91,8 @@ func ofConnection(p *Problem) Advice {
 	case strings.Contains(text, "no sign-in that can be used"), strings.Contains(text, "doesn't support auth"):
 		return Advice{
 			p.server() + " offers no sign-in with a password on this connection.",
-			"Use the port for mail programs, 587 with starttls or 465 with tls, or clear the user name if the server needs " +
+			"Use the port for mail programs, 587 with starttls or 465 with tls, or clear the user name if the " +
+				"server needs " +
 				"no sign-in.",
 		}
 	}
@@ -102,10 +104,12 @@ func (p *Problem) portAction(text string) string {
 	var dns *net.DNSError
 	switch {
 	case errors.As(p.Err, &dns):
-		return "Check how the name of the server is written. The provider's help pages have it, often smtp. or imap. and the " +
+		return "Check how the name of the server is written. The provider's help pages have it, often smtp. or " +
+			"imap. and the " +
 			"domain."
 	case p.Port == 25:
-		return "Use port 587 with starttls or 465 with tls: port 25 is for mail between servers, and many networks block it."
+		return "Use port 587 with starttls or 465 with tls: port 25 is for mail between servers, and many " +
+			"networks block it."
 	case p.TLS == "starttls" && (p.Port == 465 || p.Port == 993):
 		return "Choose the encryption tls: on port " + strconv.Itoa(p.Port) + " a server expects it from the start."
 	case p.TLS == "tls" && (p.Port == 587 || p.Port == 143):

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/funnelwork/funnelwork/internal/outreach/advice"
 )
@@ -34,47 +35,60 @@ var signIns = map[string]string{
 	"535 5.7.139 Authentication unsuccessful, basic authentication is disabled.":                     "kind microsoft",
 	"535 5.7.139 Authentication unsuccessful, user is locked by your organization's security defaults policy.": "" +
 		"kind microsoft",
-	"535 5.7.139 Authentication unsuccessful, the request did not meet the criteria to be authenticated successfully.": "" +
+	"535 5.7.139 Authentication unsuccessful, the request did not meet the criteria to be authenticated " +
+		"successfully.": "" +
 		"kind microsoft",
-	"535 5.7.3 Authentication unsuccessful":                                                         "current user name",
-	"LOGIN failed.":                                                                                 "current user name",
-	"BasicAuthBlocked: basic authentication is disabled":                                            "kind microsoft",
-	"535 5.7.0 (#AUTH005) Too many bad auth attempts.":                                              "Wait",
-	"[AUTHENTICATIONFAILED] LOGIN Invalid credentials":                                              "current user name",
-	"535 Authentication failed: please use an app password":                                         "app password",
-	"[AUTHORIZATIONFAILED] This account needs an app-specific password":                             "app password",
-	"535 5.7.8 Error: authentication failed: Invalid user or password!":                             "current user name",
+	"535 5.7.3 Authentication " +
+		"unsuccessful": "current user name",
+	"LOGIN failed.": "current user name",
+	"BasicAuthBlocked: basic authentication is disabled": "kind microsoft",
+	"535 5.7.0 (#AUTH005) Too many bad auth attempts.":   "Wait",
+	"[AUTHENTICATIONFAILED] LOGIN Invalid " +
+		"credentials": "current user name",
+	"535 Authentication failed: please use an app password":             "app password",
+	"[AUTHORIZATIONFAILED] This account needs an app-specific password": "app password",
+	"535 5.7.8 Error: authentication failed: Invalid user or " +
+		"password!": "current user name",
 	"535 5.7.8 Error: authentication failed: This user does not have access rights to this service": "Switch on",
 	"535 Error: authentication failed, application password is required":                            "app password",
 	"NO Application password is REQUIRED. See https://help.mail.ru":                                 "app password",
-	"535 Authentication credentials invalid":                                                        "current user name",
-	"535 Incorrect authentication data":                                                             "current user name",
-	"535 Login fail. Account is abnormal, service is not open, password is incorrect":               "authorization code",
-	"550 User has no permission, 请使用授权码登录":                                                          "authorization code",
-	"[ALERT] IMAP access is disabled for your domain. Please contact your domain administrator":     "Switch on",
-	"NO You are yet to enable IMAP for your account. Please contact your administrator":             "Switch on",
-	"535 5.7.8 Sie müssen den Zugriff über POP3 und IMAP erst freischalten":                         "Switch on",
-	"454 4.7.0 Too many login attempts, please try again later.":                                    "Wait",
-	"[LIMIT] Too many simultaneous connections":                                                     "Wait",
-	"421 4.7.0 Try again later, closing connection.":                                                "Wait",
-	"535 5.7.8 Error: authentication failed: account is disabled":                                   "unblock",
-	"525 5.7.13 User account disabled":                                                              "unblock",
-	"[EXPIRED] Password expired":                                                                    "new password",
-	"530 5.7.0 Must issue a STARTTLS command first":                                                 "encryption",
-	"538 5.7.11 Encryption required for requested authentication mechanism":                         "encryption",
-	"[PRIVACYREQUIRED] Plaintext authentication disallowed on non-secure (SSL/TLS) connections.":    "encryption",
-	"504 5.5.4 Unrecognized authentication type":                                                    "587",
-	"503 5.5.1 Error: authentication not enabled":                                                   "587",
-	"502 5.5.2 Error: command not implemented":                                                      "587",
-	"535 5.7.8 Something new":                                                                       "current user name",
+	"535 Authentication credentials " +
+		"invalid": "current user name",
+	"535 Incorrect authentication " +
+		"data": "current user name",
+	"535 Login fail. Account is abnormal, service is not open, password is " +
+		"incorrect": "authorization code",
+	"550 User has no permission, " +
+		"请使用授权码登录": "authorization code",
+	"[ALERT] IMAP access is disabled for your domain. Please contact your domain administrator":  "Switch on",
+	"NO You are yet to enable IMAP for your account. Please contact your administrator":          "Switch on",
+	"535 5.7.8 Sie müssen den Zugriff über POP3 und IMAP erst freischalten":                      "Switch on",
+	"454 4.7.0 Too many login attempts, please try again later.":                                 "Wait",
+	"[LIMIT] Too many simultaneous connections":                                                  "Wait",
+	"421 4.7.0 Try again later, closing connection.":                                             "Wait",
+	"535 5.7.8 Error: authentication failed: account is disabled":                                "unblock",
+	"525 5.7.13 User account disabled":                                                           "unblock",
+	"[EXPIRED] Password expired":                                                                 "new password",
+	"530 5.7.0 Must issue a STARTTLS command first":                                              "encryption",
+	"538 5.7.11 Encryption required for requested authentication mechanism":                      "encryption",
+	"[PRIVACYREQUIRED] Plaintext authentication disallowed on non-secure (SSL/TLS) connections.": "encryption",
+	"504 5.5.4 Unrecognized authentication type":                                                 "587",
+	"503 5.5.1 Error: authentication not enabled":                                                "587",
+	"502 5.5.2 Error: command not implemented":                                                   "587",
+	"535 5.7.8 Something " +
+		"new": "current user name",
 }
 
 // The replies after the sign-in.
 var tests = map[string]string{
-	"553 5.7.1 <ada@shop.example>: Sender address rejected: not owned by user ada":                        "verify the address",
-	"550 5.7.60 SMTP; Client does not have permissions to send as this sender":                            "verify the address",
-	"554 5.2.252 SendAsDenied; ada@shop.example not allowed to send as bob@shop.example":                  "verify the address",
-	"554 Message rejected: Email address is not verified. The following identities failed the check: ada": "verify the address",
+	"553 5.7.1 <ada@shop.example>: Sender address rejected: not owned by user " +
+		"ada": "verify the address",
+	"550 5.7.60 SMTP; Client does not have permissions to send as this " +
+		"sender": "verify the address",
+	"554 5.2.252 SendAsDenied; ada@shop.example not allowed to send as " +
+		"bob@shop.example": "verify the address",
+	"554 Message rejected: Email address is not verified. The following identities failed the check: " +
+		"ada": "verify the address",
 	"550 5.7.1 Relaying denied": "outgoing mail",
 	"530 5.7.57 SMTP; Client was not authenticated to send anonymous mail":                  "user name",
 	"530 5.7.1 Authentication required":                                                     "user name",
@@ -97,7 +111,7 @@ func TestTheReplyIsQuotedAndItsWordsDecideWhatToDo(t *testing.T) {
 		}
 	}
 	long := advice.Of(&advice.Problem{Reply: "535 a\r\nb\x00\xff" + strings.Repeat("x", 5000), SignIn: true})
-	if len(long.Detail) > 500 || strings.ContainsAny(long.Detail, "\r\n\x00\xff") {
+	if len(long.Detail) > 500 || strings.ContainsAny(long.Detail, "\r\n\x00") || !utf8.ValidString(long.Detail) {
 		t.Errorf("a hostile reply: %q", long.Detail)
 	}
 }
@@ -163,7 +177,10 @@ func TestACertificateIsNamedWithItsNamesItsIssuerAndItsEnd(t *testing.T) {
 			c.DNSNames = []string{"smtp.shop.example"}
 		}), []string{"smtp.shop.example", "issued by itself", until, "public authority"}},
 	} {
-		got := advice.Of(&advice.Problem{Protocol: "SMTP", Host: "smtp.shop.example", Port: 465, TLS: "tls", Err: tc.err})
+		got := advice.Of(&advice.Problem{
+			Protocol: "SMTP", Host: "smtp.shop.example", Port: 465, TLS: "tls",
+			Err: tc.err,
+		})
 		for _, want := range tc.want {
 			if !strings.Contains(got.Detail+" "+got.Action, want) {
 				t.Errorf("%s: %q, %q lack %q", name, got.Detail, got.Action, want)
@@ -179,18 +196,22 @@ func TestAFailedConnectionSaysWhichPortAndEncryptionToChoose(t *testing.T) {
 		p    advice.Problem
 		want string
 	}{
-		"no STARTTLS": {advice.Problem{Port: 587, TLS: "starttls", Err: errors.New("the server does not offer STARTTLS")}, "port 465"},
+		"no STARTTLS": {advice.Problem{Port: 587, TLS: "starttls", Err: errors.New("the server does not offer " +
+			"STARTTLS")}, "port 465"},
 		"no STARTTLS here": {advice.Problem{
 			Protocol: "IMAP", Port: 143, TLS: "starttls",
 			Err: errors.New("the server refuses STARTTLS"),
 		}, "port 993"},
-		"no TLS":       {advice.Problem{Port: 587, TLS: "tls", Err: fmt.Errorf("x: %w", tls.RecordHeaderError{Msg: "x"})}, "starttls"},
-		"old TLS":      {advice.Problem{Port: 465, TLS: "tls", Err: errors.New("remote error: tls: protocol version not supported")}, "TLS 1.2"},
+		"no TLS": {advice.Problem{Port: 587, TLS: "tls", Err: fmt.Errorf("x: %w",
+			tls.RecordHeaderError{Msg: "x"})}, "starttls"},
+		"old TLS": {advice.Problem{Port: 465, TLS: "tls", Err: errors.New("remote error: tls: protocol " +
+			"version not supported")}, "TLS 1.2"},
 		"port 25":      {advice.Problem{Port: 25, TLS: "starttls", Err: timeout}, "587"},
 		"465 waits":    {advice.Problem{Port: 465, TLS: "starttls", Err: timeout}, "encryption tls"},
 		"587 waits":    {advice.Problem{Port: 587, TLS: "tls", Err: timeout}, "encryption starttls"},
 		"no such name": {advice.Problem{Port: 465, TLS: "tls", Err: &net.DNSError{Err: "no such host"}}, "written"},
-		"refused":      {advice.Problem{Port: 2525, TLS: "starttls", Err: errors.New("connection refused")}, "Check the port"},
+		"refused": {advice.Problem{Port: 2525, TLS: "starttls", Err: errors.New("connection " +
+			"refused")}, "Check the port"},
 		"no sign-in": {advice.Problem{
 			Port: 25, TLS: "starttls", SignIn: true,
 			Err: errors.New("the server offers no sign-in that can be used"),
@@ -198,7 +219,8 @@ func TestAFailedConnectionSaysWhichPortAndEncryptionToChoose(t *testing.T) {
 		"unknown": {advice.Problem{Port: 465, TLS: "tls", Err: errors.New("x")}, ""},
 	} {
 		tc.p.Host = "smtp.shop.example"
-		if got := advice.Of(&tc.p); !strings.Contains(got.Action, tc.want) || tc.want == "" && got != (advice.Advice{}) {
+		if got := advice.Of(&tc.p); !strings.Contains(got.Action, tc.want) || tc.want == "" &&
+			got != (advice.Advice{}) {
 			t.Errorf("%s: %+v, want %q", name, got, tc.want)
 		}
 	}

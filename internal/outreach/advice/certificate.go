@@ -49,11 +49,13 @@ func ofCertificate(p *Problem) (Advice, bool) {
 		}
 		return Advice{
 			p.server() + " has a certificate for " + namesOf(c) + " that was issued by " + by + ". " + validity(c),
-			"Ask the operator of the server for a certificate of a public authority, with its intermediate certificates.",
+			"Ask the operator of the server for a certificate of a public authority, with its intermediate " +
+				"certificates.",
 		}, true
 	case errors.As(p.Err, &invalid), all != nil:
 		return Advice{
-			p.server() + " has a certificate for " + namesOf(shown) + " that cannot be verified: " + oneLine(p.Err.Error()) +
+			p.server() + " has a certificate for " + namesOf(shown) + " that cannot be verified: " +
+				"" + oneLine(p.Err.Error()) +
 				". " + validity(shown),
 			"Ask the operator of the server to correct its certificate, then test the mailbox.",
 		}, true

@@ -2,11 +2,14 @@ package advice
 
 // Actions.
 const (
-	wrongPassword = "Enter the current user name and password, then test the mailbox. The user name mostly is the whole " +
+	wrongPassword = "Enter the current user name and password, then test the mailbox. The user name mostly is " +
+		"the whole " +
 		"address; accounts with a second factor need an app password."
-	googleAppPassword = "Create an app password at https://myaccount.google.com/apppasswords and enter it here without " +
+	googleAppPassword = "Create an app password at https://myaccount.google.com/apppasswords and enter it here " +
+		"without " +
 		"blanks, or connect the account and use a mailbox of kind google."
-	yahooAppPassword = "Create an app password in the security settings of the account and enter it here in place of the " +
+	yahooAppPassword = "Create an app password in the security settings of the account and enter it here in " +
+		"place of the " +
 		"password."
 	microsoftOAuth = "Connect the account and use a mailbox of kind microsoft: Microsoft takes no passwords of mail " +
 		"programs any more."
@@ -30,7 +33,8 @@ var replies = []struct {
 			"weblogin", "log in via your web browser", "log in with your web browser", "please log in via",
 			"webloginrequired", "5.7.14",
 		},
-		action: "Sign in to the account in a web browser and confirm that it was you, or use an app password, then test the " +
+		action: "Sign in to the account in a web browser and confirm that it was you, or use an app password, " +
+			"then test the " +
 			"mailbox.",
 	},
 	{
@@ -39,7 +43,8 @@ var replies = []struct {
 	},
 	{
 		words: []string{"smtpclientauthentication is disabled", "smtp_auth_disabled", "aka.ms/smtp_auth_disabled"},
-		action: "Let an administrator of Microsoft 365 allow authenticated SMTP for this mailbox, or connect the account and " +
+		action: "Let an administrator of Microsoft 365 allow authenticated SMTP for this mailbox, or connect " +
+			"the account and " +
 			"use a mailbox of kind microsoft.",
 	},
 	{
@@ -51,17 +56,22 @@ var replies = []struct {
 	},
 	{
 		words: []string{
-			"application password is required", "application password required", "app password", "app-specific password",
+			"application password is required", "application password required", "app password", "app-specific " +
+				"password",
 			"application-specific", "app specific password", "application specific password", "generate a password",
-			"password for external application", "passwort für externe", "mot de passe d'application", "parol prilozheniya",
-			"use application password", "anwendungsspezifisch", "app passcode", "device password", "third-party app password",
+			"password for external application", "passwort für externe", "mot de passe " +
+				"d'application", "parol prilozheniya",
+			"use application password", "anwendungsspezifisch", "app passcode", "device password", "third-party " +
+				"app password",
 			"external app", "пароль приложения",
 		},
 		action: "Create an app password in the security settings of the account at the provider and enter it here.",
 	},
 	{
-		words:  []string{"authorization code", "authorized code", "授权码", "login fail. account is abnormal", "service is not open"},
-		action: "Switch on SMTP and IMAP in the account's settings at the provider, and enter the authorization code from there.",
+		words: []string{"authorization code", "authorized code", "授权码", "login fail. account is " +
+			"abnormal", "service is not open"},
+		action: "Switch on SMTP and IMAP in the account's settings at the provider, and enter the authorization " +
+			"code from there.",
 	},
 	{
 		words: []string{
@@ -70,7 +80,8 @@ var replies = []struct {
 			"imap is not enabled", "pop and imap", "protocol is disabled", "service is not enabled", "smtp is disabled",
 			"zugriff über pop3", "enable imap", "imap4 protocol is disabled", "not allowed to use",
 		},
-		action: "Switch on the access of mail programs (IMAP and SMTP) in the account's settings at the provider, then test " +
+		action: "Switch on the access of mail programs (IMAP and SMTP) in the account's settings at the " +
+			"provider, then test " +
 			"the mailbox.",
 	},
 	{
@@ -79,30 +90,35 @@ var replies = []struct {
 			"temporarily blocked", "temporarily locked", "try again later", "rate limit", "throttl", "login attempts",
 			"maximum number of login", "too many simultaneous", "too many concurrent", "too many connections",
 		},
-		action: "Wait for an hour, check the user name and the password, then test the mailbox once: more attempts prolong " +
+		action: "Wait for an hour, check the user name and the password, then test the mailbox once: more " +
+			"attempts prolong " +
 			"the block.",
 		anywhere: true,
 	},
 	{
 		words: []string{
 			"account is disabled", "account disabled", "account has been disabled", "account suspended", "is suspended",
-			"account is locked", "account locked", "account blocked", "account is blocked", "deactivated", "account inactive",
+			"account is locked", "account locked", "account blocked", "account is " +
+				"blocked", "deactivated", "account inactive",
 			"user is disabled", "mailbox is disabled", "account has been locked", "account closed",
 		},
 		action:   "Sign in to the account in a web browser, or ask the provider to unblock it, then test the mailbox.",
 		anywhere: true,
 	},
 	{
-		words:  []string{"password has expired", "password expired", "change your password", "password must be changed"},
+		words: []string{"password has expired", "password expired", "change your password", "password must be " +
+			"changed"},
 		action: "Set a new password for the account at the provider and enter it here.",
 	},
 	{
-		words:  []string{"verify your account", "verification required", "unusual sign", "suspicious", "confirm your identity"},
+		words: []string{"verify your account", "verification " +
+			"required", "unusual sign", "suspicious", "confirm your identity"},
 		action: "Sign in to the account in a web browser and confirm that it was you, then test the mailbox.",
 	},
 	{
 		words: []string{
-			"must issue a starttls", "issue a starttls", "starttls is required", "starttls first", "encryption required",
+			"must issue a starttls", "issue a starttls", "starttls is required", "starttls first", "encryption " +
+				"required",
 			"tls required", "requires tls", "privacyrequired", "plaintext authentication disallowed",
 			"cleartext authentication disabled", "must use tls", "ssl required", "ssl is required",
 		},
@@ -115,7 +131,8 @@ var replies = []struct {
 			"authentication mechanism", "no mechanism available", "auth not available", "authentication not enabled",
 			"command not implemented", "unknown command auth", "authentication not supported", "authnotsupported",
 		},
-		action: "Use the port for mail programs, 587 with starttls or 465 with tls, or a server that takes a user name and a " +
+		action: "Use the port for mail programs, 587 with starttls or 465 with tls, or a server that takes a " +
+			"user name and a " +
 			"password.",
 	},
 	{
@@ -128,23 +145,28 @@ var replies = []struct {
 	},
 	{
 		words: []string{
-			"not owned by", "sender address rejected", "not allowed to send", "sendasdenied", "send as", "not permitted to send",
+			"not owned by", "sender address rejected", "not allowed to " +
+				"send", "sendasdenied", "send as", "not permitted to send",
 			"sender is not allowed", "sender verify failed", "from address", "must match", "envelope sender",
 			"not authorized to send", "domain not verified", "not verified", "unverified", "sender domain",
 		},
-		action:   "Let the provider verify the address, or enter one that belongs to the account, then test the mailbox.",
+		action: "Let the provider verify the address, or enter one that belongs to the account, then test the " +
+			"mailbox.",
 		anywhere: true,
 	},
 	{
-		words:    []string{"relay", "relaying"},
-		action:   "Enter the provider's server for outgoing mail with a user name and a password, then test the mailbox.",
+		words: []string{"relay", "relaying"},
+		action: "Enter the provider's server for outgoing mail with a user name and a password, then test the " +
+			"mailbox.",
 		anywhere: true,
 	},
 	{
 		words: []string{
-			"spamhaus", "blocklist", "blacklist", "block list", "listed", "reputation", "dynamic ip", "poor reputation", "rbl",
+			"spamhaus", "blocklist", "blacklist", "block list", "listed", "reputation", "dynamic ip",
+			"poor reputation", "rbl",
 		},
-		action: "Use the provider's server for mail programs with a sign-in, or ask the operator of the server to have its " +
+		action: "Use the provider's server for mail programs with a sign-in, or ask the operator of the server " +
+			"to have its " +
 			"address removed from the list.",
 		anywhere: true,
 	},
@@ -157,9 +179,12 @@ var replies = []struct {
 	},
 	{
 		words: []string{
-			"authenticationfailed", "authentication failed", "authentication failure", "invalid credentials", "login failed",
-			"invalid login", "incorrect", "authentication credentials invalid", "authentication unsuccessful", "535", "denied",
-			"bad username", "invalid user", "login invalid", "wrong password", "unknown user", "logonfailed", "auth failed",
+			"authenticationfailed", "authentication failed", "authentication " +
+				"failure", "invalid credentials", "login failed",
+			"invalid login", "incorrect", "authentication credentials invalid", "authentication " +
+				"unsuccessful", "535", "denied",
+			"bad username", "invalid user", "login invalid", "wrong password", "unknown user", "logonfailed",
+			"auth failed",
 			"authentication rejected", "invalid password",
 		},
 		action: wrongPassword,

@@ -11,7 +11,8 @@ func TestMergeTagsOfOtherProductsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{
 		"*|FNAME|*", "*|MC:SUBJECT|*", "%%first_name%%", "%%First Name%%", "{!Contact.FirstName}", "{$name}",
-		"{$name|default('friend')}", "[[firstname]]", "[[data:firstname:\"\"]]", "~Contact.FirstName~", "<<First Name>>",
+		"{$name|default('friend')}", "[[firstname]]", "[[data:firstname:\"\"]]", "~Contact.FirstName~",
+		"<<First Name>>",
 		"«First_Name»", "${first_name}", "##firstname##", "#{first_name}", "%FIRSTNAME%", "%recipient.name%",
 		"-FIRST_NAME-", "{first_name}", "{FirstName}", "{company}", "{unsubscribe_link}", "[First Name]", "[COMPANY]",
 		"[firstname,fallback=friend]", "[unsubscribe]",

@@ -170,8 +170,8 @@ func (c *Conn) Mail(uid uint32, limit int64) ([]byte, error) {
 	return c.section(uid, answer{literal: limit}, &goimap.FetchItemBodySection{Peek: true}, readAll)
 }
 
-// ReducedMail returns what read makes of a mail as it arrives, of at most limit bytes. read holds at most held bytes. It
-// is Mail otherwise.
+// ReducedMail returns what read makes of a mail as it arrives, of at most limit bytes. read holds at most held bytes.
+// It is Mail otherwise.
 func (c *Conn) ReducedMail(uid uint32, limit, held int64, read func(io.Reader) ([]byte, error)) ([]byte, error) {
 	return c.section(uid, answer{literal: limit, held: held}, &goimap.FetchItemBodySection{Peek: true},
 		func(r io.Reader, size int64) ([]byte, error) {

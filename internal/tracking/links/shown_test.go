@@ -12,7 +12,8 @@ func TestAMailAsItsSendersSeeItHasNoPixel(t *testing.T) {
 	t.Parallel()
 	org, key := newKey(t)
 	for _, text := range []string{
-		`<html><body><p>A <a href="https://shop.example/">one</a> <img src="https://shop.example/t/o/x.png"></p></body></html>`,
+		`<html><body><p>A <a href="https://shop.example/">one</a> <img ` +
+			`src="https://shop.example/t/o/x.png"></p></body></html>`,
 		`<p>A <a href="https://shop.example/t/c/x">one</a></p>`, `<p>No link.</p>`,
 	} {
 		m := links.Mail{Org: org, Email: id.New(), Key: key, Base: base, HTML: text, Opens: true}
