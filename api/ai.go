@@ -148,18 +148,20 @@ func callAndCharge[A any, P interface {
 	return out, nil
 }
 
-// noAnswer returns the problem of a provider call without a usable answer. The log has the class of the error. Neither
-// the log nor the problem contains the provider's text.
+// noAnswer returns the problem of a provider call without a usable answer, which says why in our words. The log also
+// has the provider's own text, without secrets and without what it quotes of the request.
 func (a *App) noAnswer(ctx context.Context, err error) error {
-	f := fault.New(fault.AIUnavailable, "The AI provider gave no usable answer. Nothing was charged.").Because(err)
-	f.RetryAfter = 5 * time.Second
-	class := "form"
+	class, reason, detail, after := "form", "its answer has not the form that was asked for", "", 5*time.Second
 	if u, ok := errors.AsType[*ai.UnavailableError](err); ok {
-		if class = u.Class; u.After > 0 {
-			f.RetryAfter = u.After
+		class, reason, detail = u.Class, u.Reason, u.Detail
+		if u.After > 0 {
+			after = u.After
 		}
 	}
-	a.Log.WarnContext(ctx, "ai provider returned no usable answer", "class", class)
+	f := fault.Newf(fault.AIUnavailable, "The AI provider gave no usable answer: %s. Nothing was charged.", reason).
+		Because(err)
+	f.RetryAfter = after
+	a.Log.WarnContext(ctx, "ai provider returned no usable answer", "class", class, "reason", reason, "detail", detail)
 	return f
 }
 

@@ -121,19 +121,23 @@ func TestAProviderThatFailsIsSaidAndNotCharged(t *testing.T) {
 	var mood model.Mood
 	s.Model.Mood = func() model.Mood { return mood }
 	for _, one := range []struct {
-		mood  model.Mood
-		code  string
-		retry string
+		mood   model.Mood
+		code   string
+		retry  string
+		reason string
 	}{
-		{model.Down, "ai_unavailable", "5"},
-		{model.Busy, "ai_unavailable", "7"},
-		{model.Cut, "ai_unavailable", "5"},
-		{model.Prose, "ai_unavailable", "5"},
-		{model.Chatty, "ai_unavailable", "5"},
+		{model.Down, "ai_unavailable", "5", "the provider failed (status 500"},
+		{model.Busy, "ai_unavailable", "7", "the provider's rate limit is reached (status 429"},
+		{model.Cut, "ai_unavailable", "5", "the provider cannot be reached"},
+		{model.Prose, "ai_unavailable", "5", "its answer has not the form that was asked for"},
+		{model.Chatty, "ai_unavailable", "5", "its answer has not the form that was asked for"},
 	} {
 		mood = one.mood
 		got := c.do(http.MethodPost, "/api/v1/ai/classify-reply", `{"text":"yes"}`)
 		got.want(t, 503, one.code)
+		if !strings.Contains(string(got.Body), one.reason) {
+			t.Errorf("%s: %s, want the reason %q", mood, got.Body, one.reason)
+		}
 		if after := got.Header.Get("Retry-After"); after != one.retry {
 			t.Errorf("%s: Retry-After %q, want %q", mood, after, one.retry)
 		}

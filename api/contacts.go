@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
+	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/jobs/leadscore"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 )
@@ -193,6 +194,12 @@ func (a *App) patchContact(ctx context.Context, in *struct {
 		}
 		if err := announceUpdate(ctx, tx, &ch); err != nil {
 			return nil, err
+		}
+		if was := ch.Before(); ch.Changed() && was.Email != ch.Email {
+			service := suppression.Service{Box: a.Box}
+			if err := service.Follow(ctx, tx, was.Email, ch.Email); err != nil {
+				return nil, err
+			}
 		}
 		return showContact(&ch.Row), nil
 	})

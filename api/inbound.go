@@ -39,7 +39,8 @@ func (a *App) mountInbound() {
 		Method: http.MethodPost, Path: mailboxes.InboundPath + "{token}", Need: httpx.Public, Signed: true,
 		Tag:   conversationsTag,
 		Title: "Take an incoming mail", Status: http.StatusAccepted, Also: []int{http.StatusOK},
-		Takes: []string{"message/rfc822", "application/octet-stream"}, MaxBody: parse.MaxBytes,
+		Takes: []string{"message/rfc822", "application/octet-stream"}, MaxBody: parse.MaxReceived,
+		Shrink: parse.Receive,
 		Writes: []string{inboundmail.Kind.Name()}, May: []int{http.StatusNotFound},
 	}, a.receiveEmail)
 }

@@ -297,7 +297,10 @@ func TestAnInboundAddressTakesNothingButMails(t *testing.T) {
 	path := "/inbound/email/"
 	c.do(http.MethodPost, path+"unknown", "x", "Content-Type", "message/rfc822").want(t, 404, "not_found")
 	c.do(http.MethodPost, path+c.token, "x", "Content-Type", "application/json").want(t, 415, "")
-	large := strings.Repeat("x", 25<<20+1)
+	large := strings.Repeat("x", 150<<20+1)
+	file := "Subject: Re: Looms\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nYes.\n--b\n" +
+		"Content-Type: image/jpeg\n\n" + strings.Repeat(strings.Repeat("x", 70)+"\n", 27<<20/71) + "--b--\n"
+	c.do(http.MethodPost, path+c.token, file, "Content-Type", "message/rfc822").want(t, 202, "")
 	c.do(http.MethodPost, path+c.token, large, "Content-Type", "message/rfc822").want(t, 413, "")
 	c.post("From: a@b.example\n\nHello").want(t, 202, "")
 	c.do(http.MethodPost, boxesPath+"/"+c.mailbox+"/rotate-inbound-token", nil).want(t, 200, "")

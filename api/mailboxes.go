@@ -3,16 +3,21 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/mailboxes/removal"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/queue"
 	"github.com/funnelwork/funnelwork/internal/record"
 	"github.com/funnelwork/funnelwork/internal/social"
 	"github.com/funnelwork/funnelwork/internal/social/provider"
+	"github.com/funnelwork/funnelwork/jobs/emailsend"
+	"github.com/funnelwork/funnelwork/jobs/emailsendbulk"
 	"github.com/funnelwork/funnelwork/jobs/quotaannounce"
 )
 
@@ -41,7 +46,8 @@ func (a *App) mountMailboxes() {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "mailboxes.archive",
 		Method: http.MethodDelete, Path: one, Need: httpx.Admin, Tag: tag, Title: "Archive a mailbox",
-		Status: http.StatusNoContent,
+		Status: http.StatusNoContent, May: []int{http.StatusConflict},
+		Writes: []string{emailsend.Kind.Name(), emailsendbulk.Kind.Name()},
 	}, a.archiveMailbox)
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "mailboxes.restore",
@@ -200,16 +206,57 @@ func (a *App) updateMailbox(ctx context.Context, in *updateMailboxIn) (*mailboxO
 type archiveMailboxIn struct {
 	MailboxID
 	httpx.IfMatch
+	ReassignTo string `query:"reassign_to" format:"uuid"`
+}
+
+// Descriptions implements wire.Describer.
+func (archiveMailboxIn) Descriptions() map[string]string {
+	return map[string]string{
+		"reassign_to": "Active mailbox that takes over what is to be sent; without it a mailbox in use is not archived",
+	}
 }
 
 func (a *App) archiveMailbox(ctx context.Context, in *archiveMailboxIn) (*struct{}, error) {
+	to, err := uuidParameter("reassign_to", in.ReassignTo)
+	if err != nil {
+		return nil, err
+	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
-		changed, err := a.Mailboxes.Archive(ctx, tx, in.ID, in.Check)
-		if err == nil && changed {
+		changed, moved, err := a.mailboxRemoval().Remove(ctx, tx, in.ID, to, in.Check)
+		if err != nil {
+			return nil, err
+		}
+		if changed {
 			auditMailbox(ctx, tx, "mailbox.archived", in.ID)
 		}
-		return &struct{}{}, err
+		if to != nil {
+			org.Audit(ctx, tx, org.Entry{
+				Action: "mailbox.reassigned", Target: "mailbox", ID: in.ID.String(),
+				Detail: map[string]any{
+					"to": to.String(), "enrolments": moved.Enrolments, "broadcasts": moved.Broadcasts,
+					"emails": moved.Emails,
+				},
+			})
+		}
+		return &struct{}{}, nil
 	})
+}
+
+// mailboxRemoval returns the service that deletes mailboxes.
+func (a *App) mailboxRemoval() *removal.Service {
+	return &removal.Service{
+		Emails: a.Emails,
+		Send: func(ctx context.Context, tx *postgres.Tx, email, mailbox id.ID, automated bool, at time.Time) error {
+			how := []queue.Adding{queue.ConcurrencyKey(mailbox)}
+			if at.After(time.Now()) {
+				how = append(how, queue.At(at))
+			}
+			if automated {
+				return emailsendbulk.Kind.Add(ctx, tx, emailsendbulk.Args{Email: email}, how...)
+			}
+			return emailsend.Kind.Add(ctx, tx, emailsend.Args{Email: email}, how...)
+		},
+	}
 }
 
 func (a *App) restoreMailbox(ctx context.Context, in *MailboxID) (*mailboxOut, error) {

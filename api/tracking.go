@@ -101,6 +101,7 @@ func (a *App) followLink(ctx context.Context, in *visitIn) (*linkOut, error) {
 		return nil, err
 	}
 	if out.Location != "" {
+		out.Location = links.ASCII(out.Location)
 		return out, nil
 	}
 	if !strings.Contains(in.Accept, "text/html") {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"mime"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -121,7 +122,12 @@ func readBody(c *fiber.Ctx, r *Request, limit int64) ([]byte, error) {
 
 	var b []byte
 	stream, err := c.Context().RequestBodyStream(), error(nil)
-	if n > 0 {
+	if r.Op.Shrink != nil {
+		counted := &io.LimitedReader{R: &pacedReader{from: stream, conn: c.Context().Conn()}, N: limit + 1}
+		if b, err = r.Op.Shrink(counted); counted.N <= 0 {
+			return nil, tooLarge(limit)
+		}
+	} else if n > 0 {
 		b = make([]byte, n)
 		_, err = io.ReadFull(stream, b)
 	} else if b, err = io.ReadAll(io.LimitReader(stream, limit+1)); int64(len(b)) > limit {
@@ -134,6 +140,27 @@ func readBody(c *fiber.Ctx, r *Request, limit int64) ([]byte, error) {
 	r.bodyRead = true
 
 	return b, nil
+}
+
+// leastRate is how many bytes a second a body has at least that is read as it arrives.
+const leastRate = 128 << 10
+
+// pacedReader extends the read deadline of a connection by the time that its bytes may have taken.
+type pacedReader struct {
+	from io.Reader
+	conn net.Conn
+	read int
+}
+
+// Read implements io.Reader.
+func (p *pacedReader) Read(b []byte) (int, error) {
+	n, err := p.from.Read(b)
+	const step = 1 << 20
+	if before := p.read / step; err == nil && (p.read+n)/step > before { // if it fails, a read fails too
+		_ = p.conn.SetReadDeadline(time.Now().Add(readTimeout + step/leastRate*time.Second))
+	}
+	p.read += n
+	return n, err
 }
 
 // unreadBody reports whether part of the body has not been read from the connection.

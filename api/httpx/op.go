@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"io"
 	"net/http"
 	"strings"
 
@@ -46,7 +47,10 @@ type Op struct {
 	Writes       []string // event types and job kinds it may write; see testdata/effects.golden
 	// Secret marks a response that contains a secret. Its stored form is encrypted, and it is never compressed.
 	Secret  bool
-	MaxBody int64  // bytes; 1 MiB if 0
+	MaxBody int64 // bytes; 1 MiB if 0
+	// Shrink, if set, reads the body as it arrives and returns what the handler gets of it, so that a large one is
+	// never whole in memory.
+	Shrink  func(io.Reader) ([]byte, error)
 	Open    bool   // allowed for a read-only org, since it changes none of its data
 	Part    Part   // required part, else 503 not_configured
 	Feature string // required plan feature, else 402 feature_not_in_plan

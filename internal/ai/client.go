@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
+	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/outbound"
@@ -44,14 +45,19 @@ type Client struct {
 	http       http.Client
 	url        string
 	key, model string
+
+	mu      sync.Mutex
+	takes   dialect // what the server is known to accept
+	trouble Trouble
 }
 
-// Open returns a client. It does not retry, because the caller is waiting and each attempt costs tokens. It follows a
-// redirect only to the same host, because the request carries the key.
+// Open returns a client. It repeats a request only once, and in another form: if the server does not know a part of it,
+// or cuts the reply off because the model has spent the tokens on reasoning. What succeeded then is remembered. It
+// follows a redirect only to the same host, because the request carries the key.
 func Open(o Options) *Client {
 	c := &Client{
 		url: strings.TrimSuffix(cmp.Or(o.URL, openAI), "/") + "/chat/completions",
-		key: o.Key, model: o.Model,
+		key: o.Key, model: o.Model, takes: common(),
 	}
 	if o.HTTP != nil {
 		c.http = *o.HTTP
@@ -74,59 +80,70 @@ func sameOrigin(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-type request struct {
-	Model          string         `json:"model"`
-	Messages       []message      `json:"messages"`
-	MaxTokens      int64          `json:"max_tokens"` // the field that every compatible server knows
-	Temperature    float64        `json:"temperature"`
-	ResponseFormat responseFormat `json:"response_format"`
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-type responseFormat struct {
-	Type   string     `json:"type"`
-	Schema jsonSchema `json:"json_schema"`
-}
-
-type jsonSchema struct {
-	Name   string          `json:"name"`
-	Schema json.RawMessage `json:"schema"`
-	Strict bool            `json:"strict"`
-}
-
-type completion struct {
-	Choices []struct {
-		FinishReason string `json:"finish_reason"`
-		Message      struct {
-			Content string `json:"content"` // null if the model refuses
-		} `json:"message"`
-	} `json:"choices"`
-	Usage json.RawMessage `json:"usage"`
-}
-
-// Complete sends call once.
+// Complete sends call, and once more in another form if the server does not take the first one.
 func (c *Client) Complete(ctx context.Context, call Call) (Reply, error) {
-	body, err := json.Marshal(request{
-		Model:    c.model,
-		Messages: []message{{Role: "system", Content: call.System}, {Role: "user", Content: call.User}},
-		// A schema is strict, so that the provider itself holds the reply to it.
-		ResponseFormat: responseFormat{
-			Type:   "json_schema",
-			Schema: jsonSchema{Name: call.Name, Schema: call.Schema, Strict: true},
-		},
-		MaxTokens: call.MaxTokens, Temperature: temperature,
-	})
+	c.mu.Lock()
+	takes := c.takes
+	c.mu.Unlock()
+
+	reply, err := c.try(ctx, takes, &call)
+	if next, ok := takes.after(err); ok && ctx.Err() == nil {
+		var again Reply
+		if again, err = c.try(ctx, next, &call); err == nil {
+			c.learn(next)
+			reply = again
+		}
+	}
+	if err == nil {
+		c.recordAnswer()
+		return reply, nil
+	}
+
+	u := c.unavailable(ctx, err, &call)
+	c.recordTrouble(u)
+
+	return Reply{}, u
+}
+
+// after returns the dialect to try after the error of a request, and reports whether there is one.
+func (d dialect) after(err error) (dialect, bool) {
+	if e, ok := errors.AsType[*refusedError](err); ok && e.mayAdapt() {
+		if next, other := d.adapt(e.serverError); other {
+			return next, true
+		}
+		if next := d.lenient(); e.isUnclear() && next != d {
+			return next, true
+		}
+	}
+	if cut, ok := errors.AsType[*cutError](err); ok && cut.reasoned && d.headroom == 0 && d.tokens != "" {
+		d.headroom = reasoningRoom
+		return d, true
+	}
+	return d, false
+}
+
+// learn remembers what the server has accepted.
+func (c *Client) learn(d dialect) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.takes = d
+}
+
+// refusedError is a response with an error status, as an error.
+type refusedError struct{ *serverError }
+
+func (e *refusedError) Error() string { return fmt.Sprintf("status %d", e.status) }
+
+// try sends one request.
+func (c *Client) try(ctx context.Context, d dialect, call *Call) (Reply, error) {
+	body, err := json.Marshal(d.request(c.model, *call))
 	if err != nil {
-		return Reply{}, classifyError(ctx, fmt.Errorf("encode request: %w", err))
+		return Reply{}, fmt.Errorf("encode request: %w", err)
 	}
 
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
-		return Reply{}, classifyError(ctx, err)
+		return Reply{}, err
 	}
 
 	r.Header.Set("Accept", "application/json")
@@ -138,95 +155,50 @@ func (c *Client) Complete(ctx context.Context, call Call) (Reply, error) {
 
 	response, err := c.http.Do(r)
 	if err != nil {
-		return Reply{}, classifyError(ctx, err)
+		return Reply{}, err
 	}
 
 	defer func() { _ = response.Body.Close() }()
 
 	if response.StatusCode >= http.StatusBadRequest {
-		return Reply{}, classifyStatus(response)
+		return Reply{}, &refusedError{readServerError(response)}
 	}
 
-	reply, err := readReply(response)
-	if err != nil {
-		return Reply{}, classifyError(ctx, err)
-	}
-
-	return reply, nil
+	return readReply(response)
 }
 
-// readReply decodes the one choice of a response. A choice that ends at the token limit is incomplete.
-func readReply(response *http.Response) (Reply, error) {
-	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
-		return Reply{}, errors.New("the response is not JSON")
+// unavailable classifies the error of a call that ended without a usable response. The address is left out, because it
+// may hold a password.
+func (c *Client) unavailable(ctx context.Context, err error, call *Call) *UnavailableError {
+	if e, ok := errors.AsType[*refusedError](err); ok && ctx.Err() == nil {
+		return e.unavailable(c.key, call)
 	}
-
-	raw, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
-	if err != nil {
-		return Reply{}, fmt.Errorf("read response: %w", err)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
 	}
-	if len(raw) > maxResponse {
-		return Reply{}, errors.New("the response is too long")
+	const late = "the provider did not answer in time"
+	if ended := ctx.Err(); ended != nil {
+		return &UnavailableError{Class: "timeout", Cause: ended, Reason: late}
 	}
-
-	var got completion
-	if err := json.Unmarshal(raw, &got); err != nil {
-		return Reply{}, fmt.Errorf("decode response: %w", err)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return &UnavailableError{Class: "timeout", Cause: err, Reason: late}
 	}
-	if len(got.Choices) != 1 || got.Choices[0].FinishReason == "length" {
-		return Reply{}, fmt.Errorf("%d choices", len(got.Choices))
+	u := &UnavailableError{Class: "broken", Cause: err, Reason: "the provider cannot be reached"}
+	if cut, ok := errors.AsType[*cutError](err); ok {
+		u.Reason = cut.Error()
+	} else if !isNetwork(err) {
+		u.Reason = "the provider's response is no chat completion"
 	}
-
-	return Reply{Text: got.Choices[0].Message.Content, Usage: readUsage(got.Usage)}, nil
-}
-
-// readUsage returns the usage of a response. Servers differ in what they report, so a value that is not a number
-// counts as not reported.
-func readUsage(raw json.RawMessage) TokenUsage {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &fields)
-	count := func(name string) int64 {
-		const limit = 1 << 53
-		var n float64
-		if json.Unmarshal(fields[name], &n) != nil || n < 0 || n > limit {
-			return 0
-		}
-		return int64(n)
-	}
-
-	return TokenUsage{
-		PromptTokens: count("prompt_tokens"), CompletionTokens: count("completion_tokens"),
-		TotalTokens: count("total_tokens"),
-	}
-}
-
-// classifyStatus classifies a response with an error status. The provider's own message is not read, because it may
-// quote the request.
-func classifyStatus(response *http.Response) *UnavailableError {
-	u := &UnavailableError{Class: "refused", Cause: fmt.Errorf("status %d", response.StatusCode)}
-	if response.StatusCode == http.StatusTooManyRequests {
-		u.Class = "busy"
-	}
-	if s, err := strconv.ParseInt(response.Header.Get("Retry-After"), 10, 64); err == nil && s > 0 {
-		u.After = time.Duration(min(s, maxRetryAfter)) * time.Second
-	}
+	u.Detail = withoutSecrets(err.Error(), c.key, call)
 
 	return u
 }
 
-// classifyError classifies the error of a call that ended without a usable response. The address is left out, because
-// it may hold a password.
-func classifyError(ctx context.Context, err error) *UnavailableError {
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err
+// isNetwork reports whether the connection failed, or ended before the response did.
+func isNetwork(err error) bool {
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
 	}
-	if ended := ctx.Err(); ended != nil {
-		return &UnavailableError{Class: "timeout", Cause: ended}
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &UnavailableError{Class: "timeout", Cause: err}
-	}
-
-	return &UnavailableError{Class: "broken", Cause: err}
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EPIPE)
 }

@@ -152,7 +152,6 @@ func TestAnErrorHasItsClassAndTheTimeToRetry(t *testing.T) {
 		after time.Duration
 		cause string // of the cause's text, where the status decides
 	}{
-		"400":          {asJSON(400, problem), "refused", 0, "status 400"},
 		"401":          {asJSON(401, problem), "refused", 0, "status 401"},
 		"404 as text":  {asJSON(404, "not here", "Content-Type: text/plain"), "refused", 0, "status 404"},
 		"429":          {asJSON(429, problem), "busy", 0, "status 429"},
@@ -184,13 +183,9 @@ func TestAnErrorHasItsClassAndTheTimeToRetry(t *testing.T) {
 			asJSON(200, `{"choices":[{"finish_reason":"length","message":{"content":"{"}}]}`),
 			"broken", 0, "",
 		},
-		"not JSON": {asJSON(200, `{"choices":`), "broken", 0, ""},
-		"a list":   {asJSON(200, `[]`), "broken", 0, ""},
-		"nothing":  {asJSON(200, ``), "broken", 0, ""},
-		"parts": {
-			asJSON(200, `{"choices":[{"message":{"content":[{"type":"text","text":"x"}]}}]}`),
-			"broken", 0, "",
-		},
+		"not JSON":   {asJSON(200, `{"choices":`), "broken", 0, ""},
+		"a list":     {asJSON(200, `[]`), "broken", 0, ""},
+		"nothing":    {asJSON(200, ``), "broken", 0, ""},
 		"no content": {asJSON(204, ``), "broken", 0, ""},
 		"text":       {asJSON(200, fine, "Content-Type: text/html"), "broken", 0, ""},
 		"a broken connection": {func(w http.ResponseWriter, _ *http.Request) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -130,9 +131,41 @@ func (c Call) Estimate() int64 {
 // ErrForm reports that a reply does not have the requested form.
 var ErrForm = errors.New("the reply does not have the requested form")
 
-// Read decodes a model's text as an answer of type A: one JSON object with exactly the fields of A, each within its
-// bounds. For any other text it returns ErrForm.
+// Read decodes a model's text as an answer of type A: the one JSON object in it with exactly the fields of A, each
+// within its bounds. Around it there may be what the model has thought, marks of code and prose. For any other text,
+// also one with several such objects that differ, it returns ErrForm.
 func Read[A any, P interface {
+	*A
+	Answer
+}](text string, a Ask) (*A, error) {
+	var (
+		found *A
+		first error
+	)
+	for _, object := range objectsIn(text) {
+		out, err := readObject[A, P](object, a)
+		switch {
+		case err != nil:
+			if first == nil {
+				first = err
+			}
+		case found != nil && !reflect.DeepEqual(found, out):
+			return nil, fmt.Errorf("%w: more than one answer", ErrForm)
+		default:
+			found = out
+		}
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case first != nil:
+		return nil, first
+	}
+	return nil, fmt.Errorf("%w: it has no JSON object", ErrForm)
+}
+
+// readObject decodes a JSON object as an answer.
+func readObject[A any, P interface {
 	*A
 	Answer
 }](text string, a Ask) (*A, error) {

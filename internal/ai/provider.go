@@ -46,6 +46,12 @@ type UnavailableError struct {
 	Class string        // timeout, refused, busy, broken
 	After time.Duration // when to retry, if the provider says so
 	Cause error
+	// Reason says why in our words, with the status and the names that the provider gives. It holds no secret and
+	// nothing of the request.
+	Reason string
+	// Detail is the provider's own text, for the operator: on one line, without what looks like a secret; "" if it
+	// quotes the request.
+	Detail string
 }
 
 func (u *UnavailableError) Error() string { return "the provider gave no answer: " + u.Class }
@@ -57,5 +63,7 @@ type Nobody struct{}
 
 // Complete returns an UnavailableError.
 func (Nobody) Complete(context.Context, Call) (Reply, error) {
-	return Reply{}, &UnavailableError{Class: "refused", Cause: errors.New("no provider is configured")}
+	return Reply{}, &UnavailableError{
+		Class: "refused", Cause: errors.New("no provider is configured"), Reason: "no provider is configured",
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/orgsending"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
@@ -70,6 +71,9 @@ func (s *Service) Schedule(ctx context.Context, tx *postgres.Tx, i id.ID, at *wi
 // queueSchedule checks a locked broadcast, freezes its mail, and queues its schedule with the job.
 func (s *Service) queueSchedule(ctx context.Context, tx *postgres.Tx, row *Row) error {
 	b := &row.Value
+	if b.MailboxID != nil {
+		mailboxes.LockUse(tx, *b.MailboxID)
+	}
 	frozen, err := s.freezeMail(ctx, tx, b)
 	if err != nil {
 		return err

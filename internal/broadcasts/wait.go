@@ -2,7 +2,6 @@ package broadcasts
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
@@ -15,11 +14,8 @@ type BroadcastState struct {
 	mailboxes.Wait
 }
 
-// Reasons of a broadcast that waits, beside those of its mailbox.
-const (
-	ByPerson    = "paused_by_user"
-	MailboxGone = "mailbox_deleted"
-)
+// ByPerson is the reason of a broadcast that a person has paused. The others are those of its mailbox.
+const ByPerson = "paused_by_user"
 
 // senderStopped is the condition that the mailbox of a broadcast does not send in its state.
 const senderStopped = `NOT EXISTS (SELECT FROM mailbox m WHERE m.org_id = broadcast.org_id
@@ -45,10 +41,6 @@ func States(ctx context.Context, tx *postgres.Tx, all []Row) ([]BroadcastState, 
 	if err != nil {
 		return nil, err
 	}
-	gone, err := goneOf(ctx, tx, senders)
-	if err != nil {
-		return nil, err
-	}
 
 	for i := range out {
 		b := &out[i]
@@ -59,31 +51,7 @@ func States(ctx context.Context, tx *postgres.Tx, all []Row) ([]BroadcastState, 
 		if b.Wait = w.Wait; w.Stopped {
 			b.Status = Held
 		}
-		if gone[*b.MailboxID] {
-			b.Status = Held
-			b.Wait = mailboxes.WaitFor(MailboxGone, "The mailbox that the broadcast is sent from was deleted.",
-				"Restore the mailbox, or cancel the broadcast.")
-		}
 	}
 
-	return out, nil
-}
-
-// goneOf returns which of the mailboxes are archived.
-func goneOf(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID]bool, error) {
-	if len(all) == 0 {
-		return nil, nil //nolint:nilnil // none is
-	}
-	var gone []id.ID
-	err := tx.QueryRow(ctx, `SELECT coalesce(array_agg(id), '{}') FROM mailbox WHERE org_id = $1
-		AND id = ANY ($2::uuid[])
-		AND archived_at IS NOT NULL`, []any{tx.Org(), all}, &gone)
-	if err != nil {
-		return nil, fmt.Errorf("read mailboxes: %w", err)
-	}
-	out := make(map[id.ID]bool, len(gone))
-	for _, i := range gone {
-		out[i] = true
-	}
 	return out, nil
 }

@@ -180,8 +180,19 @@ func (p *process) connectAccounts(public net.Listener) {
 	p.social = jobs.Social(social.Options{Providers: p.providers, Box: p.box, PublicURL: at})
 }
 
-// openModels returns the language models of a provider or of the sandbox; nil if there are none.
+// openModels returns the language models of a provider or of the sandbox; nil if there are none. All parts of the
+// process share one client, which learns what the provider accepts.
 func (p *process) openModels() ai.Provider {
+	if p.models == nil {
+		p.models = p.newModels()
+	}
+	if p.models == nil {
+		return nil
+	}
+	return p.models
+}
+
+func (p *process) newModels() *ai.Client {
 	o := ai.Options{Key: p.AIKey, URL: p.AIURL, Model: p.AIModel}
 	switch {
 	case p.isConfigured(httpx.PartAI):

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/funnelwork/funnelwork/api/ops"
+	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
@@ -57,6 +58,7 @@ type process struct {
 	social            *social.Service
 	domains           *branding.Domains
 	hosts             *branding.Hosts // nil in a process without the API
+	models            *ai.Client      // nil until they are opened, or there are none
 	stripe            *stripe.Sandbox // nil if there is a key, or no billing
 	// closed when the sandbox's prices are published; nil if this process publishes none
 	published chan struct{}

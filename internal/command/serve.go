@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/api"
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/api/ops"
+	"github.com/funnelwork/funnelwork/internal/ai"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/inbound/listener"
@@ -137,6 +138,9 @@ func (p *process) sandboxPages() map[string]http.Handler {
 // addOpsServer adds the ops server on ln.
 func (p *process) addOpsServer(ln net.Listener) error {
 	mounts := p.sandboxPages()
+	if p.name != "scheduler" && p.openModels() != nil {
+		mounts[ai.PagePath] = p.models.Page()
+	}
 	ready := map[string]func(context.Context) error{}
 	if p.published != nil {
 		ready["prices"] = p.onSale

@@ -78,7 +78,14 @@ func (s *Service) beginSending(ctx context.Context, db *postgres.DB, org, email,
 
 	reason := o.unsendableReason(time.Now())
 	if reason == "" && o.Mailbox == nil {
-		return nil, mailboxes.Absent()
+		moved, err := s.followMailbox(ctx, db, org, email)
+		if err != nil {
+			return nil, err
+		}
+		if !moved {
+			return nil, mailboxes.Absent()
+		}
+		return s.beginSending(ctx, db, org, email, fence)
 	}
 
 	if reason == "" && o.Status == Planned && o.hasKeys {

@@ -76,6 +76,7 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 	if !n.Mailbox.MaySend(now.Time) {
 		return nil, notActive(n.Mailbox)
 	}
+	isLive := mailboxes.QueueLive(tx, n.Mailbox.ID)
 	if n.Tracking != (Tracking{}) {
 		off, err := orgsending.TrackingOff(ctx, tx)
 		if err != nil {
@@ -94,6 +95,9 @@ func (s *Service) Create(ctx context.Context, tx *postgres.Tx, n *New) (*Full, e
 		return nil, err
 	} else if found != nil {
 		return nil, suppressedFault(found.Reason)
+	}
+	if !isLive() {
+		return nil, goneFault()
 	}
 
 	pair, err := orgkey.Of(ctx, tx, s.Box)
@@ -140,6 +144,11 @@ func notActive(m *mailboxes.Sending) error {
 	f := fault.New(fault.MailboxNotActive, "The mailbox does not send in its present state.")
 	f.More = map[string]any{"status": m.Status}
 	return f
+}
+
+// goneFault is the fault of a mailbox that was archived after it was read.
+func goneFault() error {
+	return fault.New(fault.MailboxNotActive, "The mailbox was deleted.")
 }
 
 func suppressedFault(reason string) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
+	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/outreach/schedule"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -52,6 +53,7 @@ func planOf(ctx context.Context, tx *postgres.Tx, v *sequences.Version, mailbox 
 		return nil, fault.New(fault.SequenceNotActive, "The sequence has no steps.")
 	}
 
+	mailboxes.LockUse(tx, ids...)
 	rows, err := tx.Query(ctx, `SELECT id, time_zone FROM mailbox WHERE org_id = $1 AND id = ANY ($2::uuid[])
 		AND archived_at IS NULL ORDER BY id`, tx.Org(), ids)
 	if err != nil {

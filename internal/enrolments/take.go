@@ -97,6 +97,7 @@ func (t *tick) runMailboxSteps(ctx context.Context, mailbox id.ID, groups []*gro
 	if t.left <= 0 {
 		return nil
 	}
+	mailboxes.LockUse(t.tx, mailbox) // before the rows, as package removal does
 	var underWay int
 	if err := t.tx.QueryRow(ctx, `SELECT count(*) FROM enrolment WHERE org_id = $1 AND mailbox_id = $2
 		AND state = 'sending'`, []any{t.tx.Org(), mailbox}, &underWay); err != nil {

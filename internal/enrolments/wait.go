@@ -86,10 +86,23 @@ func SequenceWaits(ctx context.Context, tx *postgres.Tx, all []sequences.Row) ([
 			out[i] = mailboxes.WaitFor(sequences.ByPerson, "A person has paused the sequence.",
 				"Resume the sequence when it may go on.")
 		} else {
-			out[i] = firstWait(senders[s.ID], waits)
+			out[i] = firstWait(liveSenders(senders[s.ID], waits), waits)
 		}
 	}
 	return out, nil
+}
+
+// liveSenders leaves out the mailboxes that were deleted, from which nobody is enrolled. Without any other one the
+// sequence waits for them.
+func liveSenders(boxes []id.ID, waits map[id.ID]mailboxes.SenderWait) []id.ID {
+	live := slices.DeleteFunc(slices.Clone(boxes), func(box id.ID) bool {
+		w, waiting := waits[box]
+		return waiting && *w.StatusReason == mailboxes.MailboxGone
+	})
+	if len(live) == 0 {
+		return boxes
+	}
+	return live
 }
 
 // firstWait returns what the first of the mailboxes that wait waits for. A daily cap comes last: it ends by itself.

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
+	"github.com/funnelwork/funnelwork/internal/tracking/links"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -192,7 +193,10 @@ func Sent(f *emails.Full) Message {
 		return m
 	}
 
-	m.From, m.HTML = c.From, c.HTML
+	m.From = c.From
+	if c.HTML != nil {
+		m.HTML = new(links.WithoutPixel(*c.HTML))
+	}
 	if c.Text != nil {
 		m.Text, m.ReplyText = *c.Text, *c.Text
 	}

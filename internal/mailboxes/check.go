@@ -39,6 +39,7 @@ type Check struct {
 	MessageID        string // of the test mail
 	Failure          string // ConnectFailed, TestRefused, ...; "": the server took the test mail
 	Silence          string // what the mailbox shows of a server that was silent; "": it has responded
+	Detail, Action   string // what the server said and what to do about it, in words; "": that of Failure
 	Refused          bool   // the sign-in was refused
 	SentProof        bool   // the test mail was found in the Sent folder
 	SPF, DKIM, DMARC string // findings of the domain's records
@@ -67,6 +68,7 @@ func (s *Service) Checked(ctx context.Context, tx *postgres.Tx, mailbox id.ID, c
 		dkim = CASE WHEN `+signed+` THEN 'pass' ELSE $7 END, dmarc = $8, domain_checked_at = now()
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), mailbox, c.MessageID, c.Failure == "", c.SentProof, c.SPF, c.DKIM, c.DMARC)
+	SetWords(tx, mailbox, c.Detail, c.Action)
 	if c.Silence == "" {
 		Responded(tx, mailbox, Submission)
 	} else if _, _, err := Silent(ctx, tx, mailbox, Submission, c.Silence); err != nil {
@@ -78,6 +80,12 @@ func (s *Service) Checked(ctx context.Context, tx *postgres.Tx, mailbox id.ID, c
 	}
 
 	return nil
+}
+
+// SetWords queues what a mailbox shows of a server that refuses it: what the server said, and what to do about it.
+func SetWords(tx *postgres.Tx, mailbox id.ID, detail, action string) {
+	tx.Queue(`UPDATE mailbox SET check_detail = $3, check_action = $4 WHERE org_id = $1 AND id = $2
+		AND (check_detail <> $3 OR check_action <> $4)`, tx.Org(), mailbox, detail, action)
 }
 
 // SignInRefused counts a refused sign-in. At the fifth in a row an active or held mailbox is disabled, and

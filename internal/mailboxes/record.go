@@ -36,6 +36,7 @@ type stored struct {
 	authRefusals              int
 	refusals                  int        // of the sender, in a row
 	refusalReply              string     // the last of them
+	checkDetail, checkAction  string     // of the last failed test or sign-in
 	slot                      *time.Time // next_slot_at of the row
 	silence                   *silence   // nil: its servers respond
 	full                      *time.Time // when the cap allows the next mail
@@ -50,7 +51,7 @@ const columns = `id, name, kind, from_email, from_folded, from_domain, from_name
 	check_requested_at, sent_proof, auth_refusals, health_sent, health_bounced, health_complained, spf, dkim, dmarc,
 	domain_checked_at, created_at, updated_at, archived_at, computed, refusals, refusal_reply, mailbox_sent(org_id, id),
 	mailbox_full_until(org_id, id, daily_cap), mailbox_sync(org_id, id),
-	mailbox_silent(org_id, id)`
+	mailbox_silent(org_id, id), check_detail, check_action`
 
 var table = record.Table[stored]{
 	Name: "mailbox", Absent: absent, Columns: columns,
@@ -64,6 +65,7 @@ var table = record.Table[stored]{
 			&m.SentProof, &m.authRefusals, &m.sent, &m.bounced, &m.complained, &m.Domain.SPF, &m.Domain.DKIM,
 			&m.Domain.DMARC, &m.Domain.CheckedAt, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, &m.Computed, &m.refusals,
 			&m.refusalReply, &m.Sent24h, &m.full, &m.Sync, &m.silence,
+			&m.checkDetail, &m.checkAction,
 		}
 	},
 	Stamps: func(m *stored) (*wire.Time, **wire.Time) { return &m.UpdatedAt, &m.ArchivedAt },

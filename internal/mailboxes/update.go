@@ -146,7 +146,8 @@ func (s *Service) updateRow(ctx context.Context, tx *postgres.Tx, m *stored) err
 	return nil
 }
 
-// Archive hides a mailbox, which then sends nothing, and reports whether it was live.
+// Archive hides a mailbox, which then sends nothing, and reports whether it was live. The caller holds LockRemoval, and
+// refuses the removal of a mailbox that has something to send, or gives it to another one: see package removal.
 func (s *Service) Archive(ctx context.Context, tx *postgres.Tx, mailbox id.ID, match record.Match) (bool, error) {
 	ch, err := table.Archive(ctx, tx, mailbox, match)
 	return ch.Changed(), err
@@ -176,6 +177,8 @@ func (s *Service) Restore(ctx context.Context, tx *postgres.Tx, mailbox id.ID) (
 	}
 
 	openFolder(tx, &ch.Row.Value, false)
+	tx.Queue(`UPDATE mailbox SET reassigned_to = NULL WHERE org_id = $1 AND id = $2 AND reassigned_to IS NOT NULL`,
+		tx.Org(), mailbox)
 
 	return versionedOf(&ch.Row), ch.Changed(), nil
 }

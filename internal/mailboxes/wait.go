@@ -28,24 +28,34 @@ type SenderWait struct {
 	Stopped bool   // the mailbox is held, disabled or unverified
 }
 
-// WaitsOf returns what the automated mail of mailboxes waits for now. Mailboxes whose mail waits for nothing, and
-// archived ones, are left out. A silent server counts once automated mail waits for it, and an inbox that a person has
-// to do something about does not count.
+// MailboxGone is the reason of mail that waits since its mailbox was archived.
+const MailboxGone = "mailbox_deleted"
+
+// waitForGone returns what the mail of an archived mailbox waits for.
+func waitForGone(address string) SenderWait {
+	w := WaitFor(MailboxGone, "The mailbox "+address+" that sends its mail was deleted.",
+		"Restore the mailbox, or delete it again with reassign_to, the id of the mailbox that takes over.")
+	return SenderWait{w, address, true}
+}
+
+// WaitsOf returns what the automated mail of mailboxes waits for now. Mailboxes whose mail waits for nothing are left
+// out; the mail of archived ones waits for MailboxGone. A silent server counts once automated mail waits for it, and an
+// inbox that a person has to do something about does not count.
 func WaitsOf(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID]SenderWait, error) {
 	out := map[id.ID]SenderWait{}
 	if len(all) == 0 {
 		return out, nil
 	}
 	rows, err := tx.Query(ctx, `SELECT id, from_email, status, status_reason, held_until, refusal_reply,
-			mailbox_full_until(org_id, id, daily_cap), mailbox_silent(org_id, id)
-		FROM mailbox WHERE org_id = $1 AND id = ANY ($2::uuid[]) AND archived_at IS NULL`, tx.Org(), all)
+			mailbox_full_until(org_id, id, daily_cap), mailbox_silent(org_id, id), archived_at
+		FROM mailbox WHERE org_id = $1 AND id = ANY ($2::uuid[])`, tx.Org(), all)
 	if err != nil {
 		return nil, fmt.Errorf("read mailboxes: %w", err)
 	}
 
 	boxes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m stored, err error) {
 		return m, row.Scan(&m.ID, &m.FromEmail, &m.Status, &m.reason, &m.HeldUntil,
-			&m.refusalReply, &m.full, &m.silence)
+			&m.refusalReply, &m.full, &m.silence, &m.ArchivedAt)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read mailboxes: %w", err)
@@ -53,6 +63,10 @@ func WaitsOf(ctx context.Context, tx *postgres.Tx, all []id.ID) (map[id.ID]Sende
 
 	now := time.Now()
 	for i := range boxes {
+		if boxes[i].ArchivedAt != nil {
+			out[boxes[i].ID] = waitForGone(boxes[i].FromEmail)
+			continue
+		}
 		if w := boxes[i].waitAt(now); w.StatusReason != nil {
 			out[boxes[i].ID] = SenderWait{w, boxes[i].FromEmail, boxes[i].Status != Active && !boxes[i].heldOver(now)}
 		}

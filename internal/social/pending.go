@@ -297,6 +297,12 @@ func Failure(err error) error {
 		return err
 	}
 
+	var said *provider.Error
+	if errors.As(err, &said) && said.Code == provider.NoIDToken {
+		return fault.New(fault.ProviderRefused, "The provider did not say whose login this is: its answer has no "+
+			"id_token. Only a new login helps. Begin the connection again.").Because(err)
+	}
+
 	switch provider.ClassOf(err) {
 	case provider.Dead, provider.Stale:
 		return fault.New(fault.ProviderRefused, "The provider refused this login. Begin the connection again.").

@@ -18,6 +18,11 @@
 // A merge says that two contacts are one person, so what the person asked for at one address counts for the survivor's
 // address too. Undoing the merge lifts it again.
 //
+// # Changed addresses
+//
+// When a contact gets another address, what the person asked for at the one before counts for it, too (Follow). The
+// address before stays suppressed for whoever takes it.
+//
 // # The order of a suppression and of a mail
 //
 // A mail must not go out if its suppression was committed before the mail was marked as transmitting. A statement does

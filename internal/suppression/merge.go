@@ -52,24 +52,11 @@ func (s *Service) Repoint(ctx context.Context, tx *postgres.Tx, from []id.ID, to
 
 	var m merged
 	for _, address := range others {
-		theirs, err := readForAddress(ctx, tx, pair.Org, address)
+		added, err := s.carryOver(ctx, tx, pair, address, owner, "merge")
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range theirs {
-			if t.LiftedAt != nil || t.Kind == Domain || t.Reason == HardBounce {
-				continue
-			}
-			made, added, err := s.addOne(ctx, tx, pair, New{
-				Email: owner, Purpose: t.Purpose, Reason: t.Reason, Source: "merge", Note: t.Note,
-			})
-			if err != nil {
-				return nil, err
-			}
-			if added {
-				m.IDs = append(m.IDs, made.ID)
-			}
-		}
+		m.IDs = append(m.IDs, added...)
 	}
 
 	return record.Remember(m)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
+	"github.com/funnelwork/funnelwork/internal/outreach/advice"
 	"github.com/funnelwork/funnelwork/internal/outreach/transport"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -20,6 +21,20 @@ func SilenceOf(m *mailboxes.Sending, r *transport.Result) string {
 		return ""
 	}
 	return mailboxes.SilenceOf(mailboxes.Submission, m.Host, m.Port, r.Err)
+}
+
+// AdviceOn returns what a mailbox shows of a server that could not be used; it is empty if the server took the mail.
+func AdviceOn(m *mailboxes.Sending, r *transport.Result) advice.Advice {
+	if r.Outcome == transport.Sent || r.Outcome == transport.Unknown || r.Outcome == transport.MarkRefused {
+		return advice.Advice{}
+	}
+	p := &advice.Problem{
+		Protocol: "SMTP", Host: m.Host, Port: m.Port, TLS: m.TLS, SignIn: r.Stage == transport.Auth, Err: r.Err,
+	}
+	if r.Reply.Code != 0 {
+		p.Reply = r.Reply.String()
+	}
+	return advice.Of(p)
 }
 
 // beginServerCall counts the call of the mailbox's server. If it may not begin, the mails of the mailbox wait as long

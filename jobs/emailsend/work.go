@@ -10,6 +10,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
+	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/diagnosis"
@@ -51,6 +52,9 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 // Work makes one attempt to send the email. It returns nil when the email is settled.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	o, err := j.Emails.Begin(ctx, j.DB, run.Org, run.Args.Email, run.Owner())
+	if fault.Is(err, fault.NotFound) { // the mailbox was deleted: the email waits until it is restored, or too late
+		return queue.Snooze(recheck)
+	}
 	if err != nil || o == nil {
 		return err
 	}
@@ -179,6 +183,8 @@ func (j Job) planRetry(ctx context.Context, run *queue.Run[Args], o *emails.Outg
 			return mailboxes.HoldForLogin(ctx, tx, o.MailboxID, hold)
 		}
 		if r.Stage == transport.Auth && r.Reply.Code >= 500 {
+			words := AdviceOn(o.Mailbox, r)
+			mailboxes.SetWords(tx, o.MailboxID, words.Detail, words.Action)
 			return j.Emails.Mailboxes.SignInRefused(ctx, tx, o.MailboxID)
 		}
 		return nil

@@ -3,6 +3,7 @@ package inboundmail_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -61,19 +62,44 @@ func TestTheListenerTakesMailForTokensAlone(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := client.Mail("ada@example.com", &smtp.MailOptions{Size: 26 << 20}); !errors.As(err, &refused) ||
+		if err := client.Mail("ada@example.com", &smtp.MailOptions{Size: 151 << 20}); !errors.As(err, &refused) ||
 			refused.Code != 552 {
 			t.Errorf("a mail that is too large: %v", err)
+		}
+		if err := client.Mail("ada@example.com", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Rcpt(token+"@in.example", nil); err != nil {
+			t.Fatal(err)
+		}
+		if w, err = client.Data(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(w, largeMail)
+		line := []byte(strings.Repeat("Q", 76) + "\r\n")
+		for range 30 << 20 / len(line) {
+			if _, err := w.Write(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _ = io.WriteString(w, "--b--\r\n")
+		if err := w.Close(); err != nil {
+			t.Errorf("a large mail: %v", err)
 		}
 		_ = client.Close()
 	}
 	var n, jobs int
 	err := sql.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM message WHERE org_id = $1 AND via = 'smtp'),
 		(SELECT count(*) FROM job WHERE org_id = $1 AND kind = 'inbound.mail')`, org).Scan(&n, &jobs)
-	if err != nil || n != 1 || jobs != 1 {
-		t.Errorf("%d messages, %d jobs, %v: want the same mail once", n, jobs, err)
+	if err != nil || n != 2 || jobs != 2 {
+		t.Errorf("%d messages, %d jobs, %v: want each mail once", n, jobs, err)
 	}
 }
+
+// largeMail is the begin of a mail with a text and a file, whose lines follow.
+const largeMail = "From: ada@example.com\r\nMessage-ID: <2@example.com>\r\n" +
+	"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nYes.\r\n--b\r\nContent-Type: image/jpeg\r\n" +
+	"Content-Transfer-Encoding: base64\r\n\r\n"
 
 // dial starts a server until the test ends, and connects to it.
 func dial(t *testing.T, s *listener.Server, lmtp bool) *smtp.Client {

@@ -75,6 +75,11 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	c.Failure = failureReason(result)
 	c.Refused = result.Stage == transport.Auth && result.Reply.Code >= 500
 	c.Silence = emailsend.SilenceOf(m, result)
+	words := emailsend.AdviceOn(m, result)
+	c.Detail, c.Action = words.Detail, words.Action
+	if c.Detail == "" {
+		c.Detail = c.Silence
+	}
 	if c.Failure == "" {
 		c.SentProof = j.isInSentFolder(ctx, run.Org, m.ID, c.MessageID)
 	}

@@ -162,6 +162,9 @@ func TestAMailboxWhoseTestFailsSaysWhy(t *testing.T) {
 	if after := b.check(); after.Status != "unverified" || after.StatusReason == nil ||
 		*after.StatusReason != mailboxes.AuthRefused {
 		t.Errorf("after a refused sign-in: %+v", after.Mailbox)
+	} else if !strings.Contains(*after.StatusDetail, "The server says: 535") ||
+		!strings.Contains(*after.StatusAction, "app password") {
+		t.Errorf("after a refused sign-in it shows %q, %q", *after.StatusDetail, *after.StatusAction)
 	}
 	c := open(t, "right")
 	c.server.Fail(func(string) smtpd.Fault { return smtpd.Fault{At: smtpd.Rcpt, Code: 550} })

@@ -22,7 +22,7 @@ type Args struct {
 // Kind is one run. After a failure of the database the sweep adds the next job. The lane has slots of its own: servers
 // that do not respond hold no slot that mails need.
 var Kind = queue.Define[Args]("mailbox.sync", queue.Options{
-	Lane: queue.Remote, MaxAttempts: 2, Timeout: 3 * time.Minute,
+	Lane: queue.Remote, MaxAttempts: 2, Timeout: 11 * time.Minute,
 })
 
 // Add adds a job for a mailbox, unless it has an open one.

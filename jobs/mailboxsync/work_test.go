@@ -102,12 +102,35 @@ func TestAMailThatCannotBeReadIsSkippedAtTheThirdTime(t *testing.T) {
 func TestAMailThatIsTooLargeIsSkippedAtOnce(t *testing.T) {
 	t.Parallel()
 	p := open(t)
-	p.server.Deliver(t, imap.Inbox, mail("large")+strings.Repeat("x", parse.MaxBytes), time.Now())
+	p.server.Deliver(t, imap.Inbox, mail("large")+strings.Repeat("x", parse.MaxReceived), time.Now())
 	p.deliver("1")
 	if m := p.read(); m.Sync.Skipped != 1 || m.Sync.Error != nil {
 		t.Errorf("shown: %+v", m.Sync)
 	}
 	p.has(1)
+}
+
+func TestALargeMailIsReadWithoutItsFiles(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	line := strings.Repeat("Q", 76) + "\r\n"
+	p.server.Deliver(t, imap.Inbox, "From: Ada <ada@example.com>\r\nMessage-ID: <large@example.com>\r\nSubject: "+
+		"Large\r\n"+
+		"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nYes, call me.\r\n--b\r\n"+
+		"Content-Type: image/jpeg; name=looms.jpg\r\nContent-Transfer-Encoding: base64\r\n\r\n"+
+		strings.Repeat(line, 40<<20/len(line))+"--b\r\n\r\nSent from my loom.\r\n--b--\r\n", time.Now())
+	p.deliver("1")
+	if m := p.read(); m.Sync.Skipped != 0 || m.Sync.Error != nil {
+		t.Errorf("shown: %+v", m.Sync)
+	}
+	p.has(1) // a run ends after so many bytes
+	if m := p.read(); m.Sync.Error != nil {
+		t.Errorf("shown later: %+v", m.Sync)
+	}
+	p.has(2)
+	if n := p.count(`message_raw WHERE length(raw) > 100000`); n != 0 {
+		t.Errorf("%d mails are stored with their files", n)
+	}
 }
 
 func TestARefusedSignInHoldsTheReadingUntilAPersonChangesIt(t *testing.T) {

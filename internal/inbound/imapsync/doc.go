@@ -16,6 +16,7 @@
 // # Mails that cannot be read
 //
 // A mail that cannot be fetched ends the run, since the connection may be of no use any more. At the third time it is
-// skipped. While a mail fails, summaries are fetched one by one, so that the one at fault is known. A mail above 25 MiB
-// is skipped at once. The mailbox shows how many were skipped.
+// skipped. While a mail fails, summaries are fetched one by one, so that the one at fault is known. Of a mail
+// above 25 MiB the files are left out as it arrives (parse.Reduce); one above 150 MiB is skipped at once. The mailbox
+// shows how many were skipped.
 package imapsync

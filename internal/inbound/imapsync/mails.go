@@ -76,7 +76,7 @@ func (r *run) readMail(ctx context.Context, m imap.Summary) error {
 	case m.Draft, !m.At.IsZero() && m.At.Before(r.folder.Since.Add(-time.Hour)):
 		r.passed = m.UID
 		return nil
-	case m.Size > parse.MaxBytes:
+	case m.Size > parse.MaxReceived:
 		r.Log.DebugContext(ctx, "mail skipped: it is too large", "mailbox_id", r.folder.Mailbox.String(), "uid", m.UID)
 		return r.inTx(ctx, func(tx *postgres.Tx) error {
 			r.folder.Advance(tx, m.UID, 1)
@@ -98,12 +98,12 @@ func (r *run) readMail(ctx context.Context, m imap.Summary) error {
 		return nil
 	}
 
-	raw, err := r.conn.Mail(m.UID, parse.MaxBytes)
+	raw, err := r.fetchMail(m)
 	if err != nil {
 		return &stuckError{err, m.UID}
 	}
 
-	r.bytes += len(raw)
+	r.bytes += int(max(m.Size, int64(len(raw))))
 	at := wire.Now()
 	if !m.At.IsZero() && m.At.Before(at.Time) {
 		at = wire.At(m.At)
@@ -114,6 +114,14 @@ func (r *run) readMail(ctx context.Context, m imap.Summary) error {
 		_, _, err := r.Inbound.Take(ctx, tx, r.folder.Mailbox, raw, inbound.IMAP, at)
 		return err
 	})
+}
+
+// fetchMail returns a mail; a large one is reduced as it arrives.
+func (r *run) fetchMail(m imap.Summary) ([]byte, error) {
+	if m.Size <= parse.MaxBytes {
+		return r.conn.Mail(m.UID, parse.MaxBytes)
+	}
+	return r.conn.ReducedMail(m.UID, parse.MaxReceived, parse.MostHeld, parse.Reduce)
 }
 
 // isKnown reports whether a mail is of no interest: the mailbox itself has sent it, or it was taken already.

@@ -12,6 +12,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound"
+	"github.com/funnelwork/funnelwork/internal/inbound/parse"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
 	"github.com/funnelwork/funnelwork/internal/outreach/retrieval"
@@ -20,10 +21,10 @@ import (
 
 // Limits of a run. The next one continues.
 const (
-	// Timeout bounds a connection.
-	Timeout = 150 * time.Second
+	// Timeout bounds a connection: a run's mails, and one more of the largest.
+	Timeout = 10 * time.Minute
 	// MaxReceived is how many bytes one connection may bring: a run's mails, and one more of the largest.
-	MaxReceived = 64 << 20
+	MaxReceived = 33<<20 + parse.MaxReceived
 
 	maxBytes = 32 << 20 // after which no further mail is fetched
 	maxMails = 500      // that are looked at

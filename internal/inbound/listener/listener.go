@@ -52,7 +52,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		return &session{server: s, ctx: ctx, conn: own}, nil
 	}))
 	server.Domain, server.LMTP = "funnelwork", s.LMTP
-	server.MaxMessageBytes, server.MaxRecipients = parse.MaxBytes, maxRecipients
+	server.MaxMessageBytes, server.MaxRecipients = parse.MaxReceived, maxRecipients
 	server.MaxLineLength = 0 // conn bounds the lines of commands; a mail's lines are bounded by its size
 	server.ReadTimeout, server.WriteTimeout = idle, idle
 	server.EnableSMTPUTF8, server.ErrorLog = true, quiet{s.Log}

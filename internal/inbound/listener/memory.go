@@ -1,13 +1,14 @@
 package listener
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/netip"
 	"sync"
 
 	"github.com/emersion/go-smtp"
+
+	"github.com/funnelwork/funnelwork/internal/inbound/parse"
 )
 
 // Limits of the memory of the mails that are being read, in bytes. A mail above one is refused for now. The mails of
@@ -64,30 +65,42 @@ func (m *memory) returnBytes(networks []netip.Prefix, taken int) {
 	}
 }
 
-// readMail reads a mail of a client whole. release must be called when the mail is no longer needed, also after an
-// error.
+// readMail reads a mail of a client; a large one is reduced as it arrives. release must be called when the mail is no
+// longer needed, also after an error.
 func (s *Server) readMail(networks []netip.Prefix, r io.Reader) (raw []byte, release func(), err error) {
-	var (
-		out   bytes.Buffer
-		taken int
-	)
-	release = func() { s.memory.returnBytes(networks, taken) }
-	for {
-		if !s.memory.takeChunk(networks) {
-			s.Metrics.countRefused("memory")
-			return nil, release, &smtp.SMTPError{
+	in := &countedReader{server: s, networks: networks, from: r}
+	release = func() { s.memory.returnBytes(networks, in.taken) }
+	raw, err = parse.Receive(in)
+	if errors.Is(err, parse.ErrTooLarge) {
+		err = smtp.ErrDataTooLarge
+	}
+	return raw, release, err
+}
+
+// mostHeld is what a mail takes of the memory at most: what parse.Receive holds of one.
+const mostHeld = parse.MaxBytes + chunk
+
+// countedReader takes memory for a mail as it is read.
+type countedReader struct {
+	server   *Server
+	networks []netip.Prefix
+	from     io.Reader
+	taken    int // bytes of memory
+	read     int
+}
+
+// Read implements io.Reader.
+func (c *countedReader) Read(p []byte) (int, error) {
+	for c.read+len(p) > c.taken && c.taken < mostHeld {
+		if !c.server.memory.takeChunk(c.networks) {
+			c.server.Metrics.countRefused("memory")
+			return 0, &smtp.SMTPError{
 				Code: 452, EnhancedCode: smtp.EnhancedCode{4, 3, 1}, Message: "Too many mails at once, try again later",
 			}
 		}
-		taken += chunk
-		n, err := io.CopyN(&out, r, chunk)
-		switch {
-		case errors.Is(err, io.EOF):
-			return out.Bytes(), release, nil
-		case err != nil:
-			return nil, release, err
-		case n < chunk:
-			return out.Bytes(), release, nil
-		}
+		c.taken += chunk
 	}
+	n, err := c.from.Read(p)
+	c.read += n
+	return n, err
 }

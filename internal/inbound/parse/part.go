@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash"
 	"mime"
+	"strconv"
 	"strings"
 )
 
@@ -127,7 +128,25 @@ func (r *reader) addAttachment(h Header, body []byte, kind string, params map[st
 	case "quoted-printable":
 		a.Size -= 2 * bytes.Count(body, []byte{'='})
 	}
+	if size, digest, ok := leftOut(h); ok {
+		if a.Size = size; strings.EqualFold(strings.TrimSpace(h.Get("Content-Transfer-Encoding")), "base64") {
+			a.Size = size * 3 / 4
+		}
+		if r.files != nil {
+			writeText(r.files, "left out\x00"+digest)
+		}
+	}
 	r.mail.Attachments = append(r.mail.Attachments, a)
+}
+
+// leftOut returns what the header of a part says of a content that was left out.
+func leftOut(h Header) (size int, digest string, ok bool) {
+	first, digest, found := strings.Cut(strings.TrimSpace(h.Get(LeftOut)), " ")
+	size, err := strconv.Atoi(first)
+	if !found || err != nil || size < 0 || size > MaxReceived {
+		return 0, "", false
+	}
+	return size, digest, true
 }
 
 // clip returns at most n bytes of s, in whole characters.

@@ -102,6 +102,7 @@ func (t *Template) Lint(r *Rendered, a Audience) []Finding {
 	if t.source.Text == "" && t.html != nil {
 		found("info", "text_missing", "/text", "There is no text part; one is made from the HTML.")
 	}
+	t.lintTags(found)
 	if r != nil {
 		t.lintRendered(r, found)
 	}
@@ -140,6 +141,10 @@ func (t *Template) lintRendered(r *Rendered, found func(severity, code, pointer,
 		if strings.Contains(l.URL, "&amp;") {
 			found("warning", "escaped_ampersand", t.bodyPointer(), "The link "+l.URL+" has &amp; where & is meant.")
 		}
+	}
+	for _, target := range r.refused {
+		found("warning", "link_removed", t.bodyPointer(), "The link "+oneLine(target, 200)+
+			" was removed: mails have links of "+strings.Join(schemes, ", ")+".")
 	}
 	if strings.Contains(t.source.Text, "&amp;") {
 		found("warning", "escaped_ampersand", "/text", "The text part has &amp; where & is meant.")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/mail"
 	"net/textproto"
 	"regexp"
@@ -129,11 +128,6 @@ func (m *Mail) attach(msg *gomail.Msg) error {
 		if total += len(a.Content); total > MaxAttachments {
 			return ErrAttachments
 		}
-		kind, _, err := mime.ParseMediaType(oneLine(a.Type, 200))
-		if err != nil || !strings.Contains(kind, "/") ||
-			strings.HasPrefix(kind, "multipart/") || strings.HasPrefix(kind, "message/") {
-			kind = "application/octet-stream"
-		}
 		name := fileName(a.Name)
 		file := &gomail.File{
 			Name: name, Header: textproto.MIMEHeader{},
@@ -142,7 +136,7 @@ func (m *Mail) attach(msg *gomail.Msg) error {
 				return int64(n), err
 			},
 		}
-		file.Header.Set("Content-Type", fileParameter(kind, "name", name))
+		file.Header.Set("Content-Type", fileType(&a, name))
 		file.Header.Set("Content-Disposition", fileParameter("attachment", "filename", name))
 		msg.SetAttachments(append(msg.GetAttachments(), file))
 	}

@@ -222,3 +222,24 @@ func FuzzNoFieldAddsAHeader(f *testing.F) {
 		}
 	})
 }
+
+func TestAnInvitationKeepsItsMethod(t *testing.T) {
+	t.Parallel()
+	const event = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n"
+	for kind, want := range map[string]string{
+		"text/calendar": "method=REQUEST", "text/calendar; method=CANCEL": "method=CANCEL",
+		"text/calendar; charset=UTF-8; method=reply": "method=REPLY", `text/calendar; method="a b"`: "method=REQUEST",
+		"application/ics": "",
+	} {
+		m := sample()
+		m.Attachments = []compose.Attachment{{Name: "invite.ics", Type: kind, Content: []byte(event)}}
+		raw, err := m.MIME()
+		if err != nil {
+			t.Fatal(err)
+		}
+		unfolded := strings.ReplaceAll(string(raw), "\r\n ", " ")
+		if got := strings.Contains(unfolded, "method="); got != (want != "") || !strings.Contains(unfolded, want) {
+			t.Errorf("%s: want %q in\n%s", kind, want, unfolded)
+		}
+	}
+}

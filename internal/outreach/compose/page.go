@@ -23,7 +23,8 @@ type page struct {
 	links     []Link
 	images    int
 	words     int
-	removed   int // elements that the policy refuses
+	removed   int      // elements that the policy refuses
+	refused   []string // targets of links that the policy refuses
 }
 
 const signatureClass = "fw-signature"
@@ -58,6 +59,9 @@ func newPage(document, signature string) (*page, error) {
 		if n.Type == nethtml.ElementNode && !slices.Contains(elements, n.Data) {
 			p.removed++
 		}
+		if href := attribute(n, "href"); n.Type == nethtml.ElementNode && n.DataAtom == atom.A && isRefused(href) {
+			p.refused = append(p.refused, href)
+		}
 	}
 	p.bodyStyle = attribute(body, "style")
 	p.ground, p.direction = attribute(body, "bgcolor"), attribute(body, "dir")
@@ -75,6 +79,12 @@ func newPage(document, signature string) (*page, error) {
 	p.tree = find(root, atom.Body)
 	p.survey()
 	return p, nil
+}
+
+// isRefused reports whether the target of a link has a scheme that the policy refuses.
+func isRefused(href string) bool {
+	scheme, _, found := strings.Cut(strings.TrimSpace(href), ":")
+	return found && !strings.ContainsAny(scheme, "/?#") && !slices.Contains(schemes, strings.ToLower(scheme))
 }
 
 // takeSheets removes the style elements below root and returns their text.

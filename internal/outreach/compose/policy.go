@@ -17,8 +17,14 @@ var elements = []string{
 	"thead", "time", "tr", "tt", "u", "ul", "var", "wbr",
 }
 
+// schemes are those of the links and pictures that a mail may have: of the web, of parts of the mail, and of programs
+// that a recipient has for a call, a message, a calendar or a map.
+var schemes = []string{
+	"http", "https", "mailto", "tel", "cid", "sms", "webcal", "whatsapp", "geo", "xmpp", "sip", "skype", "facetime",
+}
+
 // outgoing is the one policy for outgoing mail: no scripts, forms, frames, objects and event handlers; links and
-// pictures of http, https, mailto, tel and cid. Styles are filtered in styles.go.
+// pictures of schemes. Styles are filtered in styles.go.
 var outgoing = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements(elements...)
@@ -39,7 +45,7 @@ var outgoing = sync.OnceValue(func() *bluemonday.Policy {
 	p.AllowAttrs("value").OnElements("li")
 	p.AllowAttrs("cite").OnElements("blockquote", "del", "ins", "q")
 	p.AllowAttrs("datetime").OnElements("del", "ins", "time")
-	p.AllowURLSchemes("http", "https", "mailto", "tel", "cid")
+	p.AllowURLSchemes(schemes...)
 	p.AllowRelativeURLs(true)
 	p.RequireParseableURLs(true)
 	return p

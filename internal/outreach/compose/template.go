@@ -85,6 +85,7 @@ type Rendered struct {
 	images  int      // in the HTML
 	words   int      // in the HTML
 	removed int      // elements that the policy removed
+	refused []string // targets of links that the policy removed
 	own     []string // addresses of the service's own pages
 }
 
@@ -118,7 +119,7 @@ func (t *Template) Render(v *Values, signature string) (*Rendered, error) {
 		return nil, &RenderError{t.htmlPointer(), err}
 	}
 	r.HTML = p.document(r.Subject)
-	r.Links, r.images, r.words, r.removed = p.links, p.images, p.words, p.removed
+	r.Links, r.images, r.words, r.removed, r.refused = p.links, p.images, p.words, p.removed, p.refused
 	if strings.TrimSpace(r.Text) == "" {
 		r.Text = p.text()
 	} else if s := p.signatureText(); s != "" {

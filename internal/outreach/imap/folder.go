@@ -158,25 +158,49 @@ const maxHeader = 256 << 10
 
 // Header returns fields of a mail's header, as they were sent. The error wraps ErrNoMail if the mail is gone.
 func (c *Conn) Header(uid uint32, fields ...string) ([]byte, error) {
-	return c.section(uid, maxHeader, &goimap.FetchItemBodySection{
+	return c.section(uid, answer{literal: maxHeader}, &goimap.FetchItemBodySection{
 		Specifier: goimap.PartSpecifierHeader, HeaderFields: fields, Peek: true,
-	})
+	}, readAll)
 }
 
 // Mail returns a mail as it was received. The connection holds its share of the Dialer's Memory until the next command
 // or Close, so the mail must not be used after that. The error wraps ErrBusy if there is no memory, wraps ErrNoMail if
 // it is gone, and ErrTooLarge if it has more than limit bytes; the connection is of no use then.
 func (c *Conn) Mail(uid uint32, limit int64) ([]byte, error) {
-	return c.section(uid, limit, &goimap.FetchItemBodySection{Peek: true})
+	return c.section(uid, answer{literal: limit}, &goimap.FetchItemBodySection{Peek: true}, readAll)
 }
 
-// section returns a part of one mail. It ends the connection rather than read what is beyond the limit.
-func (c *Conn) section(uid uint32, limit int64, part *goimap.FetchItemBodySection) ([]byte, error) {
-	c.limit.beginAnswer(answer{lines: 500, text: 64 << 10, line: 8 << 10, literal: limit + 1})
+// ReducedMail returns what read makes of a mail as it arrives, of at most limit bytes. read holds at most held bytes.
+// It is Mail otherwise.
+func (c *Conn) ReducedMail(uid uint32, limit, held int64, read func(io.Reader) ([]byte, error)) ([]byte, error) {
+	return c.section(uid, answer{literal: limit, held: held}, &goimap.FetchItemBodySection{Peek: true},
+		func(r io.Reader, size int64) ([]byte, error) {
+			in := &io.LimitedReader{R: r, N: size}
+			raw, err := read(in)
+			if err == nil && in.N > 0 { // a lost connection looks like the end
+				err = io.ErrUnexpectedEOF
+			}
+			return raw, err
+		})
+}
+
+func readAll(r io.Reader, size int64) ([]byte, error) {
+	raw := make([]byte, size)
+	_, err := io.ReadFull(r, raw) // a lost connection looks like the end
+	return raw, err
+}
+
+// section returns a part of one mail. It ends the connection rather than read what is beyond the limit of the literal.
+func (c *Conn) section(uid uint32, a answer, part *goimap.FetchItemBodySection,
+	read func(r io.Reader, size int64) ([]byte, error),
+) ([]byte, error) {
+	limit := a.literal
+	a.lines, a.text, a.line, a.literal = 500, 64<<10, 8<<10, limit+1
+	c.limit.beginAnswer(a)
 	cmd := c.client.Fetch(goimap.UIDSetNum(goimap.UID(uid)), &goimap.FetchOptions{
 		UID: true, BodySection: []*goimap.FetchItemBodySection{part},
 	})
-	raw, err := readSection(cmd, limit)
+	raw, err := readSection(cmd, limit, read)
 	if err != nil {
 		_ = c.limit.raw.Close()
 	}
@@ -193,7 +217,9 @@ func (c *Conn) section(uid uint32, limit int64, part *goimap.FetchItemBodySectio
 }
 
 // readSection returns the first part that a fetch returns; nil: none.
-func readSection(cmd *imapclient.FetchCommand, limit int64) ([]byte, error) {
+func readSection(cmd *imapclient.FetchCommand, limit int64, read func(r io.Reader, size int64) ([]byte, error)) (
+	[]byte, error,
+) {
 	for m := cmd.Next(); m != nil; m = cmd.Next() {
 		for item := m.Next(); item != nil; item = m.Next() {
 			part, ok := item.(imapclient.FetchItemDataBodySection)
@@ -204,8 +230,8 @@ func readSection(cmd *imapclient.FetchCommand, limit int64) ([]byte, error) {
 			if size > limit {
 				return nil, ErrTooLarge
 			}
-			raw := make([]byte, size)
-			if _, err := io.ReadFull(part.Literal, raw); err != nil { // a lost connection looks like the end
+			raw, err := read(part.Literal, size)
+			if err != nil {
 				return nil, fmt.Errorf("read mail: %w", err)
 			}
 			return raw, nil

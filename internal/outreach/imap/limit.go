@@ -51,6 +51,7 @@ type answer struct {
 	text    int   // bytes that are not in a literal
 	line    int   // bytes of a line, without its literals
 	literal int64 // bytes of all literals
+	held    int64 // bytes that are held at once of a literal which is read as it arrives; 0: all of it
 }
 
 // The answers to the commands. The client starts a goroutine for each mail that a server describes without being asked,
@@ -205,7 +206,13 @@ func (l *limiter) count(read []byte) (used int, large int64, err error) {
 func (l *limiter) store(size int64) error {
 	ctx, cancel := context.WithTimeout(l.ctx, busyTime)
 	defer cancel()
-	n, err := l.memory.literals.Take(ctx, int(size))
+	l.mu.Lock()
+	held := l.left.held
+	l.mu.Unlock()
+	if held == 0 {
+		held = size
+	}
+	n, err := l.memory.literals.Take(ctx, int(min(size, held)))
 	if err != nil {
 		return ErrBusy
 	}

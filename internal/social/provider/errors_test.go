@@ -512,6 +512,13 @@ var table = []said{
 	{"x", re, 504, "", ``, lost, "504", 0},
 	{"x", api, 504, "", ``, later, "504", 0},
 	{"x", re, 500, "", `<html>Oops</html>`, later, "500", 0},
+	// Firewalls between us and a platform
+	{"x", re, 403, "", `<html>Request blocked. Ray ID: 1</html>`, later, "403", 0},
+	{"facebook", re, 403, "Retry-After: 40", `Access Denied`, later, "403", 40 * time.Second},
+	{"linkedin", re, 401, "", `<!doctype html><title>Sign in to the network</title>`, later, "401", 0},
+	{"linkedin", api, 403, "", `<html>Request blocked</html>`, later, "403", 0},
+	{"gmail", re, 407, "", `<html>Proxy</html>`, later, "407", 0},
+	{"tiktok", re, 451, "", `<html>Not in your country</html>`, later, "451", 0},
 	{"x", re, 302, "Location: https://elsewhere.example.com/", ``, later, "302", 0},
 	{"x", re, 418, "", `{"error":"something_new"}`, ours, "something_new", 0},
 	{"x", re, 429, "Retry-After: 99999999", ``, slow, "429", 24 * time.Hour},

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -73,6 +74,8 @@ func standardJudge(r Reply) (Class, string) {
 	switch {
 	case r.Status < 300 && name == "":
 		return "", ""
+	case isFirewall(r):
+		return Transient, status
 	case r.Status == http.StatusBadGateway, r.Status == http.StatusGatewayTimeout, r.Status > 508:
 		return Unknown, or(name, status) // a gateway does not know whether the request was carried out
 	case r.Status >= 500, r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly:
@@ -88,6 +91,23 @@ func standardJudge(r Reply) (Class, string) {
 	default: // status 200 with an unknown error
 		return Unknown, name
 	}
+}
+
+// isFirewall reports whether a response is the page of something between us and the provider, such as a firewall that
+// takes one request for an attack: it says nothing of the application, nor of the login, whose token was not seen.
+func isFirewall(r Reply) bool {
+	switch r.Status {
+	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusProxyAuthRequired, http.StatusTeapot,
+		http.StatusUnavailableForLegalReasons:
+	case http.StatusUnauthorized:
+		if !r.Op.spends() {
+			return false
+		}
+	default:
+		return false
+	}
+	body := bytes.TrimSpace(r.Body)
+	return len(body) > 0 && !json.Valid(body)
 }
 
 // retryAfter parses Retry-After, in either form, and the reset times that X and others send; 0 for none.

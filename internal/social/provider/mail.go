@@ -51,6 +51,9 @@ func (p *Provider) mailbox(c claims, picture string) (Login, []Account, error) {
 	return login, accounts, err
 }
 
+// NoIDToken is the code of a login without an ID token that says whose it is: only a new login helps.
+const NoIDToken = "no_id_token"
+
 const microsoftLogin = "https://login.microsoftonline.com/common/oauth2/v2.0/"
 
 // outlook returns the spec for a person's mailbox at Microsoft 365 or outlook.com. Its access token is for the mail
@@ -100,6 +103,9 @@ func microsoftExchange(ctx context.Context, p *Provider, c Code) (Token, error) 
 }
 
 func outlookLogin(_ context.Context, p *Provider, t Token) (Login, []Account, error) {
+	if t.Subject == "" { // the response to the code is gone, so a retry would find the same
+		return Login{}, nil, &Error{Class: Dead, Platform: p.Platform, Code: NoIDToken, Status: http.StatusOK}
+	}
 	return p.mailbox(claims{Subject: text(t.Subject), Name: t.Name, Email: t.Email}, "")
 }
 
