@@ -15,8 +15,8 @@
 // # Rows
 //
 // Rows are applied in file order. If two rows match one contact, the later one wins, field by field; it counts as
-// repeated in addition to its own outcome. A blank cell leaves its field unchanged. A contact is matched by its
-// address, or by its id if a column is mapped to id.
+// repeated, and the first one for what all rows of its block did together. A blank cell leaves its field unchanged. A
+// contact is matched by its address, or by its id if a column is mapped to id.
 //
 // # Undo
 //

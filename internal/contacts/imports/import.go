@@ -228,6 +228,9 @@ type Choices struct {
 // Queue creates an import from a staged file. The caller must enqueue its job, and must call Drop if Queue returns an
 // error.
 func Queue(ctx context.Context, tx *postgres.Tx, s *Staged, c Choices) (Import, error) {
+	if err := s.inherit(ctx, tx, &c); err != nil {
+		return Import{}, err
+	}
 	if _, err := localeOf(c.Locale); err != nil {
 		return Import{}, err
 	}

@@ -23,6 +23,8 @@ type Column struct {
 	Filled bool          `json:"filled,omitempty"` // the column has a value
 	Dates  string        `json:"dates,omitempty"`  // order of dates with slashes: dmy, mdy, or "": not known
 	Reason string        `json:"reason,omitempty"` // why the column is left out
+
+	former *Column // of the file that these refused rows are from; nil: not known
 }
 
 // key returns the key of the custom field that the column is mapped to.
@@ -94,6 +96,7 @@ func mapTo(columns []Column, mapping []byte) error {
 
 	m.checkGiven()
 	m.assignGiven()
+	m.assignFormer()
 	m.assignByName()
 	m.assignNames()
 	m.assignAttributes()
@@ -169,6 +172,21 @@ func (m *mapper) assignGiven() {
 			if m.taken[*f] {
 				m.say("#/mapping/", c.Name, "duplicate_field", "Another column is mapped to the same field.")
 			}
+			c.Field = f
+			m.taken[*f] = true
+		}
+	}
+}
+
+// assignFormer assigns the fields that columns of refused rows had in the file that they are from.
+func (m *mapper) assignFormer() {
+	for i := range m.columns {
+		c := &m.columns[i]
+		if c.former == nil || !c.isOpen() {
+			continue
+		}
+		c.Reason = c.former.Reason
+		if f := c.former.Field; f != nil && !m.taken[*f] {
 			c.Field = f
 			m.taken[*f] = true
 		}

@@ -205,8 +205,9 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 		return Done{}, err
 	}
 
+	net := netResults(made, changed)
 	for n := range outcomes {
-		if o := &outcomes[n]; !i.count(o, repeated[n]) {
+		if o := &outcomes[n]; !i.count(o, net[o.ID], repeated[n]) {
 			code, detail := reason(o.Fault)
 			failed.Add(&all[places[n]], code, detail, i.source.Delimiter)
 		}
@@ -235,16 +236,29 @@ func (i *Import) records(ctx context.Context, tx *postgres.Tx) ([]sheet.Record, 
 	return i.source.Records(data, first)
 }
 
-// count counts the outcome of a row, and returns false if it failed.
-func (i *Import) count(o *contacts.Outcome, repeated bool) bool {
+// netResults returns what the rows of a block together did to each contact that they created or changed.
+func netResults(made, changed []contacts.Change) map[id.ID]string {
+	net := make(map[id.ID]string, len(made)+len(changed))
+	for n := range made {
+		net[made[n].ID] = contacts.Created
+	}
+	for n := range changed {
+		net[changed[n].ID] = contacts.Updated
+	}
+	return net
+}
+
+// count counts the outcome of a row, and returns false if it failed. The first row about a contact counts for all rows
+// of the block about it: net is what they did together, or "" for nothing.
+func (i *Import) count(o *contacts.Outcome, net string, repeated bool) bool {
 	switch {
 	case o.Result == contacts.Failed:
 		return false
 	case repeated:
 		i.RowsRepeated++
-	case o.Result == contacts.Created:
+	case net == contacts.Created:
 		i.RowsCreated++
-	case o.Result == contacts.Updated:
+	case net == contacts.Updated:
 		i.RowsUpdated++
 	default:
 		i.RowsUnchanged++
@@ -307,7 +321,8 @@ func (i *Import) tell(ctx context.Context, tx *postgres.Tx, made, changed []cont
 	return events.AnnounceAll(ctx, tx, all)
 }
 
-// reason formats a fault for the error file: the first code, and the detail of every invalid field.
+// reason formats a fault for the error file: the first code, and the detail of every invalid field. What the service
+// computes comes last, because whether it can be set depends on the contact and not on the row.
 func reason(f *fault.Fault) (code, detail string) {
 	if f == nil {
 		return string(fault.Internal), ""
@@ -315,11 +330,19 @@ func reason(f *fault.Fault) (code, detail string) {
 	if len(f.Fields) == 0 {
 		return string(f.Code), f.Detail
 	}
+	wrong := slices.Clone(f.Fields)
+	isComputed := func(w fault.FieldError) int {
+		if w.Code == "read_only" {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(wrong, func(x, y fault.FieldError) int { return isComputed(x) - isComputed(y) })
 	var parts []string
-	for _, w := range f.Fields {
+	for _, w := range wrong {
 		parts = append(parts, strings.TrimPrefix(w.Pointer, "#/")+": "+w.Detail)
 	}
-	return f.Fields[0].Code, strings.Join(parts, " ")
+	return wrong[0].Code, strings.Join(parts, " ")
 }
 
 // pretend loads the state in which earlier rows of a dry run would have left contacts.
