@@ -73,6 +73,7 @@ type mapper struct {
 	columns []Column
 	given   map[string]*string // from the request
 	taken   map[string]bool    // fields that have a column
+	without map[string]bool    // fields that only the request can name
 	wrong   []fault.FieldError
 }
 
@@ -82,11 +83,16 @@ func (m *mapper) say(pointer, name, code, detail string) {
 }
 
 // mapTo sets each column's field: from the mapping, a JSON object of column to field or null, or else by the column's
-// name. Of two columns with names of one field, the better one gets it: the one that has values, then the one with the
+// name, which does not mean the fields of without. Of two columns with names of one field, the better one gets it: the one that has values, then the one with the
 // better name. The other becomes a custom field, as does a column with any other name. A mapping with an unknown column
 // or field is a validation fault, and so is a file without email or id.
-func mapTo(columns []Column, mapping []byte) error {
-	m := &mapper{columns: columns, given: map[string]*string{}, taken: map[string]bool{}}
+func mapTo(columns []Column, mapping []byte, without ...string) error {
+	m := &mapper{
+		columns: columns, given: map[string]*string{}, taken: map[string]bool{}, without: map[string]bool{},
+	}
+	for _, field := range without {
+		m.without[field] = true
+	}
 	if len(bytes.TrimSpace(mapping)) > 0 {
 		if err := json.Unmarshal(mapping, &m.given); err != nil || m.given == nil {
 			return fault.Invalid("mapping", "invalid_type",
@@ -213,7 +219,7 @@ func (m *mapper) assignByName() {
 		}
 
 		r, is := rankOf(c.Name)
-		if !is || m.taken[r.field] || r.field == fullName {
+		if !is || m.taken[r.field] || r.field == fullName || m.without[r.field] {
 			continue
 		}
 		places[i] = r.place

@@ -41,6 +41,7 @@ func (r *repairer) repair(i int, u *contacts.Upsert, f *fault.Fault) bool {
 		if field == consent || field == consentBasis && !u.Consent.Value.Basis.Set {
 			continue // see dropConsent
 		}
+		w = explainCompany(r.columns, w)
 		row = append(row, uploads.Warning{Row: r.rows[i], Column: column, Code: w.Code, Detail: w.Detail})
 	}
 
@@ -127,6 +128,8 @@ func (r *repairer) columnOf(field string) string {
 		case c.Field == nil:
 		case *c.Field == field:
 			return c.Name
+		case *c.Field == company && field == "company_id":
+			name = c.Name
 		case *c.Field == fullName && (field == "first_name" || field == "last_name"),
 			field == consent && strings.HasPrefix(*c.Field, "consent_"):
 			name = c.Name

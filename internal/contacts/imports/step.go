@@ -24,6 +24,9 @@ type Work struct {
 	Rate contacts.Scorer
 	// Room returns how many contacts the org may still create; nil means no limit.
 	Room func(context.Context, *postgres.Tx) (*contacts.Room, error)
+	// Companies returns the companies that texts name, by their domains or names. If it is to, it creates those that
+	// the org does not have, with events unless they are suppressed.
+	Companies func(ctx context.Context, tx *postgres.Tx, texts []string, make, suppress bool) (map[string]id.ID, error)
 	// Base is the URL prefix of the links in events; without it events have no links.
 	Base string
 }
@@ -52,6 +55,14 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (Done, err
 	}
 	if i.Status == "queued" {
 		i.begin(types)
+		blocks := i.blocks
+		if err := i.gatherRepeated(ctx, tx); err != nil {
+			return Done{}, fmt.Errorf("gather repeated rows: %w", err)
+		}
+		if i.blocks > blocks { // a step of its own
+			i.save(tx)
+			return Done{More: true}, nil
+		}
 	}
 	var done Done
 	if i.next < i.blocks {
@@ -130,9 +141,9 @@ func (i *Import) save(tx *postgres.Tx) {
 	tx.Queue(`UPDATE contact_import SET status = $3, next_block = $4, rows_created = $5, rows_updated = $6,
 		rows_unchanged = $7, rows_failed = $8,
 		rows_repeated = $9, error = $10, started_at = $11, completed_at = $12, fields_new = $13, rows_blank = $14,
-		warnings_count = $15, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
+		warnings_count = $15, blocks = $16, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), i.ID, i.Status, i.next, i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated,
-		i.Error, i.StartedAt, i.CompletedAt, i.fresh, i.RowsBlank, i.WarningsCount)
+		i.Error, i.StartedAt, i.CompletedAt, i.fresh, i.RowsBlank, i.WarningsCount, i.blocks)
 }
 
 // end announces that the import has ended.
@@ -152,7 +163,7 @@ func (w Work) end(ctx context.Context, tx *postgres.Tx, i *Import, status string
 
 // block processes the import's next block.
 func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[string]contacts.Type) (Done, error) {
-	all, err := i.records(ctx, tx)
+	all, err := i.recordsOf(ctx, tx, i.next)
 	if err != nil {
 		return Done{}, err
 	}
@@ -160,6 +171,10 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	how := i.reading(types)
 	cells, err := i.newReader(ctx, tx, types)
 	if err != nil {
+		return Done{}, err
+	}
+
+	if cells.companies, err = w.companies(ctx, tx, i, all); err != nil {
 		return Done{}, err
 	}
 
@@ -208,7 +223,7 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	net := netResults(made, changed)
 	for n := range outcomes {
 		if o := &outcomes[n]; !i.count(o, net[o.ID], repeated[n]) {
-			code, detail := reason(o.Fault)
+			code, detail := reason(i.explain(o.Fault))
 			failed.Add(&all[places[n]], code, detail, i.source.Delimiter)
 		}
 	}
@@ -222,18 +237,6 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	}
 
 	return Done{Changed: changed}, i.tell(ctx, tx, made, changed)
-}
-
-// records returns the records of the next block.
-func (i *Import) records(ctx context.Context, tx *postgres.Tx) ([]sheet.Record, error) {
-	var data []byte
-	if err := tx.QueryRow(ctx,
-		`SELECT data FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`,
-		[]any{tx.Org(), i.ID, i.next}, &data); err != nil {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	first := i.RowsCreated + i.RowsUpdated + i.RowsUnchanged + i.RowsFailed + i.RowsBlank + i.RowsRepeated + 2
-	return i.source.Records(data, first)
 }
 
 // netResults returns what the rows of a block together did to each contact that they created or changed.
