@@ -16,6 +16,7 @@ import { Card } from '@/ui/page';
 import { isPlanLimit, PlanLimit } from '../record/planlimit';
 import type { Target } from './mapping';
 import { t } from './messages';
+import { LeftOut } from './leftout';
 import { Result } from './result';
 import { doneOf, isRunning, type Import } from './words';
 import styles from './imports.module.css';
@@ -102,6 +103,7 @@ export function Check({ file, mapping, onChange }: {
         <Result one={one} />
       </Card>
       <Errors one={one} />
+      <LeftOut one={one} />
       <Checkbox label={t('quiet')} help={t('quietHelp')} checked={quiet} onChange={setQuiet} />
       <div className={styles.buttons}>
         <Button kind="primary" type="submit" busy={start.busy} disabled={good === 0}>
@@ -113,8 +115,37 @@ export function Check({ file, mapping, onChange }: {
   );
 }
 
-/** Errors leads to the rows that were refused. */
+/** Errors leads to the rows that were refused, and to the warnings about the others. */
 export function Errors({ one }: { one: Import }) {
+  return (
+    <>
+      <Refusals one={one} />
+      <Warnings one={one} />
+    </>
+  );
+}
+
+/** Warnings leads to the cells that are left out. */
+function Warnings({ one }: { one: Import }) {
+  if (one.warnings_count === 0) return null;
+  return (
+    <Callout
+      title={t('warnings')}
+      {...(one.warnings_url !== null && {
+        action: (
+          <a href={one.warnings_url} className={buttonLook({ size: 'small' })}>
+            <Icon name="exports" />
+            {t('downloadWarnings')}
+          </a>
+        ),
+      })}
+    >
+      {t('warningsText', { count: one.warnings_count })}
+    </Callout>
+  );
+}
+
+function Refusals({ one }: { one: Import }) {
   if (one.rows_failed === 0) return null;
   return (
     <Callout

@@ -17,8 +17,9 @@ import { Time } from '@/ui/time';
 import { toast } from '@/ui/toast';
 import { Errors, useImport } from './check';
 import { t } from './messages';
+import { LeftOut, ReadAs } from './leftout';
 import { Result } from './result';
-import { doneOf, importState, isActive, isRunning, targetWord, type Import } from './words';
+import { doneOf, importState, isActive, isRunning, targetWord, typeWord, type Import } from './words';
 import styles from './imports.module.css';
 
 /** ImportPage is one import: its progress, its result, and the way back. */
@@ -89,6 +90,8 @@ function Loaded({ one }: { one: Import }) {
       </Card>
       <Errors one={one} />
       <Mapping one={one} />
+      <LeftOut one={one} />
+      <ReadAs one={one} />
     </>
   );
 }
@@ -121,12 +124,19 @@ function Mapping({ one }: { one: Import }) {
         {columns.map(([column, target]) => (
           <div key={column}>
             <dt>{column}</dt>
-            <dd>{target === null ? t('ignoredColumn') : targetWord(target, custom)}</dd>
+            <dd>{targetOf(target, one.types[column], custom)}</dd>
           </div>
         ))}
       </dl>
     </Card>
   );
+}
+
+/** targetOf names the field of a column, and the type of a custom one. */
+function targetOf(target: string | null, type: string | undefined, custom: ReadonlyMap<string, string>): string {
+  if (target === null) return t('ignoredColumn');
+  const field = targetWord(target, custom);
+  return type === undefined ? field : t('typed', { field, type: typeWord(type) });
 }
 
 /** Undo takes an import back, while that is possible. */
