@@ -128,6 +128,9 @@ func (r *Reader) parseStrict(at int) (cells []string, n int, ok bool) {
 // isRecord reports whether cells, which span n lines, are one record, and not a quotation mark that swallows rows up to
 // the next quotation mark.
 func (r *Reader) isRecord(cells []string, at, n int) bool {
+	if r.Fixed {
+		return true // this program wrote the quotes
+	}
 	exact := len(cells) == r.width || len(cells) > r.width && isBlank(cells[r.width:])
 	rows, all := 0, true
 	for i := at + 1; i < at+n; {
@@ -202,7 +205,7 @@ func unquote(cell string) string {
 func (r *Reader) hasAddress(cells []string) bool {
 	for i, c := range cells {
 		if i < len(r.addresses) && r.addresses[i] && strings.IndexByte(c, '@') > 0 &&
-			!strings.ContainsAny(c, "\r\n\""+r.Delimiter) {
+			!strings.ContainsAny(strings.Trim(c, " "), " \r\n\""+r.Delimiter) {
 			return true
 		}
 	}
