@@ -16,7 +16,7 @@ import { Card } from '@/ui/page';
 import { isPlanLimit, PlanLimit } from '../record/planlimit';
 import type { Target } from './mapping';
 import { t } from './messages';
-import { LeftOut } from './leftout';
+import { LeftOut, Mapping } from './howread';
 import { Result } from './result';
 import { doneOf, isRunning, type Import } from './words';
 import styles from './imports.module.css';
@@ -45,6 +45,7 @@ interface Sending {
 /** Check works all rows without writing, shows what the import would do, and begins it. */
 export function Check({ file, mapping, onChange }: {
   file: File;
+  /** Empty: the service matches the columns. */
   mapping: ReadonlyMap<string, Target>;
   /** Back to the columns. */
   onChange: () => void;
@@ -55,7 +56,7 @@ export function Check({ file, mapping, onChange }: {
   const [quiet, setQuiet] = useState(false);
   const send = ({ dry_run, suppress_events }: Sending, idempotencyKey: string) => {
     const body = new FormData();
-    body.set('mapping', JSON.stringify(Object.fromEntries(mapping)));
+    if (mapping.size > 0) body.set('mapping', JSON.stringify(Object.fromEntries(mapping)));
     body.set('dry_run', String(dry_run));
     body.set('suppress_events', String(suppress_events));
     body.set('file', file, file.name);
@@ -103,6 +104,7 @@ export function Check({ file, mapping, onChange }: {
         <Result one={one} />
       </Card>
       <Errors one={one} />
+      {mapping.size === 0 && <Mapping one={one} />}
       <LeftOut one={one} />
       <Checkbox label={t('quiet')} help={t('quietHelp')} checked={quiet} onChange={setQuiet} />
       <div className={styles.buttons}>

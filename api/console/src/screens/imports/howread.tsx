@@ -1,6 +1,7 @@
+import { useRead } from '@/lib/read';
 import { Card } from '@/ui/page';
 import { t } from './messages';
-import { reasonWord, type Import } from './words';
+import { reasonWord, targetWord, typeWord, type Import } from './words';
 import styles from './imports.module.css';
 
 /** LeftOut lists the columns that have values and are not imported, with the reasons. */
@@ -40,4 +41,31 @@ export function ReadAs({ one }: { one: Import }) {
       </dl>
     </Card>
   );
+}
+
+/** Mapping lists the columns of the file with their fields. */
+export function Mapping({ one }: { one: Import }) {
+  const fields = useRead('/api/v1/crm/fields', { query: { limit: 200 } });
+  const custom = new Map((fields.data?.data ?? []).map((field) => [field.key, field.label]));
+  const columns = Object.entries(one.mapping).filter(([column]) => column !== '');
+  if (columns.length === 0) return null;
+  return (
+    <Card title={t('mapping')}>
+      <dl className={styles.facts}>
+        {columns.map(([column, target]) => (
+          <div key={column}>
+            <dt>{column}</dt>
+            <dd>{targetOf(target, one.types[column], custom)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+/** targetOf names the field of a column, and the type of a custom one. */
+function targetOf(target: string | null, type: string | undefined, custom: ReadonlyMap<string, string>): string {
+  if (target === null) return t('ignoredColumn');
+  const field = targetWord(target, custom);
+  return type === undefined ? field : t('typed', { field, type: typeWord(type) });
 }

@@ -4,7 +4,7 @@ import { useCommands } from '@/app/commands';
 import { Failure } from '@/app/failure';
 import { describe } from '@/lib/describe';
 import { formatDay, formatNumber } from '@/lib/intl';
-import { invalidate, useRead } from '@/lib/read';
+import { invalidate } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
 import { useApi } from '@/lib/services';
 import { useSubmit } from '@/lib/submit';
@@ -17,9 +17,9 @@ import { Time } from '@/ui/time';
 import { toast } from '@/ui/toast';
 import { Errors, useImport } from './check';
 import { t } from './messages';
-import { LeftOut, ReadAs } from './leftout';
+import { LeftOut, Mapping, ReadAs } from './howread';
 import { Result } from './result';
-import { doneOf, importState, isActive, isRunning, targetWord, typeWord, type Import } from './words';
+import { doneOf, importState, isActive, isRunning, type Import } from './words';
 import styles from './imports.module.css';
 
 /** ImportPage is one import: its progress, its result, and the way back. */
@@ -111,32 +111,6 @@ function UndoState({ one }: { one: Import }) {
       })}
     </Callout>
   );
-}
-
-function Mapping({ one }: { one: Import }) {
-  const fields = useRead('/api/v1/crm/fields', { query: { limit: 200 } });
-  const custom = new Map((fields.data?.data ?? []).map((field) => [field.key, field.label]));
-  const columns = Object.entries(one.mapping).filter(([column]) => column !== '');
-  if (columns.length === 0) return null;
-  return (
-    <Card title={t('mapping')}>
-      <dl className={styles.facts}>
-        {columns.map(([column, target]) => (
-          <div key={column}>
-            <dt>{column}</dt>
-            <dd>{targetOf(target, one.types[column], custom)}</dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
-  );
-}
-
-/** targetOf names the field of a column, and the type of a custom one. */
-function targetOf(target: string | null, type: string | undefined, custom: ReadonlyMap<string, string>): string {
-  if (target === null) return t('ignoredColumn');
-  const field = targetWord(target, custom);
-  return type === undefined ? field : t('typed', { field, type: typeWord(type) });
 }
 
 /** Undo takes an import back, while that is possible. */
