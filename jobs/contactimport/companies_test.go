@@ -17,7 +17,8 @@ func TestCompaniesAreFoundByNameOrDomainAndMadeIfWanted(t *testing.T) {
 		VALUES ($1, $2, 'Known GmbH', 'known gmbh', 'known.example', now(), now())`, d.org, known)
 	file := "email,first_name,last_name,Company\n" +
 		"a@example.test,A,B,KNOWN gmbh\nb@example.test,A,B,https://www.known.example/x\n" +
-		"c@example.test,A,B,New Ltd\nd@example.test,A,B,new ltd\ne@example.test,A,B,other.example\nf@example.test,A,B,\n"
+		"c@example.test,A,B,New Ltd\nd@example.test,A,B,new ltd\ne@example.test,A,B,other.example\n" +
+		"f@example.test,A,B,\n"
 
 	plain := d.bring(file, imports.Choices{DryRun: true})
 	if got := plain.Mapping["Company"]; got == nil || *got != "attributes.Company" {

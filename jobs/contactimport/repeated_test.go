@@ -8,8 +8,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 )
 
-// TestRowsFarApartAboutOneContactChangeItOnce imports a file whose blocks have rows about the same contacts, with values
-// that differ, and then the same file again.
+// TestRowsFarApartAboutOneContactChangeItOnce imports a file whose blocks have rows about the same contacts, with
+// values that differ, and then the same file again.
 func TestRowsFarApartAboutOneContactChangeItOnce(t *testing.T) {
 	t.Parallel()
 	d := open(t)

@@ -66,8 +66,8 @@ func explainCompany(columns []Column, w fault.FieldError) fault.FieldError {
 	if w.Pointer == "#/company_id" && w.Code == "invalid_uuid" && named(company) && !named("company_id") {
 		w.Pointer = "#/" + company
 		w.Code = "unknown_company"
-		w.Detail = "No company, or more than one, has this name or domain. create_companies=true makes those that are " +
-			"missing."
+		w.Detail = "No company, or more than one, has this name or domain. create_companies=true makes those that " +
+			"are missing."
 	}
 	return w
 }

@@ -98,7 +98,8 @@ func (Undo) Descriptions() map[string]string {
 
 const importColumns = `id, status, dry_run, suppress_events, file_name, columns, rows_total, rows_created,
 	rows_updated, rows_unchanged, rows_failed,
-	rows_blank, rows_repeated, warnings_count, create_companies, strict, locale, source, error, created_at, started_at, completed_at,
+	rows_blank, rows_repeated, warnings_count, create_companies, strict, locale, source, error, created_at, started_at,
+	completed_at,
 	undo_status, undo_archived, undo_restored, undo_left,
 	undo_at, computed, link_key,
 	actor_type, actor_id, request_id, next_block, blocks, fields_new, undo_act, undo_from`
@@ -113,7 +114,8 @@ func scan(row pgx.CollectableRow) (Import, error) {
 	)
 	err := row.Scan(&i.ID, &i.Status, &i.DryRun, &i.SuppressEvents, &i.FileName, &columns, &i.RowsTotal,
 		&i.RowsCreated, &i.RowsUpdated, &i.RowsUnchanged,
-		&i.RowsFailed, &i.RowsBlank, &i.RowsRepeated, &i.WarningsCount, &i.MakeCompanies, &i.Strict, &i.locale, &source, &i.Error,
+		&i.RowsFailed, &i.RowsBlank, &i.RowsRepeated, &i.WarningsCount, &i.MakeCompanies, &i.Strict, &i.locale,
+		&source, &i.Error,
 		&i.CreatedAt, &i.StartedAt, &i.CompletedAt, &undo, &u.Archived,
 		&u.Restored, &u.Left, &u.CompletedAt,
 		&i.Computed, &i.Key, &i.actor.ActorType, &i.actor.ActorID, &i.actor.RequestID, &i.next, &i.blocks, &i.fresh,
@@ -265,7 +267,8 @@ func Queue(ctx context.Context, tx *postgres.Tx, s *Staged, c Choices) (Import, 
 	}
 	n, err := tx.Exec(ctx,
 		`UPDATE contact_import SET status = 'queued', dry_run = $3, suppress_events = $4, file_name = nullif($5,
-			''), columns = $6, blocks = $7, rows_total = $8, strict = $9, locale = $10, source = $11, create_companies = $12
+			''), columns = $6, blocks = $7, rows_total = $8, strict = $9, locale = $10, source = $11,
+			create_companies = $12
 		WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, tx.Org(), s.ID, c.DryRun, c.SuppressEvents,
 		s.FileName, columns, s.blocks, s.rows, c.Strict, c.Locale, source, c.MakeCompanies)
 	if err != nil {

@@ -83,9 +83,9 @@ func (m *mapper) say(pointer, name, code, detail string) {
 }
 
 // mapTo sets each column's field: from the mapping, a JSON object of column to field or null, or else by the column's
-// name, which does not mean the fields of without. Of two columns with names of one field, the better one gets it: the one that has values, then the one with the
-// better name. The other becomes a custom field, as does a column with any other name. A mapping with an unknown column
-// or field is a validation fault, and so is a file without email or id.
+// name, which does not mean the fields of without. Of two columns with names of one field, the better one gets it: the
+// one that has values, then the one with the better name. The other becomes a custom field, as does a column with any
+// other name. A mapping with an unknown column or field is a validation fault, and so is a file without email or id.
 func mapTo(columns []Column, mapping []byte, without ...string) error {
 	m := &mapper{
 		columns: columns, given: map[string]*string{}, taken: map[string]bool{}, without: map[string]bool{},

@@ -12,8 +12,8 @@ import (
 
 const attribute = "attributes."
 
-// company is the field of a column with names or domains of companies. Only a mapping, or an import that makes companies,
-// has it: otherwise the names stay in a custom field.
+// company is the field of a column with names or domains of companies. Only a mapping, or an import that makes
+// companies, has it: otherwise the names stay in a custom field.
 const company = "company"
 
 // fullName is the field of a column with whole names, which are split into first and last name.
@@ -73,8 +73,8 @@ var aliases = map[string]string{
 	"company_id": `company_id company_uuid`,
 	company: `company company_name organization organisation account account_name associated_company
 		associated_company_primary current_company company_domain company_domain_name organization_name
-		organisation_name organization_1_name employer business firma firmenname unternehmen unternehmensname arbeitgeber
-		organisation_name entreprise societe nom_de_l_entreprise nom_de_la_societe empresa compania nombre_de_la_empresa
+		organisation_name organization_1_name employer business firma firmenname unternehmen unternehmensname
+		arbeitgeber entreprise societe nom_de_l_entreprise nom_de_la_societe empresa compania nombre_de_la_empresa
 		organizacion nome_da_empresa organizacao azienda societa nome_azienda ragione_sociale organizzazione bedrijf
 		bedrijfsnaam organisatie default_address_company`,
 	"owner_id": `owner_id owner owner_email contact_owner record_owner lead_owner account_owner assigned_to

@@ -26,7 +26,8 @@ type Work struct {
 	Room func(context.Context, *postgres.Tx) (*contacts.Room, error)
 	// Companies returns the companies that texts name, by their domains or names. If it is to, it creates those that
 	// the org does not have, with events unless they are suppressed.
-	Companies func(ctx context.Context, tx *postgres.Tx, texts []string, make, suppress bool) (map[string]id.ID, error)
+	Companies func(ctx context.Context, tx *postgres.Tx, texts []string, makes, suppress bool) (map[string]id.ID,
+		error)
 	// Base is the URL prefix of the links in events; without it events have no links.
 	Base string
 }
