@@ -93,6 +93,9 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 		{"x3@c.example", `,"company_id":"01890000-0000-7000-8000-000000000002"`},
 		{"p1@a.example", `,"first_name":"P","phone":"+49 30 1234567"`},
 		{"p2@a.example", `,"first_name":"Q","phone":"0049-30-1234567"`},
+		{"n1@a.example", `,"first_name":"N","phone":"030 7654321","country":"DE"`},
+		{"n2@a.example", `,"first_name":"O","phone":"+49 (0)30 7654321"`},
+		{"n3@a.example", `,"first_name":"T","phone":"030 7654321","country":"FR"`},
 		{"p3@a.example", `,"first_name":"R","phone":"12345"`},
 		{"p4@a.example", `,"first_name":"S","phone":"12345"`},
 	} {
@@ -105,7 +108,8 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 	stranger.contact("ada+other@acme.example")
 	ada.search()
 	want := "email: ada@acme.example ada+news@acme.example\nemail: a.d.a@gmail.com " +
-		"ada+x@googlemail.com\nname_company: x1@a.example x2@b.example\nphone: p1@a.example p2@a.example"
+		"ada+x@googlemail.com\nname_company: x1@a.example x2@b.example\nphone: p1@a.example p2@a.example\n" +
+		"phone: n1@a.example n2@a.example"
 	all := ada.duplicates("")
 	if diff := cmp.Diff(want, all.text()); diff != "" {
 		t.Errorf("duplicates (-want +got):\n%s", diff)
@@ -113,7 +117,8 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 	if all.CompletedAt == nil || all.HasMore {
 		t.Errorf("completed_at %v, has_more %v; want a time, false", all.CompletedAt, all.HasMore)
 	}
-	if got := ada.duplicates("?reason=phone").text(); got != "phone: p1@a.example p2@a.example" {
+	if got := ada.duplicates("?reason=phone").text(); got != "phone: p1@a.example p2@a.example\n"+
+		"phone: n1@a.example n2@a.example" {
 		t.Errorf("by phone: %s", got)
 	}
 	var walked []string

@@ -50,7 +50,8 @@ func (a *App) mountExports() {
 
 type createExportIn struct {
 	Body struct {
-		Format   string        `json:"format" enum:"csv,ndjson"`
+		Format   string        `json:"format" enum:"csv,ndjson,xlsx"`
+		BOM      httpx.Flag    `json:"bom" required:"false" doc:"Begin the CSV with a byte order mark"`
 		Filter   httpx.RawJSON `json:"filter,omitempty" doc:"Which contacts; see the filter language. All if absent"`
 		Archived httpx.Flag    `json:"archived" required:"false" doc:"Export archived contacts instead of live ones"`
 		Fields   []string      `json:"fields,omitempty" maxItems:"300"`
@@ -62,7 +63,7 @@ func (createExportIn) Descriptions() map[string]string {
 	return map[string]string{
 		"fields": "Columns in order: fields of a contact, attributes.KEY for custom fields; NDJSON also has " +
 			"attributes as a whole. Default: all fields an import accepts, the score and the times",
-		"format": "csv with a header row, or ndjson: one JSON object per line",
+		"format": "csv with a header row, xlsx: a workbook, or ndjson: one JSON object per line",
 	}
 }
 
@@ -115,13 +116,13 @@ func (a *App) showExport(ctx context.Context, e exports.Export) *exportAnswer {
 }
 
 func (a *App) startExport(ctx context.Context, in *createExportIn) (*exportStarted, error) {
-	if err := httpx.NoNulls(map[string]httpx.Flag{"archived": in.Body.Archived}); err != nil {
+	if err := httpx.NoNulls(map[string]httpx.Flag{"archived": in.Body.Archived, "bom": in.Body.BOM}); err != nil {
 		return nil, err
 	}
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*exportStarted, error) {
 		e, err := exports.Start(ctx, tx,
 			exports.Wanted{
-				Format: in.Body.Format, Filter: json.RawMessage(in.Body.Filter),
+				Format: in.Body.Format, BOM: in.Body.BOM.Value, Filter: json.RawMessage(in.Body.Filter),
 				Archived: in.Body.Archived.Value, Fields: in.Body.Fields,
 			})
 		if err != nil {

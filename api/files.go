@@ -24,12 +24,15 @@ import (
 
 const filesPath = "/api/v1/files/"
 
+// workbookType is the media type of an .xlsx file.
+const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
 func (a *App) mountFiles() {
 	httpx.Route(a.Server, httpx.Op{
 		ID:     "files.download",
 		Method: http.MethodGet, Path: filesPath + "{token}", Need: httpx.Public, Tag: "Files",
 		Title: "Download a file with a signed link", Signed: true,
-		Gives: []string{"text/csv", "application/x-ndjson"}, May: []int{http.StatusForbidden},
+		Gives: []string{"text/csv", "application/x-ndjson", workbookType}, May: []int{http.StatusForbidden},
 	}, a.getFile)
 }
 
@@ -71,8 +74,11 @@ func (a *App) getFile(ctx context.Context, in *struct {
 				return gone
 			}
 			kind := "text/csv; charset=utf-8"
-			if e.Format == exports.NDJSON {
+			switch e.Format {
+			case exports.NDJSON:
 				kind = "application/x-ndjson"
+			case exports.XLSX:
+				kind = workbookType
 			}
 			out = &fileOut{
 				Kind:        kind,

@@ -91,6 +91,8 @@ func importForm() *huma.Schema {
 			"delimiter": text("comma, semicolon, tab or pipe, or the character. Default: detected"),
 			"locale": text("How the file writes dates and numbers, such as de or en-GB. Default: what is " +
 				"unambiguous"),
+			"create_companies": flag("A column of companies' names or domains is mapped to company, and those that " +
+				"are not known are created"),
 			"dry_run":         flag("Works everything and writes nothing"),
 			"suppress_events": flag("Contacts are changed without events of their own"),
 		},

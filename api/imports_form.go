@@ -117,7 +117,8 @@ func readFileOption(name string, in io.Reader, o *sheet.Options) error {
 
 // importParts are the parts of an import of contacts.
 var importParts = []string{
-	"file", "mapping", "types", "dry_run", "suppress_events", "strict", "encoding", "delimiter", "locale",
+	"file", "mapping", "types", "dry_run", "suppress_events", "create_companies", "strict", "encoding", "delimiter",
+	"locale",
 }
 
 // readFlag reads a part that is true or false.
@@ -156,6 +157,8 @@ func readChoice(name string, in io.Reader, c *imports.Choices) error {
 		return readFlag(name, b, &c.DryRun)
 	case "suppress_events":
 		return readFlag(name, b, &c.SuppressEvents)
+	case "create_companies":
+		return readFlag(name, b, &c.MakeCompanies)
 	case "strict":
 		return readFlag(name, b, &c.Strict)
 	}

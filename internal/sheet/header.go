@@ -98,8 +98,8 @@ func isRefused(header []string) bool {
 }
 
 // Names returns the names of the columns of a header, or a fault. A name has no invisible characters, no blanks at its
-// ends and no runs of blanks. A column without a name is called Column and its number, and a repeated name gets a
-// number in parentheses.
+// ends and, but for that of a custom field in an export, no runs of blanks. A column without a name is called Column
+// and its number, and a repeated name gets a number in parentheses.
 func Names(header []string) ([]string, error) {
 	if len(header) > maxColumns {
 		return nil, WrongFile("too_many_columns", fmt.Sprintf("A file has at most %d columns.", maxColumns))
@@ -136,6 +136,10 @@ func freeName(name string, i int, names []string, taken map[string]bool) string 
 	}
 }
 
+// attribute begins the name of a column in an export that has the values of a custom field. Its key may have runs of
+// blanks.
+const attribute = "attributes."
+
 // cleanName returns a column's name without invisible characters and with single blanks.
 func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
@@ -147,6 +151,10 @@ func cleanName(name string) string {
 		}
 		return r
 	}, name)
+
+	if strings.HasPrefix(name, attribute) {
+		return strings.TrimSpace(name)
+	}
 
 	return strings.Join(strings.Fields(name), " ")
 }

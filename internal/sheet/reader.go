@@ -87,6 +87,7 @@ type Reader struct {
 	// HeaderText is the header as it was sent. Like the rows, it lacks the columns of a file of refused rows.
 	HeaderText      string
 	HeaderConverted bool // the header was no UTF-8 and was read as Windows-1252
+	Refused         bool // the file is one of refused rows, whose first columns are skipped
 
 	LeftOut  []OmittedColumn // what the rows lack of the file
 	Preamble []byte          // the lines above the header, as they were sent
@@ -213,6 +214,7 @@ func (r *Reader) readHeader(o Options) error {
 	r.width = len(r.Header)
 	r.addresses = make([]bool, r.width)
 	if isRefused(r.Header) {
+		r.Refused = true
 		r.skip = len(RefusedColumns)
 		r.Header = r.Header[r.skip:]
 		r.HeaderText = cutCells(r.HeaderText, r.skip, r.comma)

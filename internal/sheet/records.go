@@ -128,11 +128,10 @@ func (r *Reader) parseStrict(at int) (cells []string, n int, ok bool) {
 // isRecord reports whether cells, which span n lines, are one record, and not a quotation mark that swallows rows up to
 // the next quotation mark.
 func (r *Reader) isRecord(cells []string, at, n int) bool {
-	exact := len(cells) == r.width || len(cells) > r.width && isBlank(cells[r.width:])
-	if n > 1 && !exact && len(cells) > r.width {
-		return false
+	if r.Fixed {
+		return true // this program wrote the quotes
 	}
-
+	exact := len(cells) == r.width || len(cells) > r.width && isBlank(cells[r.width:])
 	rows, all := 0, true
 	for i := at + 1; i < at+n; {
 		inner, lines, ok := r.parseStrict(i)
@@ -143,7 +142,7 @@ func (r *Reader) isRecord(cells []string, at, n int) bool {
 		switch {
 		case inner == nil:
 			all = false
-		case !exact:
+		case !exact, r.skip > 0:
 			return false
 		case r.hasAddress(inner):
 			rows++
@@ -168,9 +167,12 @@ func (r *Reader) lineCells(at int) []string {
 	return nil
 }
 
-// fits reports whether cells are a row below the header: as many, or fewer with an address where other rows have one.
+// fits reports whether cells are a row below the header: as many, or fewer with an address where other rows have one. A
+// refused row begins with a number and a code, and may have any number of cells.
 func (r *Reader) fits(cells []string) bool {
 	switch {
+	case r.skip > 0:
+		return len(cells) > r.skip && isRowNumber(cells[0]) && isCode(cells[1])
 	case len(cells) == r.width:
 		return !isBlank(cells)
 	case len(cells) > r.width:
@@ -179,10 +181,31 @@ func (r *Reader) fits(cells []string) bool {
 	return len(cells) > 1 && r.hasAddress(cells)
 }
 
+// isRowNumber reports whether a cell is the number of a row, perhaps in quotes.
+func isRowNumber(cell string) bool {
+	cell = unquote(cell)
+	return cell != "" && cell[0] != '0' && strings.Trim(cell, "0123456789") == ""
+}
+
+// isCode reports whether a cell is the code of a refused row, perhaps in quotes.
+func isCode(cell string) bool {
+	cell = unquote(cell)
+	return len(cell) > 2 && strings.Trim(cell, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// unquote returns a cell without the quotes around it.
+func unquote(cell string) string {
+	if len(cell) > 1 && cell[0] == '"' && cell[len(cell)-1] == '"' {
+		return cell[1 : len(cell)-1]
+	}
+	return cell
+}
+
 // hasAddress reports whether a cell of one line has an at sign in a column in which other rows have one.
 func (r *Reader) hasAddress(cells []string) bool {
 	for i, c := range cells {
-		if i < len(r.addresses) && r.addresses[i] && strings.IndexByte(c, '@') > 0 && !strings.ContainsAny(c, "\r\n") {
+		if i < len(r.addresses) && r.addresses[i] && strings.IndexByte(c, '@') > 0 &&
+			!strings.ContainsAny(strings.Trim(c, " "), " \r\n\""+r.Delimiter) {
 			return true
 		}
 	}
@@ -200,7 +223,7 @@ func (r *Reader) recover() int {
 		if cells, _, ok := r.parse(n); ok && r.fits(cells) {
 			return n
 		}
-		if cells := r.lineCells(n); cells != nil && r.hasAddress(cells) {
+		if cells := r.lineCells(n); cells != nil && (r.skip > 0 || r.hasAddress(cells)) {
 			return n // a row that is broken itself
 		}
 		size += len(r.window[n].text)

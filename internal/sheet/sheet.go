@@ -4,9 +4,9 @@
 // # Cells that look like formulas
 //
 // A spreadsheet interprets a cell as a formula if it begins with =, +, -, @, a tab, a carriage return or the full-width
-// form of one of these signs. Such a cell gets a leading apostrophe, unless it is a number or a phone number: a sign
-// followed only by digits, blanks, dots and parentheses. A cell with apostrophes before such a sign gets one more, so
-// that Text, which removes one, returns the original text.
+// form of one of these signs. Such a cell gets a leading apostrophe, unless it is a number or a phone number: only
+// digits, blanks, dots, parentheses, slashes and hyphens, perhaps behind a sign. A cell with apostrophes before such a
+// sign gets one more, so that Text, which removes one, returns the original text.
 package sheet
 
 import (
@@ -49,16 +49,25 @@ func Cell(text string) string {
 
 // Text returns the text of a cell. It removes only the apostrophe that Cell adds.
 func Text(cell string) string {
-	if text, ok := strings.CutPrefix(cell, "'"); ok && isGuarded(text) {
+	if text, ok := strings.CutPrefix(cell, "'"); ok && wasGuarded(strings.TrimLeft(text, "'")) {
 		return text
 	}
 	return cell
 }
 
-// isGuarded reports whether text gets an apostrophe. It ignores leading apostrophes in text.
+// isGuarded reports whether text gets an apostrophe.
 func isGuarded(text string) bool {
-	text = strings.TrimLeft(text, "'")
-	return isFormula(text) && !isNumber(text)
+	bare := strings.TrimLeft(text, "'")
+	if len(bare) < len(text) {
+		return wasGuarded(bare)
+	}
+	return isFormula(bare) && !isNumber(bare)
+}
+
+// wasGuarded reports whether some version has put an apostrophe before text: former ones also did before phone numbers
+// with slashes and hyphens.
+func wasGuarded(text string) bool {
+	return isFormula(text) && (!isNumber(text) || strings.ContainsAny(text[1:], "/-") || len(text) == 1)
 }
 
 // isFormula reports whether a spreadsheet may interpret s as a formula.
@@ -73,8 +82,8 @@ func isFormula(s string) bool {
 
 // isNumber reports whether s is a number or a phone number.
 func isNumber(s string) bool {
-	if s != "" && (s[0] == '+' || s[0] == '-') {
+	if len(s) > 1 && s[0] == '+' {
 		s = s[1:]
 	}
-	return s != "" && strings.Trim(s, "0123456789 ().") == ""
+	return s != "" && strings.Trim(s, "0123456789 ()./-") == ""
 }

@@ -120,6 +120,9 @@ func (w *workbook) Read(p []byte) (n int, err error) {
 		if err != nil {
 			return 0, damagedWorkbook()
 		}
+		for i := range cells {
+			cells[i] = Cell(cells[i]) // an apostrophe in a workbook is a character
+		}
 		_ = w.csv.Write(cells) // to a buffer
 		w.csv.Flush()
 	}

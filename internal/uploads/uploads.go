@@ -34,6 +34,7 @@ type Source struct {
 	HeaderText string                `json:"header_text,omitempty"`
 	Converted  bool                  `json:"converted,omitempty"` // the header was read as Windows-1252
 	LeftOut    []sheet.OmittedColumn `json:"left_out,omitempty"`
+	Refused    bool                  `json:"refused,omitempty"` // the file is one of refused rows
 
 	Preamble []byte `json:"-"` // the lines above the header, as they were sent
 	Fixed    bool   `json:"-"` // the file is no CSV, so that neither encoding nor delimiter can be given
@@ -43,7 +44,7 @@ type Source struct {
 func SourceOf(in *sheet.Reader) Source {
 	return Source{
 		Encoding: in.Encoding, Delimiter: in.Delimiter, HeaderRow: in.HeaderRow, HeaderText: in.HeaderText,
-		Converted: in.HeaderConverted, LeftOut: in.LeftOut, Preamble: in.Preamble, Fixed: in.Fixed,
+		Converted: in.HeaderConverted, LeftOut: in.LeftOut, Refused: in.Refused, Preamble: in.Preamble, Fixed: in.Fixed,
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/companies"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
+	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -50,12 +52,31 @@ func (j Job) Steps(ctx context.Context, tx *postgres.Tx) (imports.Work, error) {
 		return imports.Work{}, err
 	}
 	return imports.Work{
-		Rate: model.Rate, Base: j.Links,
+		Rate: model.Rate, Base: j.Links, Companies: findCompanies,
 		Room: func(ctx context.Context, tx *postgres.Tx) (*contacts.Room, error) {
 			space, err := j.Plans.Room(ctx, tx, plans.Contacts)
 			return &contacts.Room{Left: space.Left, Full: space.Full}, err
 		},
 	}, nil
+}
+
+// findCompanies returns the companies that texts name. If makes, it creates the others, and announces them unless their
+// events are suppressed.
+func findCompanies(ctx context.Context, tx *postgres.Tx, texts []string, makes, suppress bool) (
+	map[string]id.ID, error,
+) {
+	if !makes {
+		return companies.Named(ctx, tx, texts)
+	}
+	found, made, err := companies.NamedOrMade(ctx, tx, texts)
+	if err != nil || suppress {
+		return found, err
+	}
+	var all []events.Event
+	for i := range made {
+		all = append(all, companies.Events(&made[i])...)
+	}
+	return found, events.AnnounceAll(ctx, tx, all)
 }
 
 // Step executes one step of an import or undo and enqueues the next. After the last attempt it marks the import as

@@ -103,7 +103,7 @@ var tasks = []struct {
 		h.press("c")
 		h.wait(`location.pathname === '/app/imports/new'`)
 	}},
-	{"import", "/app/imports/new", func(h *hand, _ *server) { h.to("Choose a CSV file") }},
+	{"import", "/app/imports/new", func(h *hand, _ *server) { h.to("Choose a file") }},
 	{"exports", "/app/imports?show=exports", func(h *hand, _ *server) {
 		h.press("c")
 		h.to("Start export")

@@ -4,8 +4,9 @@
 // # Three reasons
 //
 // email: the addresses belong to one mailbox; a plus and the text after it are ignored, and at Gmail dots are ignored,
-// too. name_company: both names are equal, and the contacts belong to one company. phone: the digits are equal, with at
-// least seven digits; a leading 00 equals a plus.
+// too. name_company: both names are equal, and the contacts belong to one company. phone: the numbers are one in
+// the form of E.164, however they are written; one without a plus is read as dialled in the contact's country. Of a
+// number that cannot be read, the digits are compared, of which it has at least seven.
 //
 // # Why a search and not a list
 //
@@ -33,7 +34,7 @@ const (
 )
 
 // reasons lists, in display order, the key expression that duplicates share. It is NULL for contacts without such a
-// key.
+// key. The keys of phone are computed by Search.
 var reasons = []struct{ name, key string }{
 	{"email", `CASE WHEN split_part(email_folded, '@', 2) IN ('gmail.com', 'googlemail.com')
 		THEN replace(split_part(split_part(email_folded, '@', 1), '+', 1), '.', '') || '@gmail.com'
@@ -43,11 +44,7 @@ var reasons = []struct{ name, key string }{
 		`CASE WHEN company_id IS NOT NULL THEN first_name_folded || E'\n' || last_name_folded || E'\n' ||
 			company_id END`,
 	},
-	{
-		"phone",
-		`(SELECT CASE WHEN length(digits) >= 7 THEN regexp_replace(digits, '^00', '') END
-			FROM (SELECT regexp_replace(phone, '[^0-9]', '', 'g') AS digits) d)`,
-	},
+	{"phone", ""},
 }
 
 // Found holds groups of contacts by reason.
@@ -61,6 +58,14 @@ func Search(ctx context.Context, tx *postgres.Tx) (Found, error) {
 	out := Found{}
 	for _, r := range reasons {
 		tx.Queue(byOrg) // each query of a ReadTx has a transaction of its own
+		if r.key == "" {
+			groups, err := searchPhones(ctx, tx)
+			if err != nil {
+				return nil, fmt.Errorf("search by %s: %w", r.name, err)
+			}
+			out[r.name] = groups
+			continue
+		}
 		rows, err := tx.Query(ctx, `SELECT (array_agg(id ORDER BY created_at, id))[1:$2] FROM (
 				SELECT id, created_at, `+r.key+` AS k FROM contact WHERE org_id = $1 AND archived_at IS NULL) c
 			WHERE k IS NOT NULL GROUP BY k HAVING count(*) > 1 ORDER BY k COLLATE "C" LIMIT $3`, tx.Org(), maxMembers,

@@ -12,5 +12,6 @@
 // # Cells
 //
 // Package sheet writes the cells of a CSV, so that no spreadsheet interprets one as a formula. Imports read the same
-// format: importing an exported CSV changes nothing. NDJSON contains the values unchanged.
+// format: importing an exported CSV or workbook changes nothing. The cells of a workbook and the values of NDJSON are
+// unchanged; a workbook has texts, which spreadsheets never compute, and short numbers.
 package exports

@@ -17,6 +17,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -27,13 +28,15 @@ const Kept = 7 * 24 * time.Hour
 const (
 	CSV    = "csv"
 	NDJSON = "ndjson"
+	XLSX   = "xlsx"
 )
 
 // Export is an export of contacts to a file.
 type Export struct {
 	ID          id.ID      `json:"id" format:"uuid" doc:"ID of the export"`
 	Status      string     `json:"status" enum:"queued,running,completed,failed,expired" doc:"expired: file is deleted"`
-	Format      string     `json:"format" enum:"csv,ndjson"`
+	Format      string     `json:"format" enum:"csv,ndjson,xlsx"`
+	BOM         bool       `json:"bom" doc:"The CSV begins with a byte order mark, by which spreadsheets know UTF-8"`
 	Archived    bool       `json:"archived" doc:"Export archived contacts instead of live ones"`
 	Fields      []string   `json:"fields" doc:"The columns; default custom field columns are known once it runs"`
 	Rows        int        `json:"rows" doc:"Contacts in the file so far"`
@@ -49,32 +52,38 @@ type Export struct {
 	Computed int             `json:"-"` // the second part of the ETag
 	Key      []byte          `json:"-"` // signs links
 
-	actor   events.Origin
-	parts   int
-	afterAt *wire.Time
-	afterID *id.ID
+	actor    events.Origin
+	parts    int
+	workbook sheet.WorkbookState
+	afterAt  *wire.Time
+	afterID  *id.ID
 }
 
 // Descriptions implements wire.Describer.
 func (Export) Descriptions() map[string]string {
 	return map[string]string{
-		"format":     "csv with a header row, or ndjson: one JSON object per line",
+		"format":     "csv with a header row, xlsx: a workbook, or ndjson: one JSON object per line",
 		"started_at": "When the first contact was written; null: not yet",
 	}
 }
 
-const exportColumns = `id, status, format, filter, archived, fields, rows, bytes, error, created_at, started_at,
+const exportColumns = `id, status, format, bom, sheet, filter, archived, fields, rows, bytes, error, created_at,
+	started_at,
 	completed_at, expires_at, computed, link_key,
 	actor_type, actor_id, request_id, parts, after_at, after_id`
 
 func scanExport(row pgx.CollectableRow) (e Export, err error) {
-	var filter []byte
-	err = row.Scan(&e.ID, &e.Status, &e.Format, &filter, &e.Archived, &e.Fields, &e.Rows, &e.Bytes, &e.Error,
+	var filter, workbook []byte
+	err = row.Scan(&e.ID, &e.Status, &e.Format, &e.BOM, &workbook, &filter, &e.Archived, &e.Fields, &e.Rows,
+		&e.Bytes, &e.Error,
 		&e.CreatedAt, &e.StartedAt, &e.CompletedAt,
 		&e.ExpiresAt, &e.Computed, &e.Key, &e.actor.ActorType, &e.actor.ActorID, &e.actor.RequestID, &e.parts,
 		&e.afterAt, &e.afterID)
 	if e.Filter = filter; filter == nil {
 		e.Filter = json.RawMessage("null")
+	}
+	if err == nil && workbook != nil {
+		err = json.Unmarshal(workbook, &e.workbook)
 	}
 	return e, err
 }
@@ -96,6 +105,7 @@ var usual = slices.Concat([]string{"id", "email", "first_name", "last_name"}, co
 // Wanted holds the parameters of a requested export.
 type Wanted struct {
 	Format   string
+	BOM      bool            // of a CSV
 	Filter   json.RawMessage // nil: all
 	Archived bool
 	Fields   []string // empty: the default columns and every custom field
@@ -113,7 +123,7 @@ func Start(ctx context.Context, tx *postgres.Tx, w Wanted) (Export, error) {
 	now := wire.Now()
 	_, _ = rand.Read(key) // never fails
 	e := Export{
-		ID: id.New(), Status: "queued", Format: w.Format, Filter: w.Filter, Archived: w.Archived,
+		ID: id.New(), Status: "queued", Format: w.Format, BOM: w.BOM, Filter: w.Filter, Archived: w.Archived,
 		Fields:    append([]string{}, w.Fields...),
 		CreatedAt: now, ExpiresAt: wire.At(now.Add(Kept)), Key: key,
 	}
@@ -123,10 +133,10 @@ func Start(ctx context.Context, tx *postgres.Tx, w Wanted) (Export, error) {
 		filter = &text
 	}
 	tx.Queue(`INSERT INTO contact_export (org_id, id, status, format, filter, archived, fields, actor_type,
-		actor_id, request_id, link_key, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		actor_id, request_id, link_key, created_at, expires_at, bom)
+		VALUES ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		tx.Org(), e.ID, e.Status, e.Format, filter, e.Archived, e.Fields, by.ActorType, by.ActorID, by.RequestID, key,
-		e.CreatedAt, e.ExpiresAt)
+		e.CreatedAt, e.ExpiresAt, e.BOM)
 	return e, nil
 }
 
@@ -141,6 +151,11 @@ func (w *Wanted) noField(f string) string {
 
 func (w *Wanted) checkFields(ctx context.Context, tx *postgres.Tx) error {
 	var wrong []fault.FieldError
+	if w.BOM && w.Format != CSV {
+		wrong = append(wrong, fault.FieldError{
+			Pointer: "#/bom", Code: "not_allowed", Detail: "Only a csv has a byte order mark.",
+		})
+	}
 	seen := map[string]bool{}
 	for i, f := range w.Fields {
 		at := "#/fields/" + strconv.Itoa(i)

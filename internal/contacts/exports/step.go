@@ -3,8 +3,7 @@ package exports
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"strconv"
 
@@ -42,9 +41,9 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 	}
 
 	ctx = events.WithOrigin(ctx, e.actor)
-	var out bytes.Buffer
-	if e.Status == "queued" {
-		if err := e.writeHeader(ctx, tx, &out); err != nil {
+	isFirst := e.Status == "queued"
+	if isFirst {
+		if err := e.begin(ctx, tx); err != nil {
 			return false, err
 		}
 	}
@@ -66,7 +65,12 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 		rows = rows[:len(rows)-1]
 	}
 
-	if err := e.writeRows(&out, rows); err != nil {
+	more = len(rows) == partRows
+	var out bytes.Buffer
+	if err := e.writePart(&out, rows, isFirst, !more); err != nil {
+		if errors.Is(err, errFull) {
+			return false, w.Fail(ctx, tx, which)
+		}
 		return false, err
 	}
 	if out.Len() > 0 {
@@ -80,7 +84,7 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (more bool
 		e.afterAt = &last.CreatedAt
 		e.afterID = &last.ID
 	}
-	if more = len(rows) == partRows; !more {
+	if !more {
 		if err := w.announceEnd(ctx, tx, &e, "completed", nil); err != nil {
 			return false, err
 		}
@@ -112,6 +116,9 @@ func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 		return err
 	}
 	why := "The export could not go on. Ask for it again."
+	if e.Format == XLSX && e.Rows+partRows >= sheet.MaxSheetRows {
+		why = "A workbook has at most 1,048,576 rows. Ask for a csv, or for fewer contacts by a filter."
+	}
 	if err := w.announceEnd(events.WithOrigin(ctx, e.actor), tx, &e, "failed", &why); err != nil {
 		return err
 	}
@@ -120,79 +127,33 @@ func (w Work) Fail(ctx context.Context, tx *postgres.Tx, which id.ID) error {
 	return nil
 }
 
-// writeHeader determines the columns and writes the header.
-func (e *Export) writeHeader(ctx context.Context, tx *postgres.Tx, out io.Writer) error {
+// begin determines the columns.
+func (e *Export) begin(ctx context.Context, tx *postgres.Tx) error {
 	now := wire.Now()
 	e.Status = "running"
 	e.StartedAt = &now
-	if len(e.Fields) == 0 {
-		e.Fields = append([]string{}, usual...)
-		if e.Format == NDJSON {
-			e.Fields = append(e.Fields, "attributes")
-		}
-		for after := ""; e.Format == CSV; {
-			defined, err := contacts.Fields(ctx, tx, after, 200)
-			if err != nil {
-				return err
-			}
-			for _, f := range defined {
-				e.Fields, after = append(e.Fields, attribute+f.Key), f.Key
-			}
-			if len(defined) < 200 {
-				break
-			}
-		}
-	}
-	if e.Format != CSV {
+	if len(e.Fields) > 0 {
 		return nil
 	}
 
-	w := sheet.NewWriter(out)
-	if err := w.Write(e.Fields); err != nil {
-		return err
+	e.Fields = append([]string{}, usual...)
+	if e.Format == NDJSON {
+		e.Fields = append(e.Fields, "attributes")
+		return nil
 	}
-
-	return w.Flush()
-}
-
-// writeRows adds rows to the file.
-func (e *Export) writeRows(out *bytes.Buffer, rows []contacts.Row) error {
-	if e.Format == CSV {
-		w := sheet.NewWriter(out)
-		line := make([]string, len(e.Fields))
-		for i := range rows {
-			for n, f := range e.Fields {
-				line[n] = formatCell(&rows[i].Contact, f)
-			}
-			if err := w.Write(line); err != nil {
-				return err
-			}
+	for after := ""; ; {
+		defined, err := contacts.Fields(ctx, tx, after, 200)
+		if err != nil {
+			return err
 		}
-		return w.Flush()
-	}
-
-	for i := range rows {
-		out.WriteByte('{')
-		for n, f := range e.Fields {
-			if n > 0 {
-				out.WriteByte(',')
-			}
-			name, err := json.Marshal(f)
-			if err != nil {
-				return err
-			}
-			v, err := json.Marshal(fieldValue(&rows[i].Contact, f))
-			if err != nil {
-				return fmt.Errorf("encode %s: %w", f, err)
-			}
-			out.Write(name)
-			out.WriteByte(':')
-			out.Write(v)
+		for _, f := range defined {
+			e.Fields = append(e.Fields, attribute+f.Key)
+			after = f.Key
 		}
-		out.WriteString("}\n")
+		if len(defined) < 200 {
+			return nil
+		}
 	}
-
-	return nil
 }
 
 // announceEnd announces that the export has ended.
@@ -214,8 +175,8 @@ func (w Work) announceEnd(ctx context.Context, tx *postgres.Tx, e *Export, statu
 // saveProgress queues the update of the fields that a step changes.
 func (e *Export) saveProgress(tx *postgres.Tx) {
 	tx.Queue(`UPDATE contact_export SET status = $3, fields = $4, rows = $5, bytes = $6, parts = $7, after_at =
-		$8, after_id = $9, error = $10, started_at = $11,
+		$8, after_id = $9, error = $10, started_at = $11, sheet = $13,
 		completed_at = $12, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), e.ID, e.Status, e.Fields, e.Rows, e.Bytes, e.parts, e.afterAt, e.afterID, e.Error, e.StartedAt,
-		e.CompletedAt)
+		e.CompletedAt, e.workbookState())
 }

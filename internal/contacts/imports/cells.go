@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sheet"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -22,6 +23,7 @@ type reader struct {
 	stages    []string
 	owners    map[string]string // ids of members by folded address and by folded name
 	countries map[string]string // codes by name
+	companies map[string]id.ID  // by the cells that name them
 }
 
 // newReader returns a reader of the import's rows. It reads the org's definitions that the columns need.
@@ -136,6 +138,8 @@ func (r *reader) set(u *contacts.Upsert, c *Column, cell string) {
 		u.Country = wire.Some(trimmed)
 	case "company_id":
 		u.CompanyID = wire.Some(trimmed)
+	case company:
+		r.setCompany(u, trimmed)
 	case "owner_id":
 		if id, is := r.owners[contacts.Fold(trimmed)]; is {
 			trimmed = id
@@ -152,6 +156,18 @@ func (r *reader) set(u *contacts.Upsert, c *Column, cell string) {
 	default:
 		r.setOther(u, c, cell)
 	}
+}
+
+// setCompany sets the company that a cell names, unless the row has its id. One that is not found stays a text, so that
+// the batch refuses it.
+func (r *reader) setCompany(u *contacts.Upsert, cell string) {
+	if u.CompanyID.Set {
+		return
+	}
+	if found, is := r.companies[cell]; is {
+		cell = found.String()
+	}
+	u.CompanyID = wire.Some(cell)
 }
 
 // setName sets the names that the row does not have in columns of their own.

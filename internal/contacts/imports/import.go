@@ -36,6 +36,7 @@ type Import struct {
 	Encoding       *string               `json:"encoding" doc:"Encoding in which the file was read"`
 	Delimiter      *string               `json:"delimiter" doc:"What separates the cells of the file"`
 	HeaderLine     *int                  `json:"header_line" doc:"Number of the row that was read as the header"`
+	MakeCompanies  bool                  `json:"create_companies" doc:"Companies that are not known are created"`
 	Strict         bool                  `json:"strict" doc:"A cell that is not understood costs its row"`
 	Locale         *string               `json:"locale" doc:"How the file writes dates and numbers; null: not given"`
 	RowsTotal      int                   `json:"rows_total" doc:"Rows below the header: the sum of the next six"`
@@ -97,7 +98,8 @@ func (Undo) Descriptions() map[string]string {
 
 const importColumns = `id, status, dry_run, suppress_events, file_name, columns, rows_total, rows_created,
 	rows_updated, rows_unchanged, rows_failed,
-	rows_blank, rows_repeated, warnings_count, strict, locale, source, error, created_at, started_at, completed_at,
+	rows_blank, rows_repeated, warnings_count, create_companies, strict, locale, source, error, created_at, started_at,
+	completed_at,
 	undo_status, undo_archived, undo_restored, undo_left,
 	undo_at, computed, link_key,
 	actor_type, actor_id, request_id, next_block, blocks, fields_new, undo_act, undo_from`
@@ -112,7 +114,8 @@ func scan(row pgx.CollectableRow) (Import, error) {
 	)
 	err := row.Scan(&i.ID, &i.Status, &i.DryRun, &i.SuppressEvents, &i.FileName, &columns, &i.RowsTotal,
 		&i.RowsCreated, &i.RowsUpdated, &i.RowsUnchanged,
-		&i.RowsFailed, &i.RowsBlank, &i.RowsRepeated, &i.WarningsCount, &i.Strict, &i.locale, &source, &i.Error,
+		&i.RowsFailed, &i.RowsBlank, &i.RowsRepeated, &i.WarningsCount, &i.MakeCompanies, &i.Strict, &i.locale,
+		&source, &i.Error,
 		&i.CreatedAt, &i.StartedAt, &i.CompletedAt, &undo, &u.Archived,
 		&u.Restored, &u.Left, &u.CompletedAt,
 		&i.Computed, &i.Key, &i.actor.ActorType, &i.actor.ActorID, &i.actor.RequestID, &i.next, &i.blocks, &i.fresh,
@@ -222,16 +225,24 @@ type Choices struct {
 	DryRun         bool
 	SuppressEvents bool
 	Strict         bool
+	MakeCompanies  bool // those that rows name and the org does not have
 	Locale         string
 }
 
 // Queue creates an import from a staged file. The caller must enqueue its job, and must call Drop if Queue returns an
 // error.
 func Queue(ctx context.Context, tx *postgres.Tx, s *Staged, c Choices) (Import, error) {
+	if err := s.inherit(ctx, tx, &c); err != nil {
+		return Import{}, err
+	}
 	if _, err := localeOf(c.Locale); err != nil {
 		return Import{}, err
 	}
-	if err := mapTo(s.columns, c.Mapping); err != nil {
+	without := []string{company}
+	if c.MakeCompanies {
+		without = nil
+	}
+	if err := mapTo(s.columns, c.Mapping, without...); err != nil {
 		return Import{}, err
 	}
 	defined, err := typesOf(ctx, tx, s.columns)
@@ -256,9 +267,10 @@ func Queue(ctx context.Context, tx *postgres.Tx, s *Staged, c Choices) (Import, 
 	}
 	n, err := tx.Exec(ctx,
 		`UPDATE contact_import SET status = 'queued', dry_run = $3, suppress_events = $4, file_name = nullif($5,
-			''), columns = $6, blocks = $7, rows_total = $8, strict = $9, locale = $10, source = $11
+			''), columns = $6, blocks = $7, rows_total = $8, strict = $9, locale = $10, source = $11,
+			create_companies = $12
 		WHERE org_id = $1 AND id = $2 AND status = 'uploading'`, tx.Org(), s.ID, c.DryRun, c.SuppressEvents,
-		s.FileName, columns, s.blocks, s.rows, c.Strict, c.Locale, source)
+		s.FileName, columns, s.blocks, s.rows, c.Strict, c.Locale, source, c.MakeCompanies)
 	if err != nil {
 		return Import{}, fmt.Errorf("queue import: %w", err)
 	}

@@ -23,6 +23,8 @@ type Column struct {
 	Filled bool          `json:"filled,omitempty"` // the column has a value
 	Dates  string        `json:"dates,omitempty"`  // order of dates with slashes: dmy, mdy, or "": not known
 	Reason string        `json:"reason,omitempty"` // why the column is left out
+
+	former *Column // of the file that these refused rows are from; nil: not known
 }
 
 // key returns the key of the custom field that the column is mapped to.
@@ -71,6 +73,7 @@ type mapper struct {
 	columns []Column
 	given   map[string]*string // from the request
 	taken   map[string]bool    // fields that have a column
+	without map[string]bool    // fields that only the request can name
 	wrong   []fault.FieldError
 }
 
@@ -80,11 +83,16 @@ func (m *mapper) say(pointer, name, code, detail string) {
 }
 
 // mapTo sets each column's field: from the mapping, a JSON object of column to field or null, or else by the column's
-// name. Of two columns with names of one field, the better one gets it: the one that has values, then the one with the
-// better name. The other becomes a custom field, as does a column with any other name. A mapping with an unknown column
-// or field is a validation fault, and so is a file without email or id.
-func mapTo(columns []Column, mapping []byte) error {
-	m := &mapper{columns: columns, given: map[string]*string{}, taken: map[string]bool{}}
+// name, which does not mean the fields of without. Of two columns with names of one field, the better one gets it: the
+// one that has values, then the one with the better name. The other becomes a custom field, as does a column with any
+// other name. A mapping with an unknown column or field is a validation fault, and so is a file without email or id.
+func mapTo(columns []Column, mapping []byte, without ...string) error {
+	m := &mapper{
+		columns: columns, given: map[string]*string{}, taken: map[string]bool{}, without: map[string]bool{},
+	}
+	for _, field := range without {
+		m.without[field] = true
+	}
 	if len(bytes.TrimSpace(mapping)) > 0 {
 		if err := json.Unmarshal(mapping, &m.given); err != nil || m.given == nil {
 			return fault.Invalid("mapping", "invalid_type",
@@ -94,6 +102,7 @@ func mapTo(columns []Column, mapping []byte) error {
 
 	m.checkGiven()
 	m.assignGiven()
+	m.assignFormer()
 	m.assignByName()
 	m.assignNames()
 	m.assignAttributes()
@@ -175,6 +184,21 @@ func (m *mapper) assignGiven() {
 	}
 }
 
+// assignFormer assigns the fields that columns of refused rows had in the file that they are from.
+func (m *mapper) assignFormer() {
+	for i := range m.columns {
+		c := &m.columns[i]
+		if c.former == nil || !c.isOpen() {
+			continue
+		}
+		c.Reason = c.former.Reason
+		if f := c.former.Field; f != nil && !m.taken[*f] {
+			c.Field = f
+			m.taken[*f] = true
+		}
+	}
+}
+
 // isOpen reports whether a column has neither a field nor a reason to be left out.
 func (c *Column) isOpen() bool { return c.Field == nil && c.Reason == "" }
 
@@ -195,7 +219,7 @@ func (m *mapper) assignByName() {
 		}
 
 		r, is := rankOf(c.Name)
-		if !is || m.taken[r.field] || r.field == fullName {
+		if !is || m.taken[r.field] || r.field == fullName || m.without[r.field] {
 			continue
 		}
 		places[i] = r.place

@@ -12,13 +12,17 @@ import (
 
 const attribute = "attributes."
 
+// company is the field of a column with names or domains of companies. Only a mapping, or an import that makes
+// companies, has it: otherwise the names stay in a custom field.
+const company = "company"
+
 // fullName is the field of a column with whole names, which are split into first and last name.
 const fullName = "full_name"
 
 // fields lists the built-in fields that a column can be mapped to.
 var fields = slices.Concat([]string{"id", "email", "first_name", "last_name", fullName}, contacts.TextNames(),
 	contacts.ConsentNames(), []string{
-		"company_id", "owner_id", "stage", "tag", "segment", "created_at",
+		"company_id", company, "owner_id", "stage", "tag", "segment", "created_at",
 	})
 
 // ignored lists export columns that an import cannot set. id is ignored unless the mapping names it, because the file
@@ -67,6 +71,12 @@ var aliases = map[string]string{
 	"time_zone": `time_zone timezone iana_time_zone zeitzone fuseau_horaire zona_horaria fuso_horario fuso_orario
 		tijdzone`,
 	"company_id": `company_id company_uuid`,
+	company: `company company_name organization organisation account account_name associated_company
+		associated_company_primary current_company company_domain company_domain_name organization_name
+		organisation_name organization_1_name employer business firma firmenname unternehmen unternehmensname
+		arbeitgeber entreprise societe nom_de_l_entreprise nom_de_la_societe empresa compania nombre_de_la_empresa
+		organizacion nome_da_empresa organizacao azienda societa nome_azienda ragione_sociale organizzazione bedrijf
+		bedrijfsnaam organisatie default_address_company`,
 	"owner_id": `owner_id owner owner_email contact_owner record_owner lead_owner account_owner assigned_to
 		assigned_user sales_owner person_owner besitzer eigentumer zustandig kontakt_besitzer proprietaire
 		proprietario propietario propietario_del_contacto responsable eigenaar`,

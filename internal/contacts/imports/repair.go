@@ -38,6 +38,10 @@ func (r *repairer) repair(i int, u *contacts.Upsert, f *fault.Fault) bool {
 		if _, is := drop[field]; !is || entry >= 0 {
 			drop[field] = append(drop[field], entry)
 		}
+		if field == consent || field == consentBasis && !u.Consent.Value.Basis.Set {
+			continue // see dropConsent
+		}
+		w = explainCompany(r.columns, w)
 		row = append(row, uploads.Warning{Row: r.rows[i], Column: column, Code: w.Code, Detail: w.Detail})
 	}
 
@@ -45,13 +49,43 @@ func (r *repairer) repair(i int, u *contacts.Upsert, f *fault.Fault) bool {
 		u.Attributes = wire.Some(cloneValues(u.Attributes.Value))
 	}
 	for field, entries := range drop {
+		if field == consent || field == consentBasis && !u.Consent.Value.Basis.Set {
+			row = append(row, r.dropConsent(i, u)...)
+			continue
+		}
 		if !remove(u, field, entries) {
 			return false
 		}
 	}
-	r.warnings[i] = append(r.warnings[i], row...)
+	for _, w := range row {
+		if !slices.Contains(r.warnings[i], w) { // the batch may repair a row again
+			r.warnings[i] = append(r.warnings[i], w)
+		}
+	}
 
 	return true
+}
+
+// The field of a whole consent, and that of the part without which a contact has none.
+const (
+	consent      = "consent"
+	consentBasis = "consent_basis"
+)
+
+// dropConsent removes the consent of a row, whose basis is missing, and returns a warning about each part that it has.
+func (r *repairer) dropConsent(i int, u *contacts.Upsert) (all []uploads.Warning) {
+	for _, name := range contacts.ConsentNames() {
+		part := contacts.ConsentNamed(name).In(&u.Consent.Value)
+		column := r.columnOf(name)
+		if part.Set && column != "" {
+			all = append(all, uploads.Warning{
+				Row: r.rows[i], Column: column, Code: "required",
+				Detail: "The consent is left out, because it lacks a basis.",
+			})
+		}
+	}
+	u.Consent = wire.Field[contacts.ConsentPatch]{}
+	return all
 }
 
 func cloneValues(in map[string]any) map[string]any {
@@ -70,11 +104,11 @@ func (r *repairer) fieldOf(path string) (field string, entry int) {
 	switch head {
 	case "attributes":
 		return attribute + rest, -1
-	case "consent":
+	case consent:
 		if name := "consent_" + rest; r.columnOf(name) != "" {
 			return name, -1
 		}
-		return "consent", -1
+		return consent, -1
 	}
 	if n, err := strconv.Atoi(rest); err == nil {
 		return head, n
@@ -94,8 +128,10 @@ func (r *repairer) columnOf(field string) string {
 		case c.Field == nil:
 		case *c.Field == field:
 			return c.Name
+		case *c.Field == company && field == "company_id":
+			name = c.Name
 		case *c.Field == fullName && (field == "first_name" || field == "last_name"),
-			field == "consent" && strings.HasPrefix(*c.Field, "consent_"):
+			field == consent && strings.HasPrefix(*c.Field, "consent_"):
 			name = c.Name
 		}
 	}
@@ -128,7 +164,7 @@ func remove(u *contacts.Upsert, field string, entries []int) bool {
 		return removeEntries(&u.Tag, entries)
 	case "segment":
 		return removeEntries(&u.Segment, entries)
-	case "consent":
+	case consent:
 		had := u.Consent.Set
 		u.Consent = wire.Field[contacts.ConsentPatch]{}
 		return had

@@ -24,6 +24,10 @@ type Work struct {
 	Rate contacts.Scorer
 	// Room returns how many contacts the org may still create; nil means no limit.
 	Room func(context.Context, *postgres.Tx) (*contacts.Room, error)
+	// Companies returns the companies that texts name, by their domains or names. If it is to, it creates those that
+	// the org does not have, with events unless they are suppressed.
+	Companies func(ctx context.Context, tx *postgres.Tx, texts []string, makes, suppress bool) (map[string]id.ID,
+		error)
 	// Base is the URL prefix of the links in events; without it events have no links.
 	Base string
 }
@@ -52,6 +56,14 @@ func (w Work) Step(ctx context.Context, tx *postgres.Tx, which id.ID) (Done, err
 	}
 	if i.Status == "queued" {
 		i.begin(types)
+		blocks := i.blocks
+		if err := i.gatherRepeated(ctx, tx); err != nil {
+			return Done{}, fmt.Errorf("gather repeated rows: %w", err)
+		}
+		if i.blocks > blocks { // a step of its own
+			i.save(tx)
+			return Done{More: true}, nil
+		}
 	}
 	var done Done
 	if i.next < i.blocks {
@@ -130,9 +142,9 @@ func (i *Import) save(tx *postgres.Tx) {
 	tx.Queue(`UPDATE contact_import SET status = $3, next_block = $4, rows_created = $5, rows_updated = $6,
 		rows_unchanged = $7, rows_failed = $8,
 		rows_repeated = $9, error = $10, started_at = $11, completed_at = $12, fields_new = $13, rows_blank = $14,
-		warnings_count = $15, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
+		warnings_count = $15, blocks = $16, computed = computed + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), i.ID, i.Status, i.next, i.RowsCreated, i.RowsUpdated, i.RowsUnchanged, i.RowsFailed, i.RowsRepeated,
-		i.Error, i.StartedAt, i.CompletedAt, i.fresh, i.RowsBlank, i.WarningsCount)
+		i.Error, i.StartedAt, i.CompletedAt, i.fresh, i.RowsBlank, i.WarningsCount, i.blocks)
 }
 
 // end announces that the import has ended.
@@ -152,7 +164,7 @@ func (w Work) end(ctx context.Context, tx *postgres.Tx, i *Import, status string
 
 // block processes the import's next block.
 func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[string]contacts.Type) (Done, error) {
-	all, err := i.records(ctx, tx)
+	all, err := i.recordsOf(ctx, tx, i.next)
 	if err != nil {
 		return Done{}, err
 	}
@@ -160,6 +172,10 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	how := i.reading(types)
 	cells, err := i.newReader(ctx, tx, types)
 	if err != nil {
+		return Done{}, err
+	}
+
+	if cells.companies, err = w.companies(ctx, tx, i, all); err != nil {
 		return Done{}, err
 	}
 
@@ -205,9 +221,10 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 		return Done{}, err
 	}
 
+	net := netResults(made, changed)
 	for n := range outcomes {
-		if o := &outcomes[n]; !i.count(o, repeated[n]) {
-			code, detail := reason(o.Fault)
+		if o := &outcomes[n]; !i.count(o, net[o.ID], repeated[n]) {
+			code, detail := reason(i.explain(o.Fault))
 			failed.Add(&all[places[n]], code, detail, i.source.Delimiter)
 		}
 	}
@@ -223,28 +240,29 @@ func (w Work) block(ctx context.Context, tx *postgres.Tx, i *Import, types map[s
 	return Done{Changed: changed}, i.tell(ctx, tx, made, changed)
 }
 
-// records returns the records of the next block.
-func (i *Import) records(ctx context.Context, tx *postgres.Tx) ([]sheet.Record, error) {
-	var data []byte
-	if err := tx.QueryRow(ctx,
-		`SELECT data FROM contact_import_block WHERE org_id = $1 AND import_id = $2 AND block = $3`,
-		[]any{tx.Org(), i.ID, i.next}, &data); err != nil {
-		return nil, fmt.Errorf("read: %w", err)
+// netResults returns what the rows of a block together did to each contact that they created or changed.
+func netResults(made, changed []contacts.Change) map[id.ID]string {
+	net := make(map[id.ID]string, len(made)+len(changed))
+	for n := range made {
+		net[made[n].ID] = contacts.Created
 	}
-	first := i.RowsCreated + i.RowsUpdated + i.RowsUnchanged + i.RowsFailed + i.RowsBlank + i.RowsRepeated + 2
-	return i.source.Records(data, first)
+	for n := range changed {
+		net[changed[n].ID] = contacts.Updated
+	}
+	return net
 }
 
-// count counts the outcome of a row, and returns false if it failed.
-func (i *Import) count(o *contacts.Outcome, repeated bool) bool {
+// count counts the outcome of a row, and returns false if it failed. The first row about a contact counts for all rows
+// of the block about it: net is what they did together, or "" for nothing.
+func (i *Import) count(o *contacts.Outcome, net string, repeated bool) bool {
 	switch {
 	case o.Result == contacts.Failed:
 		return false
 	case repeated:
 		i.RowsRepeated++
-	case o.Result == contacts.Created:
+	case net == contacts.Created:
 		i.RowsCreated++
-	case o.Result == contacts.Updated:
+	case net == contacts.Updated:
 		i.RowsUpdated++
 	default:
 		i.RowsUnchanged++
@@ -307,7 +325,8 @@ func (i *Import) tell(ctx context.Context, tx *postgres.Tx, made, changed []cont
 	return events.AnnounceAll(ctx, tx, all)
 }
 
-// reason formats a fault for the error file: the first code, and the detail of every invalid field.
+// reason formats a fault for the error file: the first code, and the detail of every invalid field. What the service
+// computes comes last, because whether it can be set depends on the contact and not on the row.
 func reason(f *fault.Fault) (code, detail string) {
 	if f == nil {
 		return string(fault.Internal), ""
@@ -315,11 +334,19 @@ func reason(f *fault.Fault) (code, detail string) {
 	if len(f.Fields) == 0 {
 		return string(f.Code), f.Detail
 	}
+	wrong := slices.Clone(f.Fields)
+	isComputed := func(w fault.FieldError) int {
+		if w.Code == "read_only" {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(wrong, func(x, y fault.FieldError) int { return isComputed(x) - isComputed(y) })
 	var parts []string
-	for _, w := range f.Fields {
+	for _, w := range wrong {
 		parts = append(parts, strings.TrimPrefix(w.Pointer, "#/")+": "+w.Detail)
 	}
-	return f.Fields[0].Code, strings.Join(parts, " ")
+	return wrong[0].Code, strings.Join(parts, " ")
 }
 
 // pretend loads the state in which earlier rows of a dry run would have left contacts.

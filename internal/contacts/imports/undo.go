@@ -173,8 +173,14 @@ func (i *Import) images(ctx context.Context, tx *postgres.Tx, rows []contacts.Ro
 func (i *Import) forgetFields(ctx context.Context, tx *postgres.Tx) error {
 	for _, key := range i.fresh {
 		var unused bool
+		// A probe of the index for each type of values: the contacts themselves may be very many.
 		err := tx.QueryRow(ctx,
-			`SELECT NOT EXISTS (SELECT FROM contact WHERE org_id = $1 AND archived_at IS NULL AND attributes ? $2)
+			`SELECT NOT EXISTS (SELECT FROM contact_attribute
+					WHERE org_id = $1 AND key = $2 AND archived = false AND text IS NOT NULL)
+				AND NOT EXISTS (SELECT FROM contact_attribute
+					WHERE org_id = $1 AND key = $2 AND archived = false AND number IS NOT NULL)
+				AND NOT EXISTS (SELECT FROM contact_attribute
+					WHERE org_id = $1 AND key = $2 AND archived = false AND flag IS NOT NULL)
 			FROM contact_field WHERE org_id = $1 AND key = $2 AND archived_at IS NULL AND created_at >= $3`,
 			[]any{tx.Org(), key, i.StartedAt}, &unused)
 		switch {

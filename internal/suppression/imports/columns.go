@@ -116,10 +116,19 @@ func (i *Import) parseEntry(r *sheet.Record) (n suppression.New, warnings []uplo
 	}
 
 	n = suppression.New{Purpose: i.Purpose, Reason: i.Reason, Source: "import", By: i.by}
+	other := "" // an address or a domain
 	for c := range i.columns {
-		if cell := strings.TrimSpace(sheet.Text(r.Cell(c))); i.columns[c].Field != nil && cell != "" {
-			setField(&n, *i.columns[c].Field, cell)
+		cell := strings.TrimSpace(sheet.Text(r.Cell(c)))
+		switch field := i.columns[c].Field; {
+		case field == nil || cell == "":
+		case *field == address:
+			other = cell
+		default:
+			setField(&n, *field, cell)
 		}
+	}
+	if !setAddress(&n, other) {
+		return n, nil, "conflicting_addresses", "The row has several addresses or domains that differ."
 	}
 
 	wrong := checkEntry(&n)
@@ -173,18 +182,32 @@ func (i *Import) columnOf(field string) string {
 	return ""
 }
 
+// setAddress sets the address or the domain from a cell that may have either, unless the row has one of them in a
+// column of its own. A domain beside one of its addresses is dropped. It returns false if the cells differ.
+func setAddress(n *suppression.New, cell string) bool {
+	if strings.HasSuffix(strings.ToLower(n.Email), "@"+strings.ToLower(n.Domain)) {
+		n.Domain = ""
+	}
+	if cell == "" || n.Email != "" && n.Domain != "" { // Check refuses both
+		return true
+	}
+	if n.Email != "" || n.Domain != "" {
+		return strings.EqualFold(cell, n.Email) || strings.EqualFold(strings.TrimPrefix(cell, "@"), n.Domain)
+	}
+	if at := strings.LastIndexByte(cell, '@'); at > 0 {
+		n.Email = cell
+	} else {
+		n.Domain = cell[at+1:]
+	}
+	return true
+}
+
 func setField(n *suppression.New, field, cell string) {
 	switch field {
 	case suppression.Email:
 		n.Email = cell
 	case suppression.Domain:
 		n.Domain = strings.TrimPrefix(cell, "@")
-	case address:
-		if at := strings.LastIndexByte(cell, '@'); at > 0 {
-			n.Email = cell
-		} else {
-			n.Domain = cell[at+1:]
-		}
 	case "purpose":
 		n.Purpose = strings.ToLower(cell)
 	case "reason":

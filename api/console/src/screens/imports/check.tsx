@@ -16,6 +16,7 @@ import { Card } from '@/ui/page';
 import { isPlanLimit, PlanLimit } from '../record/planlimit';
 import type { Target } from './mapping';
 import { t } from './messages';
+import { LeftOut, Mapping } from './howread';
 import { Result } from './result';
 import { doneOf, isRunning, type Import } from './words';
 import styles from './imports.module.css';
@@ -44,6 +45,7 @@ interface Sending {
 /** Check works all rows without writing, shows what the import would do, and begins it. */
 export function Check({ file, mapping, onChange }: {
   file: File;
+  /** Empty: the service matches the columns. */
   mapping: ReadonlyMap<string, Target>;
   /** Back to the columns. */
   onChange: () => void;
@@ -54,7 +56,7 @@ export function Check({ file, mapping, onChange }: {
   const [quiet, setQuiet] = useState(false);
   const send = ({ dry_run, suppress_events }: Sending, idempotencyKey: string) => {
     const body = new FormData();
-    body.set('mapping', JSON.stringify(Object.fromEntries(mapping)));
+    if (mapping.size > 0) body.set('mapping', JSON.stringify(Object.fromEntries(mapping)));
     body.set('dry_run', String(dry_run));
     body.set('suppress_events', String(suppress_events));
     body.set('file', file, file.name);
@@ -102,6 +104,8 @@ export function Check({ file, mapping, onChange }: {
         <Result one={one} />
       </Card>
       <Errors one={one} />
+      {mapping.size === 0 && <Mapping one={one} />}
+      <LeftOut one={one} />
       <Checkbox label={t('quiet')} help={t('quietHelp')} checked={quiet} onChange={setQuiet} />
       <div className={styles.buttons}>
         <Button kind="primary" type="submit" busy={start.busy} disabled={good === 0}>
@@ -113,8 +117,37 @@ export function Check({ file, mapping, onChange }: {
   );
 }
 
-/** Errors leads to the rows that were refused. */
+/** Errors leads to the rows that were refused, and to the warnings about the others. */
 export function Errors({ one }: { one: Import }) {
+  return (
+    <>
+      <Refusals one={one} />
+      <Warnings one={one} />
+    </>
+  );
+}
+
+/** Warnings leads to the cells that are left out. */
+function Warnings({ one }: { one: Import }) {
+  if (one.warnings_count === 0) return null;
+  return (
+    <Callout
+      title={t('warnings')}
+      {...(one.warnings_url !== null && {
+        action: (
+          <a href={one.warnings_url} className={buttonLook({ size: 'small' })}>
+            <Icon name="exports" />
+            {t('downloadWarnings')}
+          </a>
+        ),
+      })}
+    >
+      {t('warningsText', { count: one.warnings_count })}
+    </Callout>
+  );
+}
+
+function Refusals({ one }: { one: Import }) {
   if (one.rows_failed === 0) return null;
   return (
     <Callout

@@ -8,26 +8,22 @@ import styles from './imports.module.css';
 
 const mostBytes = 512 * 1024 * 1024;
 
-type Fault = 'notCsv' | 'tooLarge';
-
-/** ChooseFile takes a CSV file by a click, by the keyboard or by dropping it, and reads its head. */
-export function ChooseFile({ onChoose }: { onChoose: (file: File, head: Head) => void }) {
+/** ChooseFile takes a file by a click, by the keyboard or by dropping it, and reads the head of one that is CSV. */
+export function ChooseFile({ onChoose }: { onChoose: (file: File, head: Head | null) => void }) {
   const input = useRef<HTMLInputElement>(null);
   const help = useId();
-  const [fault, setFault] = useState<Fault | null>(null);
+  const [isTooLarge, setTooLarge] = useState(false);
   const [isOver, setOver] = useState(false);
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
-    if (file.size > mostBytes) return setFault('tooLarge');
-    const head = await readHead(file).catch(() => null);
-    if (head === null) setFault('notCsv');
-    else onChoose(file, head);
+    if (file.size > mostBytes) return setTooLarge(true);
+    onChoose(file, await readHead(file).catch(() => null));
   };
   return (
     <>
-      {fault !== null && (
-        <Callout tone="bad" title={t(fault)}>
-          {t(fault === 'notCsv' ? 'notCsvText' : 'tooLargeText')}
+      {isTooLarge && (
+        <Callout tone="bad" title={t('tooLarge')}>
+          {t('tooLargeText')}
         </Callout>
       )}
       <div
@@ -57,7 +53,7 @@ export function ChooseFile({ onChoose }: { onChoose: (file: File, head: Head) =>
         <input
           ref={input}
           type="file"
-          accept=".csv,.tsv,.txt,text/csv"
+          accept=".csv,.tsv,.txt,.gz,.xlsx,.vcf,text/csv,text/vcard"
           hidden
           aria-label={t('choose')}
           onChange={(event) => {

@@ -41,6 +41,7 @@ export function CreateExport({ onClose }: { onClose: () => void }) {
     isReady &&
     void create.submit({
       format,
+      ...(format === 'csv' && { bom: true }), // by which spreadsheets know the encoding
       ...(who === 'archived' && { archived: true }),
       ...(who === 'segment' && segment !== null && { filter: { field: 'segment', op: 'eq', value: segment.value } }),
     });
@@ -75,6 +76,7 @@ export function CreateExport({ onClose }: { onClose: () => void }) {
           onChange={setFormat}
           options={[
             { value: 'csv', label: t('csv'), help: t('csvHelp') },
+            { value: 'xlsx', label: t('xlsx'), help: t('xlsxHelp') },
             { value: 'ndjson', label: t('ndjson'), help: t('ndjsonHelp') },
           ]}
         />

@@ -27,6 +27,7 @@ test('a file without a header is none', () => {
   expect(parseHead('', true)).toBeNull();
   expect(parseHead('\n ,\n', true)).toBeNull();
   expect(parseHead('PK\0\0', true)).toBeNull();
+  expect(parseHead('BEGIN:VCARD\nVERSION:3.0\n', true)).toBeNull();
 });
 
 test('a letter that the beginning of a long file cuts is left out', async () => {

@@ -8,7 +8,7 @@ export interface Head {
 const headBytes = 64 << 10;
 const rowsShown = 5;
 
-/** readHead reads the beginning of a file. It returns null for one that is no text or has no header. */
+/** readHead reads the beginning of a file. It returns null for one that is no CSV or has no header. */
 export async function readHead(file: Blob): Promise<Head | null> {
   const bytes = await file.slice(0, headBytes).arrayBuffer();
   // A character that the slice cuts is left out.
@@ -18,7 +18,7 @@ export async function readHead(file: Blob): Promise<Head | null> {
 
 /** parseHead returns the header and the first rows of text. isWhole: the last row is not cut. */
 export function parseHead(text: string, isWhole: boolean): Head | null {
-  if (text.includes('\0')) return null;
+  if (/\0|^\ufeff?\s*begin:vcard|^\x1f|^PK\x03\x04/i.test(text)) return null;
   const plain = text.replace(/^\ufeff/, '');
   const records = parse(plain, separatorOf(plain), rowsShown + 2);
   if (!isWhole && records.length < rowsShown + 2) records.pop();

@@ -4,7 +4,7 @@ import { useCommands } from '@/app/commands';
 import { Failure } from '@/app/failure';
 import { describe } from '@/lib/describe';
 import { formatDay, formatNumber } from '@/lib/intl';
-import { invalidate, useRead } from '@/lib/read';
+import { invalidate } from '@/lib/read';
 import { useMay, useScope } from '@/lib/scope';
 import { useApi } from '@/lib/services';
 import { useSubmit } from '@/lib/submit';
@@ -17,8 +17,9 @@ import { Time } from '@/ui/time';
 import { toast } from '@/ui/toast';
 import { Errors, useImport } from './check';
 import { t } from './messages';
+import { LeftOut, Mapping, ReadAs } from './howread';
 import { Result } from './result';
-import { doneOf, importState, isActive, isRunning, targetWord, type Import } from './words';
+import { doneOf, importState, isActive, isRunning, type Import } from './words';
 import styles from './imports.module.css';
 
 /** ImportPage is one import: its progress, its result, and the way back. */
@@ -89,6 +90,8 @@ function Loaded({ one }: { one: Import }) {
       </Card>
       <Errors one={one} />
       <Mapping one={one} />
+      <LeftOut one={one} />
+      <ReadAs one={one} />
     </>
   );
 }
@@ -107,25 +110,6 @@ function UndoState({ one }: { one: Import }) {
         left: formatNumber(undo.contacts_left),
       })}
     </Callout>
-  );
-}
-
-function Mapping({ one }: { one: Import }) {
-  const fields = useRead('/api/v1/crm/fields', { query: { limit: 200 } });
-  const custom = new Map((fields.data?.data ?? []).map((field) => [field.key, field.label]));
-  const columns = Object.entries(one.mapping).filter(([column]) => column !== '');
-  if (columns.length === 0) return null;
-  return (
-    <Card title={t('mapping')}>
-      <dl className={styles.facts}>
-        {columns.map(([column, target]) => (
-          <div key={column}>
-            <dt>{column}</dt>
-            <dd>{target === null ? t('ignoredColumn') : targetWord(target, custom)}</dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
   );
 }
 

@@ -20,10 +20,10 @@ test('other columns become custom fields, and computed ones are left out', () =>
   expect(attributeOf('x'.repeat(65))).toBeNull();
 });
 
-test('the first of two columns for one field has it', () => {
+test('the first of two columns for one field has it, and the other is a field of its own', () => {
   expect([...guessAll(['mail', 'email', '', 'note'])]).toEqual([
     ['mail', 'email'],
-    ['email', null],
+    ['email', 'attributes.email'],
     ['note', 'attributes.note'],
   ]);
 });

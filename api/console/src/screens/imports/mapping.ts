@@ -79,16 +79,15 @@ export function guess(column: string): Target {
   return known.has(field) ? field : attributeOf(column);
 }
 
-/** guessAll maps each column. Of two columns for one field, the first has it. Columns without a name are left out. */
+/** guessAll maps each column with a name. Of two columns for one field, the first has it and the other is a field of its own. */
 export function guessAll(columns: readonly string[]): ReadonlyMap<string, Target> {
   const taken = new Set<string>();
   const mapping = new Map<string, Target>();
   for (const column of columns) {
     if (column === '') continue;
-    const target = guess(column);
-    const isFree = target !== null && !taken.has(target);
-    if (isFree) taken.add(target);
-    mapping.set(column, isFree ? target : null);
+    const target = [guess(column), attributeOf(column)].find((one) => one === null || !taken.has(one)) ?? null;
+    if (target !== null) taken.add(target);
+    mapping.set(column, target);
   }
   return mapping;
 }

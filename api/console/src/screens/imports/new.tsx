@@ -15,7 +15,7 @@ import styles from './imports.module.css';
 
 interface Chosen {
   file: File;
-  head: Head;
+  head: Head | null; // null: the service matches the columns
 }
 
 /** NewImport leads from a file over its columns to a check of all rows, and then imports it. */
@@ -28,10 +28,10 @@ export function NewImport() {
   const [isChecking, setChecking] = useState(false);
   const back = () => void navigate({ to: '/app/imports' });
   useCommands([{ id: 'import.back', label: t('back'), keys: 'esc', keyOnly: true, run: back }]);
-  const choose = (file: File, head: Head) => {
+  const choose = (file: File, head: Head | null) => {
     setChosen({ file, head });
-    setMapping(guessAll(head.columns));
-    setChecking(false);
+    setMapping(head === null ? new Map() : guessAll(head.columns));
+    setChecking(head === null);
   };
   const step = chosen === null ? 0 : isChecking ? 2 : 1;
   return (
@@ -48,8 +48,12 @@ export function NewImport() {
             <Steps at={step} />
             {chosen === null ? (
               <ChooseFile onChoose={choose} />
-            ) : isChecking ? (
-              <Check file={chosen.file} mapping={mapping} onChange={() => setChecking(false)} />
+            ) : isChecking || chosen.head === null ? (
+              <Check
+                file={chosen.file}
+                mapping={mapping}
+                onChange={() => (chosen.head === null ? setChosen(null) : setChecking(false))}
+              />
             ) : (
               <Columns
                 file={chosen.file}

@@ -10,6 +10,7 @@ export function Result({ one }: { one: Import }) {
     [t('wouldUpdate'), one.rows_updated],
     [t('wouldKeep'), one.rows_unchanged],
     [t('refused'), one.rows_failed],
+    ...(one.rows_blank > 0 ? [[t('blank'), one.rows_blank] as const] : []),
     ...(one.rows_repeated > 0 ? [[t('repeated'), one.rows_repeated] as const] : []),
   ] as const;
   return (

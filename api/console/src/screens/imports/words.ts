@@ -16,6 +16,22 @@ export function targetWord(target: string, custom: ReadonlyMap<string, string>):
   return name === undefined ? t('newField', { name: key }) : t('custom', { name });
 }
 
+const reasons = ['mapped_to_null', 'read_only', 'id_not_mapped', 'invalid_key'] as const;
+
+/** reasonWord says why a column is left out; a reason that is not known stays as it is. */
+export function reasonWord(reason: string): string {
+  const known = reasons.find((one) => one === reason);
+  return known === undefined ? reason.replaceAll('_', ' ') : t(known);
+}
+
+const types = ['string', 'number', 'boolean', 'date'] as const;
+
+/** typeWord returns the name of a custom field's type. */
+export function typeWord(type: string): string {
+  const known = types.find((one) => one === type);
+  return known === undefined ? type : t(`type_${known}`);
+}
+
 export interface State {
   tone: Tone;
   word: string;
@@ -56,7 +72,9 @@ export function isRunning(status: string): boolean {
 
 /** doneOf returns the rows of an import that are worked through. */
 export function doneOf(one: Import): number {
-  return one.rows_created + one.rows_updated + one.rows_unchanged + one.rows_failed;
+  return (
+    one.rows_created + one.rows_updated + one.rows_unchanged + one.rows_failed + one.rows_blank + one.rows_repeated
+  );
 }
 
 const units = ['bytes', 'kB', 'MB', 'GB'] as const;
