@@ -144,6 +144,8 @@ func (r *Reader) isRecord(cells []string, at, n int) bool {
 			all = false
 		case !exact, r.skip > 0:
 			return false
+		case len(inner) < r.width: // such as the end of a cell and the cells behind it
+			all = false
 		case r.hasAddress(inner):
 			rows++
 		}
