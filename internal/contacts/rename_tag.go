@@ -55,7 +55,7 @@ func RenameTag(ctx context.Context, tx *postgres.Tx, from, to string) (name stri
 	names := namesOf(rows, tagName)
 	spellings := []string{from}
 	if n := names[old]; n != nil {
-		spellings = n.spellings
+		spellings = append(spellings, n.spellings...)
 	}
 	if target := names[now]; target != nil && now != old {
 		to = target.name
