@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
+	"github.com/funnelwork/funnelwork/internal/definitions"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
@@ -118,13 +119,17 @@ func (a *App) renameTag(ctx context.Context, in *struct {
 			if action.Tag == action.To {
 				return fault.Invalid("name", "unchanged", "This is the tag's name.")
 			}
-			action.To, err = contacts.RenameTag(ctx, tx, action.Tag, action.To)
-			return err
+			if action.To, err = contacts.RenameTag(ctx, tx, action.Tag, action.To); err != nil {
+				return err
+			}
+			return definitions.Rename(ctx, tx, definitions.Name{Kind: definitions.Tag, Name: action.Tag}, action.To)
 		})
 }
 
 func (a *App) deleteTag(ctx context.Context, _ *TagName) (*bulkStarted, error) {
-	return a.startRetagging(ctx, bulk.Action{Type: bulk.DeleteTag}, func(*postgres.Tx, *bulk.Action) error { return nil })
+	return a.startRetagging(ctx, bulk.Action{Type: bulk.DeleteTag}, func(tx *postgres.Tx, action *bulk.Action) error {
+		return definitions.CheckUnused(ctx, tx, definitions.Name{Kind: definitions.Tag, Name: action.Tag})
+	})
 }
 
 // startRetagging starts a bulk change of all contacts, live or archived, that have the request's tag. prepare completes
