@@ -8,8 +8,8 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/companies"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -238,7 +238,7 @@ func (q *companyQuery) toFilter() (f *companies.Filter, err error) {
 
 // wordsOf parses the query parameter q.
 func wordsOf(q string) ([]string, error) {
-	words := filter.Words(q)
+	words := compare.Words(q)
 	if len(words) > maxTerms {
 		return nil, fault.Parameter("q", "too_many", "At most 8 words are allowed.")
 	}

@@ -121,7 +121,13 @@ type contactCreated struct {
 
 func (a *App) createContact(ctx context.Context, in *struct{ Body createContactRequest }) (*contactCreated, error) {
 	patch := in.Body.toPatch()
-	out, err := writeScored(ctx, a, func(model *scoring.Model, tx *postgres.Tx) (*contactCreated, error) {
+	respell := false
+	create := func(model *scoring.Model, tx *postgres.Tx) (*contactCreated, error) {
+		if respell {
+			if err := contacts.Respell(ctx, tx, &patch); err != nil {
+				return nil, err
+			}
+		}
 		row, err := contacts.Create(tx, &patch, model.Rate)
 		if err != nil {
 			return nil, err
@@ -134,9 +140,21 @@ func (a *App) createContact(ctx context.Context, in *struct{ Body createContactR
 			Tagged: httpx.ETag(row.Edit, row.Computed), Location: contactsPath + "/" + row.ID.String(),
 			Body: row.Contact,
 		}, nil
-	})
+	}
+
+	out, err := writeScored(ctx, a, create)
+	for range spellingTries {
+		if _, is := errors.AsType[*contacts.SpellingError](err); !is {
+			break
+		}
+		respell = true
+		out, err = writeScored(ctx, a, create)
+	}
 	return out, contacts.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }
+
+// spellingTries is the number of further attempts of a write of names that the org has in another spelling.
+const spellingTries = 3
 
 // modelTries is the number of attempts of a write that needs the org's current model, since the model may change before
 // the commit.

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/filter"
@@ -64,7 +65,7 @@ const (
 )
 
 func (q *contactQuery) toFilter() (*contacts.Filter, error) {
-	f := &contacts.Filter{Archived: q.Archived, Words: contacts.Words(q.Q)}
+	f := &contacts.Filter{Archived: q.Archived, Words: compare.Words(q.Q)}
 	for _, l := range []struct {
 		name, in string
 		at       *[]string
@@ -153,6 +154,9 @@ func (a *App) contactPage(ctx context.Context, in *contactQuery, f *contacts.Fil
 			}
 		}
 
+		if err := f.Resolve(ctx, tx); err != nil {
+			return nil, err
+		}
 		rows, err := contacts.List(ctx, tx, f, order, from, in.Limit+1)
 		if err != nil {
 			return nil, err

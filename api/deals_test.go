@@ -417,7 +417,7 @@ func TestADealIsArchivedAndRestored(t *testing.T) {
 	p := ada.pipeline(`{"name":"Renewals"}`)
 	d := ada.deal(`{"name":"Anvils","pipeline_id":"` + p.ID + `"}`)
 	at := dealsPath + "/" + d.ID
-	ada.do(http.MethodDelete, pipelinesPath+"/"+p.ID, nil).want(t, 409, "pipeline_in_use")
+	ada.do(http.MethodDelete, pipelinesPath+"/"+p.ID, nil).want(t, 409, "in_use")
 	ada.do(http.MethodDelete, at, nil, "If-Match", `"7.0"`).want(t, 412, "precondition_failed")
 	ada.do(http.MethodDelete, at, nil).want(t, 204, "")
 	ada.do(http.MethodDelete, at, nil).want(t, 204, "")
@@ -476,9 +476,9 @@ func TestAPipelineKeepsWhatItsDealsStandOn(t *testing.T) {
 	}
 	stages := func(all ...string) string { return `{"stages":[` + strings.Join(all, ",") + `]}` }
 	one := func(id, more string) string { return `{"id":"` + id + `"` + more + `}` }
-	ada.do(http.MethodPatch, at, stages(one(talk, ""), one(yes, ""), one(late, ""))).want(t, 409, "stage_in_use")
+	ada.do(http.MethodPatch, at, stages(one(talk, ""), one(yes, ""), one(late, ""))).want(t, 409, "in_use")
 	ada.do(http.MethodPatch, at, stages(one(talk, ""), one(yes, ""), one(late, ""), one(no, `,"kind":"open"`))).
-		want(t, 409, "stage_in_use")
+		want(t, 409, "in_use")
 	for body, want := range map[string]string{
 		`{"name":null}`:                                        "#/name not_nullable",
 		`{"stages":null}`:                                      "#/stages not_nullable",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/definitions"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -191,7 +192,11 @@ func (a *App) archiveField(ctx context.Context, in *struct {
 },
 ) (*noContact, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
-		return &noContact{}, contacts.Undefine(ctx, tx, in.Key, in.Check)
+		if err := contacts.Undefine(ctx, tx, in.Key, in.Check); err != nil {
+			return nil, err
+		}
+		return &noContact{}, definitions.CheckUnused(ctx, tx,
+			definitions.Name{Kind: definitions.Field, Name: in.Key})
 	})
 }
 

@@ -95,6 +95,9 @@ func (a *App) patchOrg(ctx context.Context, in *orgPatchIn) (*orgOut, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := followStages(ctx, tx, now, o); err != nil {
+			return nil, err
+		}
 		if o.Name != now.Name && !o.Agency.IsZero() {
 			if err := org.TellAgency(ctx, tx, o); err != nil {
 				return nil, err

@@ -9,11 +9,11 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/companies"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
 	"github.com/funnelwork/funnelwork/internal/deals"
 	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/webhooks"
@@ -55,7 +55,7 @@ type searchResultsOut struct {
 const maxSearchWords = 8
 
 func (a *App) searchRecords(ctx context.Context, in *searchIn) (*searchResultsOut, error) {
-	words := filter.Words(in.Q)
+	words := compare.Words(in.Q)
 	if len(words) > maxSearchWords {
 		return nil, fault.Parameter("q", "too_many", "A search has at most 8 words.")
 	}
@@ -90,12 +90,12 @@ func rankHits(kinds [][]searchResult, q string, limit int) []searchResult {
 		searchResult
 		exact, turn int
 	}
-	q = filter.Fold(strings.TrimSpace(q))
+	q = compare.Text(strings.TrimSpace(q))
 	var all []ranked
 	for _, found := range kinds {
 		for turn, h := range found {
 			r := ranked{searchResult: h, exact: 1, turn: turn}
-			if filter.Fold(h.Title) == q || filter.Fold(h.Subtitle) == q {
+			if compare.Text(h.Title) == q || compare.Text(h.Subtitle) == q {
 				r.exact = 0
 			}
 			all = append(all, r)
@@ -180,7 +180,7 @@ func matchingHits[R any](
 	out := []searchResult{}
 	for _, r := range rows {
 		h, text := show(r)
-		has := filter.Words(text)
+		has := compare.Words(text)
 		if len(out) < limit && !slices.ContainsFunc(words, func(w string) bool {
 			return !slices.ContainsFunc(has, func(word string) bool { return strings.HasPrefix(word, w) })
 		}) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
+	"github.com/funnelwork/funnelwork/internal/definitions"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -246,7 +247,11 @@ func (a *App) archiveSegment(ctx context.Context, in *struct {
 ) (*struct{}, error) {
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*struct{}, error) {
 		return &struct{}{}, segments.Archive(ctx, tx, in.ID, func(r *segments.Row) error {
-			return in.Check(int64(r.Edit))
+			if err := in.Check(int64(r.Edit)); err != nil {
+				return err
+			}
+			return definitions.CheckUnused(ctx, tx,
+				definitions.Name{Kind: definitions.Segment, Name: r.Key, ID: r.ID.String()})
 		})
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/bulk"
+	"github.com/funnelwork/funnelwork/internal/definitions"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/jobs/contactbulk"
@@ -113,26 +114,35 @@ func (a *App) renameTag(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, replacePointers(err, "name/0", "name")
 	}
-	tag := httpx.RequestOf(ctx).Tag
-	if name[0] == tag {
-		return nil, fault.Invalid("name", "unchanged", "This is the tag's name.")
-	}
-	return a.startRetagging(ctx, bulk.Action{Type: bulk.RenameTag, Tag: tag, To: name[0]})
+	return a.startRetagging(ctx, bulk.Action{Type: bulk.RenameTag, To: name[0]},
+		func(tx *postgres.Tx, action *bulk.Action) (err error) {
+			if action.Tag == action.To {
+				return fault.Invalid("name", "unchanged", "This is the tag's name.")
+			}
+			if action.To, err = contacts.RenameTag(ctx, tx, action.Tag, action.To); err != nil {
+				return err
+			}
+			return definitions.Rename(ctx, tx, definitions.Name{Kind: definitions.Tag, Name: action.Tag}, action.To)
+		})
 }
 
 func (a *App) deleteTag(ctx context.Context, _ *TagName) (*bulkStarted, error) {
-	return a.startRetagging(ctx, bulk.Action{Type: bulk.DeleteTag, Tag: httpx.RequestOf(ctx).Tag})
+	return a.startRetagging(ctx, bulk.Action{Type: bulk.DeleteTag}, func(tx *postgres.Tx, action *bulk.Action) error {
+		return definitions.CheckUnused(ctx, tx, definitions.Name{Kind: definitions.Tag, Name: action.Tag})
+	})
 }
 
-// startRetagging starts a bulk change of all contacts, live or archived, that have the action's tag.
-func (a *App) startRetagging(ctx context.Context, action bulk.Action) (*bulkStarted, error) {
-	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*bulkStarted, error) {
-		known, err := contacts.Tagged(ctx, tx, action.Tag)
-		if err != nil {
+// startRetagging starts a bulk change of all contacts, live or archived, that have the request's tag. prepare completes
+// the action, which has the tag's name, in the same transaction.
+func (a *App) startRetagging(ctx context.Context, action bulk.Action,
+	prepare func(tx *postgres.Tx, action *bulk.Action) error,
+) (*bulkStarted, error) {
+	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (_ *bulkStarted, err error) {
+		if action.Tag, err = contacts.TagNamed(ctx, tx, httpx.RequestOf(ctx).Tag); err != nil {
 			return nil, err
 		}
-		if !known {
-			return nil, fault.New(fault.NotFound, "No contact has this tag.")
+		if err := prepare(tx, &action); err != nil {
+			return nil, err
 		}
 		return startBulk(ctx, tx, action, nil, false)
 	})

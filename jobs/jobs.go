@@ -11,10 +11,12 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/branding"
+	"github.com/funnelwork/funnelwork/internal/contacts/refold"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
 	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
 	"github.com/funnelwork/funnelwork/internal/emails/replyjournal"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/mail"
 	"github.com/funnelwork/funnelwork/internal/outbound"
@@ -135,7 +137,10 @@ func All(d Deps) []queue.Handler {
 		imports.Handler(),
 		contactimportundo.Job{Import: imports}.Handler(),
 		contactindex.Job{Pace: wordindex.Usual()}.Handler(),
-		contactindexsweep.Job{System: d.System, App: d.App, Pace: wordindex.Usual(), Large: wordindex.Large}.Handler(),
+		contactindexsweep.Job{
+			System: d.System, App: d.App, Pace: wordindex.Usual(), Large: wordindex.Large,
+			Refold: &refold.Refolder{System: d.System, App: d.App, Log: d.Log, Retag: enqueueRetag},
+		}.Handler(),
 		domainsweep.Job{Domains: d.Domains}.Handler(),
 		domainverify.Job{App: d.App, Domains: d.Domains, Plans: plans.NewService(d.App, d.Plans)}.Handler(),
 		entitlementsync.Job{Plans: d.Plans}.Handler(),
@@ -191,4 +196,9 @@ func Watches(d Deps) []func(context.Context) error {
 		(&counts.Folder{DB: d.System}).Fold,
 		(&events.HorizonPublisher{DB: d.System}).Publish,
 	}
+}
+
+// enqueueRetag enqueues the job of a bulk change that rewrites the spellings of a tag.
+func enqueueRetag(ctx context.Context, tx *postgres.Tx, change id.ID) error {
+	return contactbulk.Kind.Add(ctx, tx, contactbulk.Args{Bulk: change})
 }

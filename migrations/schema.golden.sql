@@ -30,7 +30,7 @@ contact_duplicate (org_id uuid not null, reason text not null, n integer not nul
 contact_duplicate_search (org_id uuid not null, asked_at timestamp with time zone not null, completed_at timestamp with time zone)
 contact_export (org_id uuid not null, id uuid not null, status text not null, format text not null, filter json, archived boolean not null, fields text[] not null, rows integer not null default 0, bytes bigint not null default 0, parts integer not null default 0, after_at timestamp with time zone, after_id uuid, error text, actor_type text not null, actor_id text not null, request_id text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, expires_at timestamp with time zone not null, computed integer not null default 0, bom boolean not null default false, sheet jsonb)
 contact_export_part (org_id uuid not null, export_id uuid not null, part integer not null, data bytea not null)
-contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
+contact_field (org_id uuid not null, key text not null, label text not null, type text not null, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1, folded text)
 contact_import (org_id uuid not null, id uuid not null, status text not null, dry_run boolean not null default false, suppress_events boolean not null default false, file_name text, columns jsonb not null default '[]'::jsonb, fields_new text[] not null default '{}'::text[], blocks integer not null default 0, next_block integer not null default 0, rows_total integer not null default 0, rows_created integer not null default 0, rows_updated integer not null default 0, rows_unchanged integer not null default 0, rows_failed integer not null default 0, rows_repeated integer not null default 0, error text, actor_type text not null, actor_id text not null, request_id text not null, link_key bytea not null, created_at timestamp with time zone not null, started_at timestamp with time zone, completed_at timestamp with time zone, undo_status text, undo_act text not null default 'created'::text, undo_from uuid, undo_archived integer not null default 0, undo_restored integer not null default 0, undo_left integer not null default 0, undo_at timestamp with time zone, computed integer not null default 0, rows_blank integer not null default 0, warnings_count integer not null default 0, strict boolean not null default false, locale text not null default ''::text, source jsonb not null default '{}'::jsonb, create_companies boolean not null default false)
 contact_import_block (org_id uuid not null, import_id uuid not null, block integer not null, data bytea not null)
 contact_import_effect (org_id uuid not null, import_id uuid not null, contact_id uuid not null, act text not null, was_edit integer not null, edit integer not null, before jsonb, after jsonb, email_folded text)
@@ -110,6 +110,7 @@ process (id uuid not null, role text not null, host text not null, keys bigint[]
 provider_event (org_id uuid not null, mailbox_id uuid not null, identity bytea not null, received_at timestamp with time zone not null)
 quota (org_id uuid not null, feature text not null, cap bigint not null, overage boolean not null default false, used bigint not null, told smallint not null default 0)
 quota_source (feature text not null, relation text not null, gone text not null)
+refolding (org_id uuid not null, version integer not null default 0, part text not null default ''::text, after_id uuid, rows bigint not null default 0, merged integer not null default 0, collisions integer not null default 0, ended_at timestamp with time zone)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text, client text not null default ''::text)
 sandbox_email (org_id uuid not null, id uuid not null, message_id text not null, sender text not null, recipient text not null, raw bytea not null, received_at timestamp with time zone not null)
 sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
@@ -123,7 +124,7 @@ score_model (org_id uuid not null, number integer not null, created_at timestamp
 score_snapshot (org_id uuid not null, deal_id uuid not null, contact_id uuid not null, at timestamp with time zone not null, seen jsonb not null)
 score_training (org_id uuid not null, id uuid not null, status text not null default 'queued'::text, created_at timestamp with time zone not null, completed_at timestamp with time zone)
 sealing_key (id bigint not null, added_at timestamp with time zone not null default now(), promoted_at timestamp with time zone, retired_at timestamp with time zone)
-segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null, filter json, reads text[] not null default '{}'::text[], status text not null default 'ready'::text, generation integer not null default 0, quiet boolean not null default false, fresh boolean not null default false, built_shelf boolean not null default false, built_at timestamp with time zone, built_id uuid, counted bigint not null default 0, edit integer not null default 1, computed integer not null default 0, updated_at timestamp with time zone not null default now(), archived_at timestamp with time zone)
+segment (org_id uuid not null, id uuid not null, key text not null, name text not null, kind text not null, created_at timestamp with time zone not null, filter json, reads text[] not null default '{}'::text[], status text not null default 'ready'::text, generation integer not null default 0, quiet boolean not null default false, fresh boolean not null default false, built_shelf boolean not null default false, built_at timestamp with time zone, built_id uuid, counted bigint not null default 0, edit integer not null default 1, computed integer not null default 0, updated_at timestamp with time zone not null default now(), archived_at timestamp with time zone, folded text)
 segment_entry (org_id uuid not null, id uuid not null, sequence_id uuid not null, segment_id uuid not null, contact_id uuid not null, due_at timestamp with time zone not null, created_at timestamp with time zone not null)
 segment_mark (org_id uuid not null, id bigint not null, contact_id uuid not null)
 segment_member (org_id uuid not null, segment_id uuid not null, archived boolean not null default false, created_at timestamp with time zone not null, contact_id uuid not null)
@@ -173,6 +174,7 @@ timeline (org_id uuid not null, contact_id uuid not null, id uuid not null, type
 user_token (hash bytea not null, user_id uuid not null, purpose text not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 user_view (org_id uuid not null, user_id uuid not null, key text not null, value json not null, updated_at timestamp with time zone not null)
 variant_comparison (org_id uuid not null, sequence_id uuid not null, step text not null, check_at timestamp with time zone, stopped jsonb not null default '{}'::jsonb)
+vocabulary (org_id uuid not null, kind text not null, folded text not null, name text not null, former text[] not null default '{}'::text[], successor text not null default ''::text, created_at timestamp with time zone not null)
 webhook_attempt (org_id uuid not null, id uuid not null, delivery_id uuid not null, number integer not null, trigger text not null, request_headers json not null, status integer, answer bytea not null default '\x'::bytea, answer_cut boolean not null default false, location text not null default ''::text, error_class text not null default ''::text, error text not null default ''::text, dns_us bigint not null default 0, connect_us bigint not null default 0, tls_us bigint not null default 0, first_byte_us bigint not null default 0, total_us bigint not null default 0, remote_addr text not null default ''::text, started_at timestamp with time zone not null) partition by RANGE (id)
 webhook_delivery (org_id uuid not null, id uuid not null, endpoint_id uuid not null, event_id uuid not null, event_type text not null, trigger text not null default 'event'::text, body json, status text not null default 'pending'::text, attempts integer not null default 0, last_status integer, last_error text not null default ''::text, next_attempt_at timestamp with time zone, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, replay_id uuid, attempt_id uuid, request_headers json, answer bytea, answer_cut boolean, dns_us integer, connect_us integer, tls_us integer, first_byte_us integer, total_us integer, remote_addr text, started_at timestamp with time zone, indexed_status text not null default 
 CASE
@@ -409,6 +411,7 @@ provider_event: provider_event_pkey PRIMARY KEY (org_id, mailbox_id, identity)
 quota: quota_pkey PRIMARY KEY (org_id, feature)
 quota: quota_told_check CHECK ((told = ANY (ARRAY[0, 80, 100])))
 quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
+refolding: refolding_pkey PRIMARY KEY (org_id)
 refresh_token: refresh_token_client_check CHECK ((client = ANY (ARRAY[''::text, 'console'::text])))
 refresh_token: refresh_token_pkey PRIMARY KEY (org_id, id)
 sandbox_email: sandbox_email_pkey PRIMARY KEY (org_id, id)
@@ -504,6 +507,8 @@ user_token: user_token_purpose_check CHECK ((purpose = ANY (ARRAY['reset_passwor
 user_token: user_token_user_id_fkey FOREIGN KEY (user_id) REFERENCES app_user(id)
 user_view: user_view_pkey PRIMARY KEY (org_id, user_id, key)
 variant_comparison: variant_comparison_pkey PRIMARY KEY (org_id, sequence_id, step)
+vocabulary: vocabulary_kind_check CHECK ((kind = ANY (ARRAY['tag'::text, 'stage'::text])))
+vocabulary: vocabulary_pkey PRIMARY KEY (org_id, kind, folded)
 webhook_attempt: webhook_attempt_pkey PRIMARY KEY (org_id, id)
 webhook_delivery: webhook_delivery_pkey PRIMARY KEY (org_id, id)
 webhook_delivery: webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'exhausted'::text, 'discarded'::text])))
@@ -742,6 +747,7 @@ CREATE INDEX thread_unread ON public.thread USING btree (org_id, last_message_at
 CREATE INDEX user_token_age ON public.user_token USING btree (expires_at)
 CREATE INDEX user_token_user ON public.user_token USING btree (user_id, purpose)
 CREATE INDEX variant_comparison_due ON public.variant_comparison USING btree (check_at) WHERE (check_at IS NOT NULL)
+CREATE INDEX vocabulary_former ON public.vocabulary USING btree (org_id) WHERE (former <> '{}'::text[])
 CREATE INDEX webhook_attempt_delivery ON ONLY public.webhook_attempt USING btree (org_id, delivery_id, id)
 CREATE INDEX webhook_delivery_again ON ONLY public.webhook_delivery USING btree (org_id, endpoint_id, event_id) WHERE (trigger = ANY (ARRAY['redelivery'::text, 'replay'::text]))
 CREATE INDEX webhook_delivery_replay ON ONLY public.webhook_delivery USING btree (org_id, replay_id, indexed_status) WHERE (replay_id IS NOT NULL)
@@ -788,6 +794,7 @@ CREATE UNIQUE INDEX contact_duplicate_search_pkey ON public.contact_duplicate_se
 CREATE UNIQUE INDEX contact_email ON public.contact USING btree (org_id, email_folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_export_part_pkey ON public.contact_export_part USING btree (org_id, export_id, part)
 CREATE UNIQUE INDEX contact_export_pkey ON public.contact_export USING btree (org_id, id)
+CREATE UNIQUE INDEX contact_field_folded ON public.contact_field USING btree (org_id, folded) WHERE (archived_at IS NULL)
 CREATE UNIQUE INDEX contact_field_pkey ON public.contact_field USING btree (org_id, key)
 CREATE UNIQUE INDEX contact_import_block_pkey ON public.contact_import_block USING btree (org_id, import_id, block)
 CREATE UNIQUE INDEX contact_import_effect_pkey ON public.contact_import_effect USING btree (org_id, import_id, contact_id)
@@ -881,6 +888,7 @@ CREATE UNIQUE INDEX process_pkey ON public.process USING btree (id)
 CREATE UNIQUE INDEX provider_event_pkey ON public.provider_event USING btree (org_id, mailbox_id, identity)
 CREATE UNIQUE INDEX quota_pkey ON public.quota USING btree (org_id, feature)
 CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (feature, relation)
+CREATE UNIQUE INDEX refolding_pkey ON public.refolding USING btree (org_id)
 CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
 CREATE UNIQUE INDEX refresh_token_pkey ON public.refresh_token USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_email_pkey ON public.sandbox_email USING btree (org_id, id)
@@ -897,6 +905,7 @@ CREATE UNIQUE INDEX score_snapshot_pkey ON public.score_snapshot USING btree (or
 CREATE UNIQUE INDEX score_training_pkey ON public.score_training USING btree (org_id, id)
 CREATE UNIQUE INDEX sealing_key_pkey ON public.sealing_key USING btree (id)
 CREATE UNIQUE INDEX segment_entry_pkey ON public.segment_entry USING btree (org_id, id)
+CREATE UNIQUE INDEX segment_folded ON public.segment USING btree (org_id, folded)
 CREATE UNIQUE INDEX segment_key ON public.segment USING btree (org_id, key)
 CREATE UNIQUE INDEX segment_mark_pkey ON public.segment_mark USING btree (org_id, id)
 CREATE UNIQUE INDEX segment_member_pkey ON public.segment_member USING btree (org_id, segment_id, archived, created_at, contact_id)
@@ -944,6 +953,7 @@ CREATE UNIQUE INDEX timeline_pkey ON public.timeline USING btree (org_id, contac
 CREATE UNIQUE INDEX user_token_pkey ON public.user_token USING btree (hash)
 CREATE UNIQUE INDEX user_view_pkey ON public.user_view USING btree (org_id, user_id, key)
 CREATE UNIQUE INDEX variant_comparison_pkey ON public.variant_comparison USING btree (org_id, sequence_id, step)
+CREATE UNIQUE INDEX vocabulary_pkey ON public.vocabulary USING btree (org_id, kind, folded)
 CREATE UNIQUE INDEX webhook_attempt_pkey ON ONLY public.webhook_attempt USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_delivery_pkey ON ONLY public.webhook_delivery USING btree (org_id, id)
 CREATE UNIQUE INDEX webhook_endpoint_pkey ON public.webhook_endpoint USING btree (org_id, id)
@@ -1105,6 +1115,8 @@ provider_event: system for ALL to funnelwork_system using (true) check (true) fo
 provider_event: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 quota: system for ALL to funnelwork_system using (true) check (true) forced
 quota: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+refolding: system for ALL to funnelwork_system using (true) check (true) forced
+refolding: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 refresh_token: system for ALL to funnelwork_system using (true) check (true) forced
 refresh_token: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_email: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1174,6 +1186,7 @@ user_token: system for ALL to funnelwork_system using (true) check (true) forced
 user_view: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 variant_comparison: system for ALL to funnelwork_system using (true) check (true) forced
 variant_comparison: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+vocabulary: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_attempt: system for ALL to funnelwork_system using (true) check (false) forced
 webhook_attempt: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 webhook_delivery: system for ALL to funnelwork_system using (true) check (false) forced
@@ -1461,6 +1474,9 @@ quota: funnelwork_system may SELECT, UPDATE
 quota_source: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 quota_source: funnelwork_app may SELECT
 quota_source: funnelwork_system may SELECT
+refolding: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+refolding: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+refolding: funnelwork_system may SELECT
 refresh_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 refresh_token: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 refresh_token: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
@@ -1589,6 +1605,8 @@ user_view: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 variant_comparison: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 variant_comparison: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 variant_comparison: funnelwork_system may SELECT
+vocabulary: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+vocabulary: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 webhook_attempt: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 webhook_attempt: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 webhook_attempt: funnelwork_system may DELETE

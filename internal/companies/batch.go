@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -66,7 +66,7 @@ func (u *Upsert) matchKey() (domain, name string) {
 		domain, _ = Domain(u.Domain.Value)
 		return domain, ""
 	}
-	return "", filter.Fold(u.Name.Value)
+	return "", compare.Text(u.Name.Value)
 }
 
 func (u *Upsert) hasID() bool { return u.ID.Set && !u.ID.Null }
@@ -114,7 +114,7 @@ func (b *batch) addToIndex(e *entry) {
 	if c.Domain != nil {
 		b.byDomain[*c.Domain] = e
 	}
-	name := filter.Fold(c.Name)
+	name := compare.Text(c.Name)
 	b.byName[name] = append(b.byName[name], e)
 }
 
@@ -123,7 +123,7 @@ func (b *batch) removeFromIndex(e *entry) {
 	if c.Domain != nil {
 		delete(b.byDomain, *c.Domain)
 	}
-	name := filter.Fold(c.Name)
+	name := compare.Text(c.Name)
 	b.byName[name] = slices.DeleteFunc(b.byName[name], func(x *entry) bool { return x == e })
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -153,7 +153,7 @@ func queueInsert(tx *postgres.Tx, c *Company) {
 	refuseTaken(tx.Queue(`INSERT INTO company (org_id, id, name, name_folded, domain, website, industry, size, phone,
 		owner_id, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		tx.Org(), c.ID, c.Name, filter.Fold(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
+		tx.Org(), c.ID, c.Name, compare.Text(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
 		c.CreatedAt, c.UpdatedAt), c)
 	addWords(tx, c.ID, wordsOf(c))
 }
@@ -163,7 +163,7 @@ func queueUpdate(tx *postgres.Tx, ch *Change) {
 	refuseTaken(tx.Queue(`UPDATE company SET name = $3, name_folded = $4, domain = $5, website = $6, industry = $7,
 		size = $8, phone = $9,
 			owner_id = $10, updated_at = $11, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
-		tx.Org(), c.ID, c.Name, filter.Fold(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
+		tx.Org(), c.ID, c.Name, compare.Text(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
 		c.UpdatedAt), c)
 	before, after := wordsOf(&ch.Before), wordsOf(c)
 	takeWords(tx, c.ID, withoutAll(before, after))
@@ -173,9 +173,9 @@ func queueUpdate(tx *postgres.Tx, ch *Change) {
 // wordsOf returns the words by which the parameter q finds a company.
 func wordsOf(c *Company) []string {
 	if c.Domain == nil {
-		return filter.Words(c.Name)
+		return compare.Words(c.Name)
 	}
-	return filter.Words(c.Name, *c.Domain)
+	return compare.Words(c.Name, *c.Domain)
 }
 
 func addWords(tx *postgres.Tx, company id.ID, words []string) {

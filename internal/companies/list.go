@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -22,7 +22,7 @@ type Filter struct {
 var orders = map[string]record.Order[Company]{
 	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: createdKey},
 	"created_at":  {Column: "created_at", Type: "timestamptz", Key: createdKey},
-	"name":        {Column: "name_folded", Type: "text", Key: func(c *Company) string { return filter.Fold(c.Name) }},
+	"name":        {Column: "name_folded", Type: "text", Key: func(c *Company) string { return compare.Text(c.Name) }},
 }
 
 func createdKey(c *Company) string { return c.CreatedAt.UTC().Format(time.RFC3339Nano) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -22,7 +22,7 @@ func Named(ctx context.Context, tx *postgres.Tx, texts []string) (map[string]id.
 		if domain, is := Domain(t); is {
 			domains = append(domains, domain)
 		}
-		names = append(names, filter.Fold(t))
+		names = append(names, compare.Text(t))
 	}
 
 	tx.Queue(postgres.PlanByKeys)
@@ -50,7 +50,7 @@ func Named(ctx context.Context, tx *postgres.Tx, texts []string) (map[string]id.
 
 	out := map[string]id.ID{}
 	for _, t := range texts {
-		keys := []string{"n" + filter.Fold(t)}
+		keys := []string{"n" + compare.Text(t)}
 		if domain, is := Domain(t); is {
 			keys = []string{"d" + domain, keys[0]}
 		}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -39,8 +40,8 @@ func RowsOf(values map[string]any) AttributeRows {
 		case float64:
 			r.Numbers[i] = &v
 		case string:
-			whole := Fold(v)
-			text := filter.Cut(whole, attributeBytes)
+			whole := compare.Text(v)
+			text := compare.Cut(whole, attributeBytes)
 			r.Texts[i] = &text
 			if rest := whole[len(text):]; rest != "" {
 				r.Rests[i] = &rest

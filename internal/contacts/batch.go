@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -56,7 +57,9 @@ func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out 
 				return err
 			}
 			for i := range in {
-				b.outcomes[i] = b.applyRepaired(i, &in[i], how.Repair)
+				u := in[i]
+				b.spelling.respell(&u.Patch)
+				b.outcomes[i] = b.applyRepaired(i, &u, how.Repair)
 			}
 			if how.Dry {
 				return nil
@@ -70,7 +73,8 @@ func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out 
 			made, changed = b.splitChanges()
 			return b.outcomes, made, changed, nil
 		}
-		if _, taken := asTaken(err); !taken && !errors.Is(err, errRaced) {
+		_, spelled := errors.AsType[*SpellingError](err)
+		if _, taken := asTaken(err); !taken && !spelled && !errors.Is(err, errRaced) {
 			return nil, nil, nil, fmt.Errorf("batch: %w", err)
 		}
 	}
@@ -94,12 +98,14 @@ func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*b
 	emails := []string{}
 	segments := map[string]bool{}
 	attributes := false
+	sent := make([]*Patch, len(in))
 	for i := range in {
+		sent[i] = &in[i].Patch
 		if given, err := id.Parse(in[i].ID.Value); err == nil {
 			ids = append(ids, given)
 		}
 		if in[i].Email.Set {
-			emails = append(emails, Fold(in[i].Email.Value))
+			emails = append(emails, compare.Address(in[i].Email.Value))
 		}
 		for _, s := range in[i].Segment.Value {
 			segments[s] = true
@@ -109,6 +115,7 @@ func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*b
 
 	ByKeys(tx)
 	b.queueReads(attributes, len(segments) > 0)
+	b.spelling = queueSpeller(tx, sentNames(sent...))
 	rows, err := tx.Query(ctx,
 		`SELECT `+rowColumns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
 			SELECT unnest($2::uuid[]) UNION SELECT h.id FROM unnest($3::text[]) AS a (email) CROSS JOIN LATERAL (
@@ -132,7 +139,7 @@ func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*b
 
 	for _, r := range how.As {
 		if old := b.byID[r.ID]; old != nil {
-			delete(b.byEmail, Fold(old.now.Email))
+			delete(b.byEmail, compare.Address(old.now.Email))
 		}
 		b.addStored(r)
 	}

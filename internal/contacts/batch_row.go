@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -71,7 +72,7 @@ func newBatch(tx *postgres.Tx, rate Scorer) *batch {
 func (b *batch) addStored(r Row) {
 	e := &entry{was: r, now: r}
 	b.byID[r.ID] = e
-	b.byEmail[Fold(r.Email)] = e
+	b.byEmail[compare.Address(r.Email)] = e
 }
 
 // applyRow applies the i'th row in memory.
@@ -111,8 +112,8 @@ func (b *batch) applyRow(i int, u *Upsert) Outcome {
 		return Outcome{Result: Failed, Fault: f}
 	}
 
-	before := Fold(e.now.Email)
-	after := Fold(ch.Email)
+	before := compare.Address(e.now.Email)
+	after := compare.Address(ch.Email)
 	if holder := b.byEmail[after]; holder != nil && holder != e {
 		return Outcome{Result: Failed, Fault: Exists(holder.now.ID)}
 	}
@@ -172,7 +173,7 @@ func (b *batch) findMatch(u *Upsert, path string) (*entry, *fault.Fault) {
 	if !u.Email.Set || u.Email.Null {
 		return nil, fault.Invalid(path+"email", "required", "A row needs an id or an email.")
 	}
-	return b.byEmail[Fold(u.Email.Value)], nil
+	return b.byEmail[compare.Address(u.Email.Value)], nil
 }
 
 func (b *batch) createContact(u *Upsert, path string) Outcome {
@@ -219,7 +220,7 @@ func (b *batch) createContact(u *Upsert, path string) Outcome {
 	c.LeadScore, c.Score = b.rate(&c)
 	e := &entry{now: Row{Contact: c, Edit: 1}, isNew: true}
 	b.byID[c.ID] = e
-	b.byEmail[Fold(c.Email)] = e
+	b.byEmail[compare.Address(c.Email)] = e
 	b.appendOnce(e)
 	return Outcome{Result: Created, ID: c.ID, LeadScore: c.LeadScore}
 }

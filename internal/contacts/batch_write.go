@@ -3,6 +3,8 @@ package contacts
 import (
 	"slices"
 	"strings"
+
+	"github.com/funnelwork/funnelwork/internal/compare"
 )
 
 // splitChanges returns the created contacts, and the contacts that differ from their stored rows.
@@ -21,7 +23,6 @@ func (b *batch) splitChanges() (made, changed []Change) {
 // queueWrites queues the writes of the whole batch. New contacts are inserted in the order of their addresses, so that
 // concurrent batches cannot deadlock.
 func (b *batch) queueWrites() error {
-	makeSegments(b.tx, b.newKeys)
 	b.queueDefinitions()
 	var fresh []*Contact
 	var known []Change
@@ -30,7 +31,7 @@ func (b *batch) queueWrites() error {
 		case e.isNew:
 			fresh = append(fresh, &e.now.Contact)
 		case len(previousValues(&e.was.Contact, &e.now.Contact)) == 0:
-		case Fold(e.was.Email) == Fold(e.now.Email):
+		case compare.Address(e.was.Email) == compare.Address(e.now.Email):
 			known = append(known, Change{Row: e.now, before: e.was.Contact})
 		default: // addresses may move between contacts, so the order must be kept
 			if err := queueUpdate(b.tx, &e.was, &e.now.Contact); err != nil {
@@ -43,6 +44,6 @@ func (b *batch) queueWrites() error {
 		return err
 	}
 
-	slices.SortFunc(fresh, func(x, y *Contact) int { return strings.Compare(Fold(x.Email), Fold(y.Email)) })
+	slices.SortFunc(fresh, func(x, y *Contact) int { return strings.Compare(compare.Address(x.Email), compare.Address(y.Email)) })
 	return insertAll(b.tx, fresh)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -52,7 +53,7 @@ func RestoreAll(ctx context.Context, tx *postgres.Tx, ids []id.ID, room *Room) (
 
 	fit := rows[:0]
 	for i := range rows {
-		address := Fold(rows[i].Email)
+		address := compare.Address(rows[i].Email)
 		switch holder, taken := holders[address]; {
 		case taken:
 			refused = append(refused, Refused{rows[i].ID, Exists(holder)})
@@ -81,10 +82,10 @@ func RestoreRows(ctx context.Context, tx *postgres.Tx, rows []Row, moments []wir
 	}
 
 	for i := range rows {
-		if holder, taken := holders[Fold(rows[i].Email)]; taken {
+		if holder, taken := holders[compare.Address(rows[i].Email)]; taken {
 			refused = append(refused, Refused{rows[i].ID, Exists(holder)})
 		}
-		holders[Fold(rows[i].Email)] = rows[i].ID
+		holders[compare.Address(rows[i].Email)] = rows[i].ID
 	}
 
 	if len(refused) > 0 {
@@ -98,7 +99,7 @@ func RestoreRows(ctx context.Context, tx *postgres.Tx, rows []Row, moments []wir
 func findAddressHolders(ctx context.Context, tx *postgres.Tx, of []Row) (map[string]id.ID, error) {
 	addresses := make([]string, len(of))
 	for i := range of {
-		addresses[i] = Fold(of[i].Email)
+		addresses[i] = compare.Address(of[i].Email)
 	}
 
 	rows, err := tx.Query(ctx,

@@ -28,7 +28,6 @@ func BulkUpdate(ctx context.Context, tx *postgres.Tx, ids []id.ID, s Scope, patc
 	if changed, refused, err = d.planChanges(ctx, tx, ids, s, patch, rate); err != nil {
 		return nil, nil, err
 	}
-	makeSegments(tx, d.newKeys)
 	d.queueDefinitions()
 	if err := updateAll(tx, changed); err != nil {
 		return nil, nil, err
@@ -94,9 +93,13 @@ func ValidatePatch(ctx context.Context, tx *postgres.Tx, p *Patch, path string) 
 
 	d := newDefinitions(tx)
 	d.queueReads(true, true)
+	spelling := queueSpeller(tx, sentNames(p))
 	if err := tx.Flush(ctx); err != nil {
 		return err
 	}
+	spelling.respell(p)
+	c = blank
+	p.applyTo(&c, path)
 	if f := d.checkAdditions(&blank, &c, path); f != nil {
 		return invalidFields(f.Fields)
 	}

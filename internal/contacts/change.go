@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -26,7 +27,8 @@ func (c *Change) Before() *Contact { return &c.before }
 
 // Create queues a new contact made from p and scored by rate, and the record of its first score. It returns the contact
 // as it will be stored, without a read. An invalid p is a validation fault at once. A taken address is a TakenError
-// when the transaction is sent.
+// when the transaction is sent, and a name that the org has in another spelling a SpellingError: the caller calls
+// Respell first when it tries again.
 func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 	now := wire.Now()
 	c := Contact{
@@ -41,6 +43,10 @@ func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 	if p.Stage.Set {
 		queueStageCheck(tx, c.Stage)
 	}
+	written := writtenNames{}
+	written.add(&Contact{Stage: DefaultStage}, &c)
+	lockFields(tx, c.Attributes)
+	written.queue(tx)
 	makeSegments(tx, c.Segment)
 	defineFields(tx, c.Attributes)
 	if err := queueInsert(tx, &c); err != nil {
@@ -56,6 +62,7 @@ func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 // Update may be called concurrently for one contact: the row is locked, so of several calls that require the same edit
 // exactly one succeeds.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match, p *Patch, rate Scorer) (Change, error) {
+	spelling := queueSpeller(tx, sentNames(p))
 	was, err := lockContact(ctx, tx, i, false)
 	if err != nil {
 		return Change{}, err
@@ -64,13 +71,19 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match, p *Patch
 		return Change{}, err
 	}
 
-	ch, err := patchedChange(&was, p, "", rate)
+	respelled := *p
+	spelling.respell(&respelled)
+	ch, err := patchedChange(&was, &respelled, "", rate)
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
 	if _, moved := ch.Previous["stage"]; moved {
 		queueStageCheck(tx, ch.Stage)
 	}
+	written := writtenNames{}
+	written.add(&was.Contact, &ch.Contact)
+	lockFields(tx, changedValues(was.Attributes, ch.Attributes))
+	written.queue(tx)
 	makeSegments(tx, withoutKeys(ch.Segment, was.Segment))
 	defineFields(tx, changedValues(was.Attributes, ch.Attributes))
 	if err := queueUpdate(tx, &was, &ch.Contact); err != nil {
@@ -149,7 +162,7 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	convertTaken(
 		tx.Queue(
 			`UPDATE contact SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
-			tx.Org(), i, ch.UpdatedAt), Fold(was.Email))
+			tx.Org(), i, ch.UpdatedAt), compare.Address(was.Email))
 	setArchived(tx, &was.Contact, false)
 	return ch, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -79,7 +80,7 @@ var contactColumns = slices.Concat(
 		derivedColumn("email_folded", "text", func(w *writtenContact) string { return w.address }),
 		fieldColumn("first_name", "text", func(c *Contact) *string { return &c.FirstName }),
 		fieldColumn("last_name", "text", func(c *Contact) *string { return &c.LastName }),
-		derivedColumn("last_name_folded", "text", func(w *writtenContact) string { return Fold(w.LastName) }),
+		derivedColumn("last_name_folded", "text", func(w *writtenContact) string { return compare.Text(w.LastName) }),
 	},
 	eachText(func(t *Text) contactColumn { return fieldColumn(t.Name, "text", t.Of) }),
 	[]contactColumn{
@@ -102,7 +103,7 @@ var contactColumns = slices.Concat(
 		},
 		timeColumn("created_at", func(c *Contact) *wire.Time { return &c.CreatedAt }).insertOnly(),
 		timeColumn("updated_at", func(c *Contact) *wire.Time { return &c.UpdatedAt }),
-		derivedColumn("first_name_folded", "text", func(w *writtenContact) string { return Fold(w.FirstName) }),
+		derivedColumn("first_name_folded", "text", func(w *writtenContact) string { return compare.Text(w.FirstName) }),
 	},
 	eachText(func(t *Text) contactColumn {
 		folded := func(w *writtenContact) *string { return foldOf(*t.Of(w.Contact)) }
@@ -147,7 +148,7 @@ func writtenOf(c *Contact, words []string) (writtenContact, error) {
 	if err != nil {
 		return writtenContact{}, fmt.Errorf("encode attributes: %w", err)
 	}
-	w := writtenContact{Contact: c, address: Fold(c.Email), attributes: string(attributes), words: wordLine(words)}
+	w := writtenContact{Contact: c, address: compare.Address(c.Email), attributes: string(attributes), words: wordLine(words)}
 	if c.Consent != nil {
 		consent, err := json.Marshal(c.Consent)
 		if err != nil {

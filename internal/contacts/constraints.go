@@ -22,21 +22,31 @@ import (
 // queueCheck queues a statement that calls refuse on a violation. fields builds the field errors from the detail that
 // refuse reports.
 func queueCheck(tx *postgres.Tx, fields func(about string) []fault.FieldError, sql string, args ...any) {
+	queueFault(tx, func(about string) error { return invalidFields(fields(about)) }, sql, args...)
+}
+
+// queueFault is queueCheck for an error that fails builds.
+func queueFault(tx *postgres.Tx, fails func(about string) error, sql string, args ...any) {
 	tx.Queue(sql, args...).Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "FW001" {
-			return invalidFields(fields(pg.Detail))
+			return fails(pg.Detail)
 		}
 		return err
 	}
 }
 
+var errStage = errors.New("the stage has another spelling")
+
 // queueStageCheck queues a check that the org has the stage.
 func queueStageCheck(tx *postgres.Tx, stage string) {
-	queueCheck(tx, func(about string) []fault.FieldError {
+	queueFault(tx, func(about string) error {
 		var stages []string
 		_ = json.Unmarshal([]byte(about), &stages) // the fault is valid without the list, too
-		return []fault.FieldError{unknownStage("", stage, stages)}
+		if containsName(stages, stage) {
+			return &SpellingError{cause: errStage}
+		}
+		return invalidFields([]fault.FieldError{unknownStage("", stage, stages)})
 	}, `SELECT refuse('stage', to_json(stages)::text) FROM org WHERE id = $1 AND $2 <> ALL (stages)`, tx.Org(),
 		stage)
 }
@@ -61,10 +71,10 @@ func makeSegments(tx *postgres.Tx, keys []string) {
 	}
 	// segment_room of the migration enforces the limit
 	queueCheck(tx, func(string) []fault.FieldError { return []fault.FieldError{tooManySegments("")} },
-		`INSERT INTO segment (org_id, id, key, name, kind, created_at, updated_at)
-		SELECT $1, i, k, k, 'static', $4, $4 FROM unnest($2::uuid[], $3::text[]) AS new (i, k)
+		`INSERT INTO segment (org_id, id, key, name, kind, created_at, updated_at, folded)
+		SELECT $1, i, k, k, 'static', $4, $4, f FROM unnest($2::uuid[], $3::text[], $5::text[]) AS new (i, k, f)
 		ON CONFLICT (org_id, key) DO NOTHING`,
-		tx.Org(), ids, keys, wire.Now())
+		tx.Org(), ids, keys, wire.Now(), foldAll(keys))
 	queueCheck(tx, func(about string) []fault.FieldError {
 		if key, archived := strings.CutPrefix(about, "-"); archived {
 			return []fault.FieldError{archivedSegment("", key)}
@@ -103,6 +113,18 @@ const defineAgain = `ON CONFLICT (org_id, key) DO UPDATE SET label = excluded.la
 	updated_at = excluded.updated_at, archived_at = NULL, edit = contact_field.edit + 1
 	WHERE contact_field.archived_at IS NOT NULL`
 
+// lockFields queues the lock that defineFields needs if a key of values is new. It serializes the definitions of an org,
+// so that a check after it sees all of them.
+func lockFields(tx *postgres.Tx, values map[string]any) {
+	if len(values) == 0 {
+		return
+	}
+	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))
+		WHERE EXISTS (SELECT FROM unnest($2::text[]) k
+			WHERE NOT EXISTS (SELECT FROM contact_field f WHERE f.org_id = $1 AND f.key = k
+			AND f.archived_at IS NULL))`, tx.Org(), slices.Sorted(maps.Keys(values)))
+}
+
 // defineFields queues definitions for the keys of values that the org lacks, and a check that every value has the type
 // of its key.
 func defineFields(tx *postgres.Tx, values map[string]any) {
@@ -115,17 +137,11 @@ func defineFields(tx *postgres.Tx, values map[string]any) {
 	for i, k := range keys {
 		types[i] = string(TypeOf(values[k]))
 	}
-	// Only a batch with a new key takes the lock, which serializes the definitions of an org and makes the count below
-	// exact.
-	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))
-		WHERE EXISTS (SELECT FROM unnest($2::text[]) k
-			WHERE NOT EXISTS (SELECT FROM contact_field f WHERE f.org_id = $1 AND f.key = k
-			AND f.archived_at IS NULL))`, tx.Org(), keys)
-	tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at)
-		SELECT $1, k, k, t, $4, $4 FROM unnest($2::text[], $3::text[]) AS new (k, t)
+	tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at, folded)
+		SELECT $1, k, k, t, $4, $4, f FROM unnest($2::text[], $3::text[], $5::text[]) AS new (k, t, f)
 		WHERE NOT EXISTS (SELECT FROM contact_field f WHERE f.org_id = $1 AND f.key = k AND f.archived_at IS NULL) `+
 		defineAgain,
-		tx.Org(), keys, types, wire.Now())
+		tx.Org(), keys, types, wire.Now(), foldAll(keys))
 	queueCheck(tx, func(about string) (wrong []fault.FieldError) {
 		var defined map[string]Type
 		if err := json.Unmarshal([]byte(about), &defined); err != nil {

@@ -20,6 +20,8 @@ var errRaced = errors.New("a concurrent transaction conflicts")
 type definitions struct {
 	tx       *postgres.Tx
 	stages   []string
+	spelling *speller
+	written  writtenNames
 	types    map[string]Type
 	newTypes map[string]Type
 	hints    map[string]Type
@@ -31,7 +33,7 @@ type definitions struct {
 
 func newDefinitions(tx *postgres.Tx) *definitions {
 	return &definitions{
-		tx: tx, types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{},
+		tx: tx, spelling: newSpeller(), types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{},
 		shelved: map[string]bool{}, isNewKey: map[string]bool{},
 	}
 }
@@ -105,6 +107,7 @@ func (d *definitions) checkAdditions(was, c *Contact, path string) *fault.Fault 
 		return &fault.Fault{Code: fault.ValidationFailed, Detail: "The row has invalid fields.", Fields: wrong}
 	}
 
+	d.written.add(was, c)
 	for key, t := range define {
 		d.types[key] = t
 		d.newTypes[key] = t
@@ -120,9 +123,16 @@ func (d *definitions) checkAdditions(was, c *Contact, path string) *fault.Fault 
 	return nil
 }
 
-// queueDefinitions queues the new definitions and checks that no concurrent transaction created a different one for the
+// queueDefinitions queues the new names and definitions, and checks that no concurrent transaction created a different one for the
 // same key.
 func (d *definitions) queueDefinitions() {
+	if len(d.newTypes) > 0 {
+		d.tx.Queue(
+			`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`,
+			d.tx.Org())
+	}
+	d.written.queue(d.tx)
+	makeSegments(d.tx, d.newKeys)
 	if len(d.newTypes) == 0 {
 		return
 	}
@@ -133,11 +143,9 @@ func (d *definitions) queueDefinitions() {
 		types[i] = string(d.newTypes[k])
 	}
 
-	d.tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('contact_field', hashtextextended($1::uuid::text, 0)))`,
-		d.tx.Org())
-	d.tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at)
-		SELECT $1, k, k, t, $4, $4 FROM unnest($2::text[], $3::text[]) AS new (k, t) `+defineAgain, d.tx.Org(), keys,
-		types, wire.Now())
+	d.tx.Queue(`INSERT INTO contact_field (org_id, key, label, type, created_at, updated_at, folded)
+		SELECT $1, k, k, t, $4, $4, f FROM unnest($2::text[], $3::text[], $5::text[]) AS new (k, t, f) `+defineAgain,
+		d.tx.Org(), keys, types, wire.Now(), foldAll(keys))
 	d.tx.Queue(`SELECT key, type, (SELECT count(*) FROM contact_field WHERE org_id = $1 AND archived_at IS NULL)
 		FROM contact_field WHERE org_id = $1 AND key = ANY ($2::text[])`, d.tx.Org(),
 		keys).Query(func(rows pgx.Rows) error {

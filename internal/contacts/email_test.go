@@ -40,9 +40,9 @@ func TestWords(t *testing.T) {
 		"":                          {},
 		"Ada LOVELACE ada":          {"ada", "lovelace"},
 		"jean-luc.picard@uss-e.org": {"jean", "luc", "picard", "uss", "e", "org"},
-		"ÉMILE zoë":                 {"émile", "zoë"},
+		"ÉMILE zoë":                 {"emile", "zoe"},
 		strings.Repeat("x", 100):    {strings.Repeat("x", 40)},
-		strings.Repeat("é", 100):    {strings.Repeat("é", 20)},
+		strings.Repeat("é", 100):    {strings.Repeat("e", 40)},
 	} {
 		if diff := cmp.Diff(want, contacts.Words(in)); diff != "" {
 			t.Errorf("%q: %s", in, diff)

@@ -146,8 +146,8 @@ func Relabel(ctx context.Context, tx *postgres.Tx, key string, allow func(*Custo
 }
 
 // Undefine archives a definition and removes its values from all contacts of the org, including archived ones. It does
-// nothing if the definition is already archived, and then does not call match. An unknown key is a not_found fault, and
-// a field that the filter of a live segment reads is a conflict.
+// nothing if the definition is already archived, and then does not call match. An unknown key is a not_found fault. The
+// caller checks that no definition names the field.
 func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) error {
 	var (
 		edit     int
@@ -167,17 +167,6 @@ func Undefine(ctx context.Context, tx *postgres.Tx, key string, match Match) err
 
 	if err := match.checkEdit(edit); err != nil {
 		return err
-	}
-
-	var reader string
-	err = tx.QueryRow(ctx,
-		`SELECT key FROM segment WHERE org_id = $1 AND archived_at IS NULL
-			AND 'attributes.' || $2::text = ANY (reads) LIMIT 1`, []any{tx.Org(), key}, &reader)
-	switch {
-	case err == nil:
-		return fault.New(fault.Conflict, "The filter of the segment "+reader+" reads this field.")
-	case !postgres.None(err):
-		return fmt.Errorf("look up segments that read the field: %w", err)
 	}
 
 	now := wire.Now()

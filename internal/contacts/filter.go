@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
@@ -56,9 +57,9 @@ func (s Sort) rowKey(r *Row) string {
 	case Highest, Lowest:
 		return strconv.FormatFloat(r.LeadScore, 'g', -1, 64)
 	case LastName:
-		return Fold(r.LastName)
+		return compare.Text(r.LastName)
 	case Email:
-		return Fold(r.Contact.Email)
+		return compare.Address(r.Contact.Email)
 	case Newest, Oldest:
 	}
 	return strconv.FormatInt(r.CreatedAt.UnixMicro(), 10)

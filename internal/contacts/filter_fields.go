@@ -21,7 +21,7 @@ type FilterField struct {
 // Descriptions implements wire.Describer.
 func (FilterField) Descriptions() map[string]string {
 	return map[string]string{
-		"type": "text is compared without regard to case, key exactly; keys is a set of keys; id is a UUID",
+		"type": "text, key and keys are compared without regard to case; keys is a set; id is a UUID",
 		"values": "Values in use: the organization's stages, the keys of its segments, or its first 200 tags. Absent " +
 			"for other fields",
 	}
@@ -71,7 +71,11 @@ func FilterFields(ctx context.Context, tx *postgres.Tx) ([]FilterField, error) {
 }
 
 func describeField(name string, t filter.Type) FilterField {
-	return FilterField{Field: name, Type: t, Operators: t.Ops()}
+	shown := t
+	if t == filter.Address {
+		shown = filter.Text
+	}
+	return FilterField{Field: name, Type: shown, Operators: t.Ops()}
 }
 
 func valuesOf(ctx context.Context, tx *postgres.Tx, sql string) ([]string, error) {

@@ -3,23 +3,20 @@ package contacts
 import (
 	"strings"
 
-	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/compare"
 )
 
-// Fold returns the form in which addresses and names are compared and sorted: NFC and lower case.
-func Fold(s string) string { return filter.Fold(s) }
-
-// Words returns the search words of texts, see filter.Words.
-func Words(texts ...string) []string { return filter.Words(texts...) }
+// Words returns the words of a search, see compare.Words.
+func Words(texts ...string) []string { return compare.Words(texts...) }
 
 // wordsOf returns the words by which the parameter q finds a contact.
-func wordsOf(c *Contact) []string { return Words(c.FirstName, c.LastName, c.Email) }
+func wordsOf(c *Contact) []string { return compare.Indexed(c.FirstName, c.LastName, c.Email) }
 
 func foldOf(s *string) *string {
 	if s == nil {
 		return nil
 	}
-	folded := Fold(*s)
+	folded := compare.Text(*s)
 	return &folded
 }
 

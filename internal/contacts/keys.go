@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
@@ -14,6 +15,11 @@ func containsKey(all []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// containsName reports whether all has s in some spelling.
+func containsName(all []string, s string) bool {
+	return slices.ContainsFunc(all, func(x string) bool { return compare.Equal(x, s) })
 }
 
 // copyNonNil returns a copy of l that is never nil.

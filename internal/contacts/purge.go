@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -109,7 +110,7 @@ func eraseFromFiles(tx *postgres.Tx, c *Contact) {
 		AND completed_at IS NOT NULL AND after_id = $2`, tx.Org(), c.ID)
 	// A completed export or bulk change no longer needs its filter, so a filter with the address can be deleted.
 	tx.Queue(`UPDATE contact_export SET filter = NULL, computed = computed + 1 WHERE org_id = $1
-		AND completed_at IS NOT NULL AND position($2 IN lower(filter::text)) > 0`, tx.Org(), Fold(c.Email))
+		AND completed_at IS NOT NULL AND position($2 IN lower(filter::text)) > 0`, tx.Org(), compare.Address(c.Email))
 	tx.Queue(`UPDATE contact_bulk SET filter = NULL WHERE org_id = $1 AND completed_at IS NOT NULL
-		AND position($2 IN lower(filter::text)) > 0`, tx.Org(), Fold(c.Email))
+		AND position($2 IN lower(filter::text)) > 0`, tx.Org(), compare.Address(c.Email))
 }

@@ -1,6 +1,7 @@
 package contacts
 
 import (
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -42,7 +43,7 @@ func PutBack(tx *postgres.Tx, was []Row, to []Contact) ([]Change, error) {
 		}
 		ch.Contact = to[i]
 		ch.Edit = was[i].Edit + 1
-		if all = append(all, ch); Fold(was[i].Email) == Fold(to[i].Email) {
+		if all = append(all, ch); compare.Address(was[i].Email) == compare.Address(to[i].Email) {
 			same = append(same, ch)
 		} else if err := queueUpdate(tx, &was[i], &to[i]); err != nil {
 			return nil, err

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
@@ -23,7 +23,7 @@ func (s *shop) company(i id.ID, name string, archived bool) {
 			VALUES ($1, $2, $3, $3, now(), now(), CASE WHEN $4 THEN now() END)
 			ON CONFLICT (org_id, id) DO UPDATE SET name = $3, name_folded = $3`, s.org, i, name, archived)
 		tx.Queue(`INSERT INTO company_word (org_id, word, company_id) SELECT $1, w, $2 FROM unnest($3::text[]) w`,
-			s.org, i, filter.Words(name))
+			s.org, i, compare.Words(name))
 		return nil
 	}); err != nil {
 		s.t.Fatal(err)
@@ -74,7 +74,7 @@ func TestASearchFindsTheSameByEveryWay(t *testing.T) {
 		for _, r := range s.list(contacts.Filter{Archived: f.Archived, Stages: f.Stages}, order) {
 			has := contacts.Words(r.FirstName, r.LastName, r.Contact.Email)
 			if r.CompanyID != nil {
-				has = append(has, filter.Words(names[slices.Index(companies, *r.CompanyID)])...)
+				has = append(has, compare.Words(names[slices.Index(companies, *r.CompanyID)])...)
 			}
 			if !slices.ContainsFunc(f.Words, func(w string) bool {
 				return !slices.ContainsFunc(has, func(h string) bool { return strings.HasPrefix(h, w) })

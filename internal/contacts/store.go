@@ -64,9 +64,23 @@ func queueInsert(tx *postgres.Tx, c *Contact) error {
 	return nil
 }
 
+// emailParam is the parameter of email in updateSQL.
+var emailParam = "$" + strconv.Itoa(3+slices.IndexFunc(updatedColumns, func(c contactColumn) bool {
+	return c.name == "email"
+}))
+
+// keepLost returns the expression that an update sets a column to. A key of an address is kept with the address: it may
+// be that of a contact whose address an older one holds.
+func keepLost(column, was, value, email string) string {
+	if column != "email_folded" {
+		return value
+	}
+	return "CASE WHEN " + was + "email = " + email + " THEN " + was + "email_folded ELSE " + value + " END"
+}
+
 var updateSQL = `
 UPDATE contact SET ` + joinColumns(updatedColumns, func(i int, c *contactColumn) string {
-	return c.name + " = $" + strconv.Itoa(i+3)
+	return c.name + " = " + keepLost(c.name, "contact.", "$"+strconv.Itoa(i+3), emailParam)
 }) + `, edit = edit + 1
 WHERE org_id = $1 AND id = $2`
 

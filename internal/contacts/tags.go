@@ -29,11 +29,17 @@ WITH RECURSIVE step AS (
 	FROM step WHERE step.tag IS NOT NULL
 )`
 
+// formerTag is true for a spelling that a job is rewriting, if some contact has the tag's name already.
+const formerTag = `EXISTS (SELECT FROM vocabulary v WHERE v.org_id = $1 AND v.kind = 'tag' AND v.former <> '{}'
+	AND step.tag = ANY (v.former) AND EXISTS (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.tag = v.name))`
+
 const tagsSQL = stepSQL + `
 SELECT tag, n FROM (
-	SELECT tag, (SELECT count(*) FROM (SELECT FROM contact_tag t WHERE t.org_id = $1 AND t.tag = step.tag
-	AND t.archived = false LIMIT $4) AS first) AS n
-	FROM step WHERE tag IS NOT NULL OFFSET 0 -- n is counted once, for its condition and its value
+	SELECT tag, (SELECT count(*) FROM (SELECT FROM contact_tag t WHERE t.org_id = $1
+	AND t.tag = ANY (step.tag || coalesce((SELECT v.former FROM vocabulary v WHERE v.org_id = $1 AND v.kind = 'tag'
+		AND v.former <> '{}' AND v.name = step.tag LIMIT 1), '{}')) AND t.archived = false LIMIT $4) AS first) AS n
+	FROM step WHERE tag IS NOT NULL AND NOT ` + formerTag + `
+	OFFSET 0 -- n is counted once, for its condition and its value
 ) AS used WHERE n > 0 LIMIT $3`
 
 // Tags returns at most limit tags of live contacts in byte order, starting after the tag after.
@@ -60,7 +66,7 @@ func Tags(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]TagU
 
 // countTagsSQL probes each tag once. EXISTS would become a join with all tags of all contacts.
 const countTagsSQL = stepSQL + `
-SELECT count(*) FROM step WHERE tag IS NOT NULL AND (SELECT TRUE FROM contact_tag t WHERE t.org_id = $1
+SELECT count(*) FROM step WHERE tag IS NOT NULL AND NOT ` + formerTag + ` AND (SELECT TRUE FROM contact_tag t WHERE t.org_id = $1
 	AND t.tag = step.tag AND t.archived = false LIMIT 1)`
 
 // CountTags returns the number of tags of live contacts.
@@ -70,11 +76,4 @@ func CountTags(ctx context.Context, tx *postgres.Tx) (n int64, err error) {
 		return 0, fmt.Errorf("count tags: %w", err)
 	}
 	return n, nil
-}
-
-// Tagged reports whether any contact, live or archived, has the tag.
-func Tagged(ctx context.Context, tx *postgres.Tx, tag string) (yes bool, err error) {
-	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM contact_tag WHERE org_id = $1 AND tag = $2)`,
-		[]any{tx.Org(), tag}, &yes)
-	return yes, err
 }

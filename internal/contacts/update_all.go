@@ -14,7 +14,7 @@ import (
 
 var updateAllSQL = `
 UPDATE contact c SET ` + joinColumns(updatedColumns, func(_ int, c *contactColumn) string {
-	return c.name + " = u." + c.name + c.conversion
+	return c.name + " = " + keepLost(c.name, "c.", "u."+c.name+c.conversion, "u.email")
 }) + `, edit = c.edit + 1
 FROM ` + wide + `
 WHERE c.org_id = $1 AND c.id = u.id`

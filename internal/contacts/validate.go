@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -122,11 +123,11 @@ func (c *checker) applyKeys(field string, in wire.Field[[]string], at *[]string,
 		k = strings.TrimSpace(k)
 		each := field + "/" + strconv.Itoa(i)
 		switch {
-		case k == "":
+		case compare.Text(k) == "":
 			c.addError(each, "required", "An entry cannot be blank.")
 		case strings.ContainsRune(k, ','):
 			c.addError(each, "invalid_characters", "A comma is not allowed.")
-		case c.checkText(each, k, maxKey) && !containsKey(out, k):
+		case c.checkText(each, k, maxKey) && !containsName(out, k):
 			out = append(out, k)
 		}
 	}
@@ -147,9 +148,16 @@ func (c *checker) mergeAttributes(in wire.Field[map[string]any], before map[stri
 	}
 
 	maps.Copy(out, before)
+	first := make(map[string]string, len(in.Value))
 	for _, key := range slices.Sorted(maps.Keys(in.Value)) {
 		value := in.Value[key]
 		field := "attributes/" + escapePointer(key)
+		folded := compare.Text(key)
+		if twin, has := first[folded]; has {
+			c.addError(field, "duplicate_key", "This key and "+strconv.Quote(twin)+" are one.")
+			continue
+		}
+		first[folded] = key
 		if value == nil {
 			delete(out, key)
 			continue
@@ -187,7 +195,7 @@ func (c *checker) mergeAttributes(in wire.Field[map[string]any], before map[stri
 
 // ValidKey reports whether key is valid for a custom field.
 func ValidKey(key string) bool {
-	return key != "" && !isDotSegment(key) && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) &&
+	return compare.Text(key) != "" && !isDotSegment(key) && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) &&
 		strings.TrimSpace(key) == key &&
 		!strings.ContainsFunc(key, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) })
 }

@@ -23,7 +23,7 @@ type filterField struct {
 // filterFields holds the fields that a contact filter may name, besides attributes.KEY.
 var filterFields = func() map[string]filterField {
 	all := map[string]filterField{
-		"email":      {filter.Text, "c.email_folded", func(c *Contact) any { return c.Email }},
+		"email":      {filter.Address, "c.email_folded", func(c *Contact) any { return c.Email }},
 		"first_name": {filter.Text, "c.first_name_folded", func(c *Contact) any { return c.FirstName }},
 		"last_name":  {filter.Text, "c.last_name_folded", func(c *Contact) any { return c.LastName }},
 		"company_id": {filter.ID, "c.company_id", func(c *Contact) any { return valueOrNil(c.CompanyID) }},
@@ -138,7 +138,10 @@ func ParserWith(ctx context.Context, tx *postgres.Tx, more map[string]filter.Typ
 		if s.err != nil {
 			return nil, s.err
 		}
-		return f, err
+		if err != nil {
+			return nil, err
+		}
+		return f, resolve(ctx, tx, f)
 	}
 }
 

@@ -14,14 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
+	"github.com/jackc/pgx/v5"
 )
 
 // hostile lists values that would be dangerous if they were not passed as arguments.
@@ -40,7 +39,7 @@ var (
 	dates      = []string{"0000-01-01", "1999-12-31", "2026-02-28", "2026-03-01", "9999-12-31"}
 	numbers    = []float64{-9007199254740992, -1, -0.1, 0, 0.1, 0.30000000000000004, 1, 10, 35, 9007199254740991}
 	fieldKinds = map[string]filter.Type{
-		"email": filter.Text, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text,
+		"email": filter.Address, "first_name": filter.Text, "last_name": filter.Text, "phone": filter.Text,
 		"job_title": filter.Text, "source": filter.Text, "time_zone": filter.Text,
 		"company_id": filter.ID, "owner_id": filter.ID, "stage": filter.Key, "tag": filter.Keys,
 		"segment": filter.Keys, "lead_score": filter.Number, "created_at": filter.Time, "updated_at": filter.Time,
@@ -284,9 +283,16 @@ func naively(op string, kind filter.Type, x, v any) bool {
 	default:
 		a, b := fmt.Sprint(x), v.(string)
 		switch kind {
-		case filter.Text:
-			a, b = norm.NFC.String(strings.ToLower(norm.NFC.String(a))),
-				norm.NFC.String(strings.ToLower(norm.NFC.String(b)))
+		case filter.Text, filter.Key:
+			a, b = compare.Text(a), compare.Text(b)
+			if b == "" && v != "" && strings.TrimSpace(v.(string)) == "" && (op == "starts_with" || op == "contains") {
+				b = " "
+			}
+		case filter.Address:
+			a, b = compare.Address(a), compare.Address(b)
+			if op == "starts_with" || op == "contains" {
+				b = compare.AddressPart(v.(string))
+			}
 		case filter.ID:
 			a, b = strings.ToLower(a), strings.ToLower(b)
 		default:
@@ -486,12 +492,6 @@ func (s *shop) planned(f contacts.Filter, order contacts.Sort) (out []id.ID) {
 
 // schema returns a parser that loads the custom fields once.
 func (s *shop) schema(ctx context.Context, tx *postgres.Tx) func([]byte) (*filter.Filter, error) {
-	known := fixed{}
-	for field := range fieldKinds {
-		if !strings.HasPrefix(field, "attributes.") {
-			known[field] = fieldKinds[field]
-		}
-	}
 	raw := []string{}
 	for key := range attributeKinds {
 		b, err := json.Marshal(map[string]any{"field": "attributes." + key, "op": "exists", "value": true})
@@ -499,22 +499,13 @@ func (s *shop) schema(ctx context.Context, tx *postgres.Tx) func([]byte) (*filte
 			s.t.Fatal(err)
 		}
 		raw = append(raw, string(b))
-		known["attributes."+key] = fieldKinds["attributes."+key]
 	}
-	if _, err := contacts.ParseFilter(ctx, tx, []byte(`{"any":[`+strings.Join(raw, ",")+`]}`)); err != nil {
+	parse := contacts.Parser(ctx, tx)
+	if _, err := parse([]byte(`{"any":[` + strings.Join(raw, ",") + `]}`)); err != nil {
 		s.t.Fatal(err)
 	}
-	return func(raw []byte) (*filter.Filter, error) { return filter.Parse(raw, known) }
+	return parse
 }
-
-type fixed map[string]filter.Type
-
-func (f fixed) Field(name string) (filter.Type, bool) {
-	t, ok := f[name]
-	return t, ok
-}
-
-func (f fixed) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
 // verdicts evaluates all filters on all live contacts in the database at once.
 func (s *shop) verdicts(filters []*filter.Filter) map[id.ID][]bool {

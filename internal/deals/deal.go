@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -191,7 +191,7 @@ func queueInsert(tx *postgres.Tx, d *Deal) {
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
 		d.Currency, d.LostReason,
 		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt, storedPosition(d)))
-	addWords(tx, d.ID, filter.Words(d.Name))
+	addWords(tx, d.ID, compare.Words(d.Name))
 }
 
 func queueUpdate(tx *postgres.Tx, was, d *Deal) {
@@ -203,7 +203,7 @@ func queueUpdate(tx *postgres.Tx, was, d *Deal) {
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
 		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt, storedPosition(d)))
 	if was.Name != d.Name {
-		before, after := filter.Words(was.Name), filter.Words(d.Name)
+		before, after := compare.Words(was.Name), compare.Indexed(d.Name)
 		takeWords(tx, d.ID, withoutAll(before, after))
 		addWords(tx, d.ID, withoutAll(after, before))
 	}

@@ -317,7 +317,7 @@ func TestAPipelineIsNotArchivedUnderADealOnItsWay(t *testing.T) {
 		}
 		return err
 	})
-	if err := <-archived; !fault.Is(err, fault.PipelineInUse) {
+	if err := <-archived; !fault.Is(err, fault.InUse) {
 		t.Errorf("the pipeline's archiving ended with %v", errors.Unwrap(err))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/text/currency"
 
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -158,8 +157,9 @@ func (p *Patch) applyMembers(f *form.Form, d *Deal, g *ground) {
 	default:
 		d.Amount = in.Value
 	}
+	kept := d.Currency // which may have been withdrawn since: it can be kept
 	f.Required("currency", p.Currency, &d.Currency, 3)
-	if unit, err := currency.ParseISO(d.Currency); err != nil || unit.String() != d.Currency {
+	if d.Currency != kept && !isCurrency(d.Currency) {
 		f.Wrong("currency", "invalid_currency", "This is not a currency code of ISO 4217, such as EUR.")
 	}
 }

@@ -3,10 +3,12 @@ package deals
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/definitions"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -61,7 +63,7 @@ func CreatePipeline(ctx context.Context, tx *postgres.Tx, p *PipelinePatch) (Pip
 }
 
 // UpdatePipeline applies p to the live pipeline i. Removing a stage that has deals, including archived ones, or
-// changing its kind is a stage_in_use fault.
+// changing its kind is the fault in_use.
 func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match,
 	p *PipelinePatch,
 ) (PipelineChange, error) {
@@ -82,11 +84,20 @@ func UpdatePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.
 	if _, moved := ch.Previous["stages"]; !moved {
 		return ch, nil
 	}
+	for _, s := range ch.Before.Stages {
+		if slices.ContainsFunc(v.Stages, func(kept PipelineStage) bool { return kept.ID == s.ID }) {
+			continue
+		}
+		err := definitions.CheckUnused(ctx, tx, definitions.Name{Kind: definitions.Pipeline, ID: s.ID.String()})
+		if err != nil {
+			return PipelineChange{}, err
+		}
+	}
 	keepStages(tx, v)
 	if err := tx.Flush(ctx); err != nil {
 		if postgres.Violates(err, "deal_stage_kind") {
 			return PipelineChange{},
-				fault.New(fault.StageInUse,
+				fault.New(fault.InUse,
 					"A stage that has deals can neither be taken away nor become of another kind. Move its deals "+
 						"first; archived ones count.").Because(err)
 		}
@@ -123,8 +134,8 @@ func keepStages(tx *postgres.Tx, p *Pipeline) {
 		tx.Org(), p.ID, ids, names, kinds, probability)
 }
 
-// ArchivePipeline hides a pipeline. The default pipeline is a conflict, and a pipeline with live deals a
-// pipeline_in_use fault.
+// ArchivePipeline hides a pipeline. The default pipeline is a conflict, and a pipeline with live deals the
+// fault in_use, which lists the first ones.
 func ArchivePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) (PipelineChange, error) {
 	if _, err := lockPipelines(ctx, tx); err != nil {
 		return PipelineChange{}, err
@@ -137,16 +148,19 @@ func ArchivePipeline(ctx context.Context, tx *postgres.Tx, i id.ID, match record
 		return PipelineChange{},
 			fault.New(fault.Conflict, "The default pipeline cannot be archived. Make another one the default first.")
 	}
-	var busy bool
-	if err := tx.QueryRow(ctx,
-		`SELECT EXISTS (SELECT FROM deal WHERE org_id = $1 AND pipeline_id = $2 AND archived_at IS NULL)`,
-		[]any{tx.Org(), i}, &busy); err != nil {
+	rows, err := tx.Query(ctx, `SELECT 'deal', id::text, name FROM deal WHERE org_id = $1 AND pipeline_id = $2
+		AND archived_at IS NULL ORDER BY id LIMIT 10`, tx.Org(), i)
+	if err != nil {
 		return PipelineChange{}, fmt.Errorf("look up deals: %w", err)
 	}
-	if busy {
-		return PipelineChange{}, fault.New(fault.PipelineInUse, "The pipeline has deals. Move or archive them first.")
+	busy, err := pgx.CollectRows(rows, pgx.RowToStructByPos[definitions.Use])
+	if err != nil {
+		return PipelineChange{}, fmt.Errorf("look up deals: %w", err)
 	}
-	return ch, nil
+	if len(busy) > 0 {
+		return PipelineChange{}, definitions.InUse("The pipeline has deals. Move or archive them first.", busy)
+	}
+	return ch, definitions.CheckUnused(ctx, tx, definitions.Name{Kind: definitions.Pipeline, ID: i.String()})
 }
 
 // RestorePipeline undoes ArchivePipeline.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
@@ -229,7 +230,7 @@ func (s *Service) linkAnswered(ctx context.Context, tx *postgres.Tx, n *New, e *
 }
 
 func queueInsert(tx *postgres.Tx, e *Email, c *content, n *New) {
-	_, domain := suppression.Fold(e.To)
+	_, domain := compare.SplitAddress(e.To)
 	due, late := e.CreatedAt, usualLateHours
 	if n.Automated != nil {
 		late = n.Automated.LateHours

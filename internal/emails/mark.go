@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
 	"github.com/funnelwork/funnelwork/internal/orgsending"
@@ -227,7 +228,7 @@ func (o *Outgoing) markTransmitting(ctx context.Context, tx *postgres.Tx, sum []
 
 // cappedMail returns what the caps of the org depend on.
 func (o *Outgoing) cappedMail() *orgsending.Mail {
-	_, domain := suppression.Fold(o.To)
+	_, domain := compare.SplitAddress(o.To)
 	return &orgsending.Mail{Domain: domain, Automated: o.automated, Sandbox: o.Mailbox.Kind == mailboxes.Sandbox}
 }
 

@@ -50,8 +50,7 @@ const (
 	ConnectNotEnabled   Code = "connect_not_enabled"
 	DomainTaken         Code = "domain_taken"
 	CompanyExists       Code = "company_exists"
-	StageInUse          Code = "stage_in_use"
-	PipelineInUse       Code = "pipeline_in_use"
+	InUse               Code = "in_use"
 	MailboxExists       Code = "mailbox_exists"
 	Suppressed          Code = "suppressed"
 	MailboxNotActive    Code = "mailbox_not_active"
@@ -60,7 +59,6 @@ const (
 	NotUnknown          Code = "not_unknown"
 	AlreadyStarted      Code = "already_started"
 	SequenceNotActive   Code = "sequence_not_active"
-	InUse               Code = "in_use"
 
 	PreconditionFailed Code = "precondition_failed"
 	BodyTooLarge       Code = "body_too_large"
@@ -106,9 +104,9 @@ var statuses = map[Code]int{
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
 	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,
-	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, StageInUse: 409,
-	PipelineInUse: 409, MailboxExists: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409,
-	NotUnknown: 409, SequenceNotActive: 409, InUse: 409,
+	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, InUse: 409,
+	MailboxExists: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409,
+	NotUnknown: 409, SequenceNotActive: 409,
 	AlreadyStarted: 409, PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,
 	ValidationFailed: 422, IdempotencyMismatch: 422, URLNotAllowed: 422, LinkExpired: 422, ProviderRefused: 422,
 	AIRequestTooLarge: 422, MergeMissing: 422, HostNotAllowed: 422, PortNotAllowed: 422,

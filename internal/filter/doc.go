@@ -19,9 +19,10 @@
 //
 // # How values compare
 //
-//	Text      folded (see Fold), by bytes      eq ne in not_in gt gte lt lte starts_with contains exists
-//	Key       as it is, by bytes               the same
-//	Keys      each as it is; one is enough     eq ne in not_in starts_with contains exists
+//	Text      folded (compare.Text), by bytes  eq ne in not_in gt gte lt lte starts_with contains exists
+//	Address   folded (compare.Address)         the same
+//	Key       as a Text                        the same
+//	Keys      each as a Text; one is enough    eq ne in not_in starts_with contains exists
 //	Number    as float64                       eq ne in not_in gt gte lt lte exists
 //	Date      YYYY-MM-DD, by the calendar      eq ne in not_in gt gte lt lte exists
 //	Time      RFC 3339, cut to microseconds    eq ne in not_in gt gte lt lte exists
@@ -30,6 +31,9 @@
 //
 // The value of exists is true or false. The value of in and not_in is a list of 1 to 200 values. Every other op has one
 // value, never null.
+//
+// A Key is stored as it was written first. A domain package resolves the names of a filter to those that are stored
+// (Resolve), since an index has the stored names and not the folded ones.
 //
 // # Limits
 //

@@ -8,13 +8,14 @@ type Type string
 // Types of fields.
 const (
 	Text    Type = "text"
-	Key     Type = "key" // a text that is compared unchanged
+	Address Type = "address" // a Text that holds an email address
+	Key     Type = "key"     // a Text of a list of names, see Filter.Resolve
 	Number  Type = "number"
 	Boolean Type = "boolean"
 	Date    Type = "date"
 	Time    Type = "time"
 	ID      Type = "id"
-	Keys    Type = "keys" // a set of texts that are compared unchanged
+	Keys    Type = "keys" // a set of Keys
 )
 
 // Schema describes the fields that filters of a domain package may name.
@@ -46,7 +47,7 @@ var (
 	ordered = []Op{Eq, Ne, In, NotIn, Gt, Gte, Lt, Lte, Exists}
 	texts   = append(slices.Clone(ordered), StartsWith, Contains)
 	opsOf   = map[Type][]Op{
-		Text: texts, Key: texts, Number: ordered, Date: ordered, Time: ordered,
+		Text: texts, Address: texts, Key: texts, Number: ordered, Date: ordered, Time: ordered,
 		Keys: {Eq, Ne, In, NotIn, StartsWith, Contains, Exists}, ID: {Eq, Ne, In, NotIn, Exists},
 		Boolean: {Eq, Ne, Exists},
 	}
@@ -86,17 +87,19 @@ const (
 var groups = map[string]kind{"all": isAll, "any": isAny, "not": isNot}
 
 // leaf is one condition. value is a string, float64, bool, time.Time or id.ID, or a slice of them for in and not_in; a
-// Text is folded. sent is the same value as canonical JSON shows it.
+// text is folded. sent is the same value as canonical JSON shows it. stored holds, for a Key or Keys that was resolved,
+// the stored names that the op selects; nil otherwise.
 type leaf struct {
-	field string
-	typ   Type
-	op    Op
-	value any
-	sent  any
+	field  string
+	typ    Type
+	op     Op
+	value  any
+	sent   any
+	stored []string
 }
 
 // Leaf returns the filter of one condition that was not parsed. value is a string, float64, bool, time.Time or id.ID,
-// or a slice of them for in and not_in; a Text is folded.
+// or a slice of them for in and not_in; a Text is folded, and a Key is as it is stored.
 func Leaf(field string, t Type, op Op, value any) *Filter {
 	return &Filter{leaf: leaf{field: field, typ: t, op: op, value: value, sent: value}}
 }
@@ -144,7 +147,78 @@ func (f *Filter) Conjuncts() []*Filter {
 	return out
 }
 
-// Term returns the field, op and value of a filter that is one leaf. A Text is folded.
+// Term returns the field, op and value of a filter that is one leaf. A Text is folded. A Key that was resolved is as it
+// is stored; eq becomes in if several stored names are meant, or none.
 func (f *Filter) Term() (field string, op Op, value any, ok bool) {
-	return f.leaf.field, f.leaf.op, f.leaf.value, f.kind == isLeaf
+	l := &f.leaf
+	switch {
+	case l.stored == nil || l.op != Eq && l.op != In:
+		return l.field, l.op, l.value, f.kind == isLeaf
+	case l.op == Eq && len(l.stored) == 1:
+		return l.field, Eq, l.stored[0], f.kind == isLeaf
+	}
+	return l.field, In, l.stored, f.kind == isLeaf
+}
+
+// Resolve looks up the stored names of the conditions on a Key or Keys. names returns those of a field that holds
+// selects by their folded form. It must be called before the filter is used, and by one goroutine.
+func (f *Filter) Resolve(names func(field string, holds func(folded string) bool) []string) {
+	f.visitLeaves(func(l *leaf) {
+		if l.typ != Key && l.typ != Keys || l.op == Exists {
+			return
+		}
+		op := l.op
+		switch op {
+		case Ne:
+			op = Eq
+		case NotIn:
+			op = In
+		}
+		l.stored = names(l.field, func(folded string) bool { return textHolds(op, folded, l.value) })
+		if sent, ok := l.sent.(string); ok && op == Eq {
+			l.stored = append(l.stored, sent) // a name that nobody has listed yet
+		} else if all, ok := l.sent.([]any); ok {
+			for _, v := range all {
+				if sent, ok := v.(string); ok {
+					l.stored = append(l.stored, sent)
+				}
+			}
+		}
+		slices.Sort(l.stored)
+		l.stored = slices.Compact(l.stored)
+	})
+}
+
+// Names returns the values of the conditions on a field of type Key or Keys that name what they mean: those of eq, ne,
+// in and not_in, as they were sent. whole reports whether these are all conditions on the field but exists.
+func (f *Filter) Names(field string) (names []string, whole bool) {
+	out := []string{}
+	whole = true
+	f.visitLeaves(func(l *leaf) {
+		switch l.op {
+		case Eq, Ne, In, NotIn, Exists:
+		default:
+			whole = whole && l.field != field
+		}
+		switch sent := l.sent.(type) {
+		case string:
+			if l.field == field && (l.op == Eq || l.op == Ne) {
+				out = append(out, sent)
+			}
+		case []any:
+			for _, v := range sent {
+				if s, ok := v.(string); ok && l.field == field {
+					out = append(out, s)
+				}
+			}
+		}
+	})
+	return out, whole
+}
+
+// HasNames reports whether the filter has a condition on a Key or Keys, which Resolve resolves.
+func (f *Filter) HasNames() bool {
+	found := false
+	f.visitLeaves(func(l *leaf) { found = found || (l.typ == Key || l.typ == Keys) && l.op != Exists })
+	return found
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
 
@@ -46,17 +47,14 @@ func (l *leaf) isSatisfied(op Op, v any) bool {
 		if op == Exists {
 			return (len(all) > 0) == l.value
 		}
-		return slices.ContainsFunc(all, func(s string) bool { return textHolds(op, s, l.value) })
+		return slices.ContainsFunc(all, func(s string) bool { return l.holdsText(op, s) })
 	}
 	if op == Exists {
 		return (v != nil) == l.value
 	}
 	switch x := v.(type) {
 	case string:
-		if l.typ == Text {
-			x = Fold(x)
-		}
-		return textHolds(op, x, l.value)
+		return l.holdsText(op, x)
 	case float64:
 		return satisfies(op, x, l.value, cmp.Compare[float64])
 	case time.Time:
@@ -68,6 +66,23 @@ func (l *leaf) isSatisfied(op Op, v any) bool {
 	default:
 		return false
 	}
+}
+
+// holdsText reports whether the stored text x satisfies op.
+func (l *leaf) holdsText(op Op, x string) bool {
+	switch l.typ {
+	case Address:
+		x = compare.Address(x)
+	case Date:
+	case Key, Keys:
+		if slices.Contains(l.stored, x) {
+			return true
+		}
+		x = compare.Text(x)
+	default:
+		x = compare.Text(x)
+	}
+	return textHolds(op, x, l.value)
 }
 
 func textHolds(op Op, x string, value any) bool {

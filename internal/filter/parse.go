@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -193,11 +194,26 @@ func (l *leaf) readValue(v any, path string) (value, sent any, wrong *Error) {
 		}
 	default:
 		value, sent, wrong = readOne(l.typ, v, path)
-		if s, ok := value.(string); ok && s == "" && (l.op == StartsWith || l.op == Contains) {
-			return nil, nil, &Error{Path: path, Code: "required", Detail: "At least one character is needed."}
+		if part, ok := sent.(string); ok && (l.op == StartsWith || l.op == Contains) {
+			if part == "" {
+				return nil, nil, &Error{Path: path, Code: "required", Detail: "At least one character is needed."}
+			}
+			value = l.foldPart(part)
 		}
 		return value, sent, wrong
 	}
+}
+
+// foldPart returns the form of the value of starts_with and contains.
+func (l *leaf) foldPart(sent string) string {
+	part := compare.Text(sent)
+	if l.typ == Address {
+		part = compare.AddressPart(sent)
+	}
+	if part == "" && strings.TrimSpace(sent) == "" {
+		return " " // the blank between two words
+	}
+	return part
 }
 
 func readAll[T any](t Type, list []any, path string) (any, any, *Error) {
@@ -255,10 +271,10 @@ func readOne(t Type, v any, path string) (value, sent any, wrong *Error) {
 			return nil, nil, &Error{Path: path, Code: "invalid_value", Detail: "This is not a UUID."}
 		}
 		return i, i, nil
-	case Text:
-		value = Fold(s)
+	case Address:
+		value = compare.Address(s)
 	default:
-		value = s
+		value = compare.Text(s)
 	}
 	if folded, _ := value.(string); utf8.RuneCountInString(s) > MaxText || len(folded) > MaxTextBytes {
 		return nil, nil, &Error{Path: path, Code: "too_long", Detail: "At most 400 characters are allowed."}

@@ -5,7 +5,7 @@ import "strings"
 // Column describes the SQL of a field over a domain package's rows. Its parts are SQL fragments of that package and
 // never contain a value.
 type Column struct {
-	// Value is the expression of the value: text COLLATE "C" for Text (folded), Key, Keys and Date, and float8,
+	// Value is the expression of the value: text COLLATE "C" for Text and Address (folded), Key, Keys and Date, and float8,
 	// boolean, timestamptz or uuid for the other types. It is NULL if the value is missing.
 	Value string
 	// Whole is used for contains if Value holds only the first part of a long text, at least MaxTextBytes of it.
@@ -74,6 +74,13 @@ func (l *leaf) toSQL(c Column, arg func(v any) string) string {
 
 // conditionSQL returns the condition that the value must satisfy; for ne and not_in, must not satisfy.
 func (l *leaf) conditionSQL(c Column, arg func(v any) string) string {
+	switch {
+	case len(l.stored) == 1:
+		return c.Value + " = " + arg(l.stored[0])
+	case l.stored != nil:
+		return c.Value + " = ANY (" + arg(l.stored) + arrays[l.typ] + ")"
+	}
+
 	switch l.op {
 	case Eq, Ne:
 		return c.Value + " = " + arg(l.value)
@@ -103,6 +110,6 @@ func (l *leaf) conditionSQL(c Column, arg func(v any) string) string {
 }
 
 var arrays = map[Type]string{
-	Text: "::text[]", Key: "::text[]", Keys: "::text[]", Date: "::text[]", Number: "::float8[]",
+	Text: "::text[]", Address: "::text[]", Key: "::text[]", Keys: "::text[]", Date: "::text[]", Number: "::float8[]",
 	Time: "::timestamptz[]", ID: "::uuid[]",
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound/parse"
 	"github.com/funnelwork/funnelwork/internal/keyring"
@@ -53,7 +54,7 @@ func sealContext(org, message id.ID) string {
 // FromSandbox takes a mail with which a recipient of the sandbox answers the mailbox with an address.
 func (s *Service) FromSandbox(ctx context.Context, org id.ID, to string, raw []byte) error {
 	r := Route{Org: org}
-	folded, _ := suppression.Fold(to)
+	folded, _ := compare.SplitAddress(to)
 	err := s.DB.ReadTx(ctx, org, func(tx *postgres.Tx) error {
 		return tx.QueryRow(ctx, `SELECT id FROM mailbox WHERE org_id = $1 AND from_folded = $2 AND archived_at IS NULL`,
 			[]any{tx.Org(), folded}, &r.Mailbox)

@@ -9,12 +9,12 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound/classify"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/scoring"
-	"github.com/funnelwork/funnelwork/internal/suppression"
 )
 
 // within is how long after an email a mail from its recipient is taken for an answer to it.
@@ -66,7 +66,7 @@ func foldAddress(address string) string {
 	if address == "" {
 		return ""
 	}
-	folded, _ := suppression.Fold(cleanText(address, maxAddress))
+	folded, _ := compare.SplitAddress(cleanText(address, maxAddress))
 	return folded
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/emails"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/inbound/classify"
 	"github.com/funnelwork/funnelwork/internal/inbound/parse"
@@ -84,7 +84,7 @@ func (s *Service) lockUnprocessed(ctx context.Context, tx *postgres.Tx, message 
 
 	in.mail = parse.Parse(raw)
 	in.is = classify.Of(in.mail)
-	in.from = filter.Fold(cleanText(in.mail.From.Email, maxAddress))
+	in.from = compare.Address(cleanText(in.mail.From.Email, maxAddress))
 
 	return in, nil
 }

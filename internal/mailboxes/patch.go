@@ -6,10 +6,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/secret"
-	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -117,7 +117,7 @@ func (d *draft) applyAddresses(p *Patch) {
 		if !isAddress(m.FromEmail) {
 			d.Wrong("from_email", "invalid_email", "This is no mail address.")
 		} else {
-			m.folded, m.domain = suppression.Fold(m.FromEmail)
+			m.folded, m.domain = compare.SplitAddress(m.FromEmail)
 		}
 	}
 	d.Optional("reply_to", p.ReplyTo, &m.ReplyTo, maxAddress)

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
@@ -214,7 +215,8 @@ func checkSettings(settings map[string]any) (stages []string, rest map[string]an
 		for i, one := range v {
 			name, ok := one.(string)
 			if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 64 || strings.Contains(name, ",") ||
-				slices.Contains(stages, name) {
+				compare.Text(name) == "" ||
+				slices.ContainsFunc(stages, func(s string) bool { return compare.Equal(s, name) }) {
 				return nil, nil,
 					fault.Invalid(fmt.Sprintf("settings/stages/%d", i), "invalid_stage",
 						"A stage is a string of 1 to 64 characters without commas, and is listed once.")

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -14,7 +14,7 @@ import (
 var orders = map[string]record.Order[Sequence]{
 	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: createdKey},
 	"created_at":  {Column: "created_at", Type: "timestamptz", Key: createdKey},
-	"name":        {Column: "name_folded", Type: "text", Key: func(s *Sequence) string { return filter.Fold(s.Name) }},
+	"name":        {Column: "name_folded", Type: "text", Key: func(s *Sequence) string { return compare.Text(s.Name) }},
 }
 
 func createdKey(s *Sequence) string { return s.CreatedAt.UTC().Format(time.RFC3339Nano) }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/fault"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -46,7 +46,7 @@ func Create(ctx context.Context, tx *postgres.Tx, p *Patch, with *Ground) (Row, 
 func insertSequence(tx *postgres.Tx, s *Sequence) error {
 	tx.Queue(`INSERT INTO sequence (org_id, id, name, name_folded, status, draft, latest, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
-		tx.Org(), s.ID, s.Name, filter.Fold(s.Name), s.Status, s.DraftVersion, s.latest, s.CreatedAt)
+		tx.Org(), s.ID, s.Name, compare.Text(s.Name), s.Status, s.DraftVersion, s.latest, s.CreatedAt)
 	return insertVersion(tx, s)
 }
 
@@ -101,7 +101,7 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p
 	}
 	tx.Queue(`UPDATE sequence SET name = $3, name_folded = $4, draft = $5, latest = $6, updated_at = $7, edit = edit + 1
 		WHERE org_id = $1 AND id = $2`,
-		tx.Org(), s.ID, s.Name, filter.Fold(s.Name), s.DraftVersion, s.latest, s.UpdatedAt)
+		tx.Org(), s.ID, s.Name, compare.Text(s.Name), s.DraftVersion, s.latest, s.UpdatedAt)
 	return ch, nil
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
-	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -91,9 +91,9 @@ func endEnrolments(ctx context.Context, tx *postgres.Tx, all []New) error {
 			switch {
 			case n.Reason != reason:
 			case n.Domain != "":
-				domains = append(domains, FoldDomain(n.Domain))
+				domains = append(domains, compare.Domain(n.Domain))
 			default:
-				addresses = append(addresses, filter.Fold(n.Email))
+				addresses = append(addresses, compare.Address(n.Email))
 			}
 		}
 		if err := states.Suppressed(ctx, tx, addresses, reason); err != nil {

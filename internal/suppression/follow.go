@@ -3,6 +3,7 @@ package suppression
 import (
 	"context"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -12,8 +13,9 @@ import (
 // wish is the person's, and whoever takes the address later did not lift it. A bounce is a fact about an address and
 // stays with it alone. The contact must have its new address already.
 func (s *Service) Follow(ctx context.Context, tx *postgres.Tx, from, to string) error {
-	was, _ := Fold(from)
-	if is, _ := Fold(to); was == is || was == "" || is == "" {
+	was := compare.Address(from)
+	is := compare.Address(to)
+	if was == is || was == "" || is == "" {
 		return nil
 	}
 	pair, err := orgkey.Find(ctx, tx, s.Box)

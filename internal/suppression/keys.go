@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 
-	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -70,12 +70,25 @@ func keysOf(org id.ID, pair orgkey.Pair, address string) Keys {
 
 // hashesOf is keysOf without the locks, for those who do not use Guard.
 func hashesOf(pair orgkey.Pair, address string) Keys {
-	email, domain := Fold(address)
+	email, domain := compare.SplitAddress(address)
 	k := Keys{Org: [][]byte{pair.Org.Hash(emailHash, email), pair.Org.Hash(domainHash, domain)}, Platform: [][]byte{}}
 	if !pair.Platform.IsZero() {
 		k.Platform = [][]byte{pair.Platform.Hash(emailHash, email), pair.Platform.Hash(domainHash, domain)}
 	}
+	if lowered := lowerAddress(address, domain); lowered != email {
+		k.Org = append(k.Org, pair.Org.Hash(emailHash, lowered))
+		if !pair.Platform.IsZero() {
+			k.Platform = append(k.Platform, pair.Platform.Hash(emailHash, lowered))
+		}
+	}
 	return k
+}
+
+// lowerAddress returns the form in which addresses were hashed before their case was folded: ß stayed ß. The address of
+// a suppression may be gone, so that its hash cannot be computed anew.
+func lowerAddress(address, domain string) string {
+	at := strings.LastIndexByte(address, '@')
+	return norm.NFC.String(strings.ToLower(norm.NFC.String(address[:at+1]))) + domain
 }
 
 // Guard queues the locks that decide the order of a mail and of the suppressions of its address: those under way are
@@ -107,21 +120,4 @@ func lockOf(org id.ID, hash []byte) int64 { return lockOfPart(org, hash[0]%parts
 func lockOfPart(org id.ID, part byte) int64 {
 	sum := sha256.Sum256(append([]byte("suppression/"+org.String()+"/"), part))
 	return int64(binary.BigEndian.Uint64(sum[:])) // any 64 bits are a lock
-}
-
-// Fold returns the form in which an address is hashed, and that of its domain: lower case, and the domain in its ASCII
-// form.
-func Fold(address string) (email, domain string) {
-	at := strings.LastIndexByte(address, '@')
-	domain = FoldDomain(address[at+1:])
-	return filter.Fold(address[:at+1]) + domain, domain
-}
-
-// FoldDomain returns the form in which a domain is hashed.
-func FoldDomain(domain string) string {
-	domain = filter.Fold(strings.TrimSuffix(domain, "."))
-	if ascii, err := idna.Lookup.ToASCII(domain); err == nil {
-		return ascii
-	}
-	return domain
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -124,10 +125,10 @@ func (s *Service) addOne(ctx context.Context, tx *postgres.Tx, pair orgkey.Pair,
 // hashKey returns the kind of n, the address or domain as it is shown, and its hash.
 func hashKey(key orgkey.Key, n New) (kind, shown string, hash []byte) {
 	if n.Domain != "" {
-		shown = FoldDomain(n.Domain)
+		shown = compare.Domain(n.Domain)
 		return Domain, shown, key.Hash(domainHash, shown)
 	}
-	folded, _ := Fold(n.Email)
+	folded := compare.Address(n.Email)
 	return Email, n.Email, key.Hash(emailHash, folded)
 }
 

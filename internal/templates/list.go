@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
 )
@@ -13,7 +13,7 @@ import (
 var orders = map[string]record.Order[Template]{
 	"-created_at": {Column: "created_at", Type: "timestamptz", Down: true, Key: createdKey},
 	"created_at":  {Column: "created_at", Type: "timestamptz", Key: createdKey},
-	"name":        {Column: "name_folded", Type: "text", Key: func(t *Template) string { return filter.Fold(t.Name) }},
+	"name":        {Column: "name_folded", Type: "text", Key: func(t *Template) string { return compare.Text(t.Name) }},
 }
 
 func createdKey(t *Template) string { return t.CreatedAt.UTC().Format(time.RFC3339Nano) }

@@ -3,7 +3,7 @@ package templates
 import (
 	"context"
 
-	"github.com/funnelwork/funnelwork/internal/filter"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/outreach/compose"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -79,7 +79,7 @@ func Create(tx *postgres.Tx, p *Patch) (Row, error) {
 	}
 	tx.Queue(`INSERT INTO template (org_id, id, name, name_folded, subject, html, text, blocks, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
-		tx.Org(), t.ID, t.Name, filter.Fold(t.Name), t.Subject, t.HTML, t.Text, blocks, t.CreatedAt)
+		tx.Org(), t.ID, t.Name, compare.Text(t.Name), t.Subject, t.HTML, t.Text, blocks, t.CreatedAt)
 	return Row{Value: t, Edit: 1}, nil
 }
 
@@ -96,7 +96,7 @@ func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p
 	}
 	tx.Queue(`UPDATE template SET name = $3, name_folded = $4, subject = $5, html = $6, text = $7, blocks = $8,
 		updated_at = $9, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
-		tx.Org(), t.ID, t.Name, filter.Fold(t.Name), t.Subject, t.HTML, t.Text, blocks, t.UpdatedAt)
+		tx.Org(), t.ID, t.Name, compare.Text(t.Name), t.Subject, t.HTML, t.Text, blocks, t.UpdatedAt)
 	return ch, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/contacts/refold"
 	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/queue"
@@ -14,7 +15,8 @@ type Job struct {
 	System *postgres.DB
 	App    *postgres.DB // one org at a time
 	Pace   wordindex.Pace
-	Large  int // contacts from which an org gets an index
+	Refold *refold.Refolder // nil: nothing is refolded
+	Large  int              // contacts from which an org gets an index
 }
 
 // Handler returns the kind's handler.
@@ -23,8 +25,16 @@ func (j Job) Handler() queue.Handler { return Kind.Handle(j.Work) }
 // Work makes indexes due, creates missing ones, and fills columns of indexes that rows of before lack. A repeated sweep
 // changes nothing.
 func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
-	if err := wordindex.SweepMarks(ctx, j.System, j.Pace.Marks); err != nil || !run.Args.Orgs {
+	if err := wordindex.SweepMarks(ctx, j.System, j.Pace.Marks); err != nil {
 		return err
+	}
+	if j.Refold != nil {
+		if err := j.Refold.Sweep(ctx, run.Args.Orgs); err != nil {
+			return err
+		}
+	}
+	if !run.Args.Orgs {
+		return nil
 	}
 	if err := contacts.FillStages(ctx, j.System, j.App); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -32,6 +33,8 @@ type Action struct {
 	Remove []string       `json:"remove,omitempty" doc:"Tags or keys of segments that are removed; for tag and segment"`
 	Tag    string         `json:"tag,omitempty" doc:"The tag that is renamed or deleted; for rename_tag and delete_tag"`
 	To     string         `json:"to,omitempty" doc:"The new name of the tag; for rename_tag"`
+
+	former []string // spellings of the tag in contacts; see readSpellings
 }
 
 // Descriptions implements wire.Describer.
@@ -72,7 +75,7 @@ func (a *Action) patchBuilder() (func(c *contacts.Contact) contacts.Patch, error
 		}, nil
 	case DeleteTag:
 		return func(c *contacts.Contact) contacts.Patch {
-			return contacts.Patch{Tag: wire.Some(changedKeys(c.Tag, nil, []string{a.Tag}))}
+			return contacts.Patch{Tag: wire.Some(changedKeys(c.Tag, nil, append([]string{a.Tag}, a.former...)))}
 		}, nil
 	case RenameTag:
 		return func(c *contacts.Contact) contacts.Patch {
@@ -88,28 +91,36 @@ func (a *Action) patchBuilder() (func(c *contacts.Contact) contacts.Patch, error
 func changedKeys(keys, add, remove []string) []string {
 	out := make([]string, 0, len(keys)+len(add))
 	for _, k := range keys {
-		if !slices.Contains(remove, k) {
+		if !containsName(remove, k) {
 			out = append(out, k)
 		}
 	}
 	for _, k := range add {
-		if !slices.Contains(out, k) {
+		if !containsName(out, k) {
 			out = append(out, k)
 		}
 	}
 	return out
 }
 
+func containsName(all []string, name string) bool {
+	return slices.ContainsFunc(all, func(x string) bool { return compare.Equal(x, name) })
+}
+
+// renamedTags returns tags with To for Tag and its spellings. A contact with both keeps To where it is.
 func (a *Action) renamedTags(tags []string) []string {
-	at := slices.Index(tags, a.Tag)
-	if at < 0 {
-		return tags
+	isOld := func(s string) bool { return s != a.To && (compare.Equal(s, a.Tag) || slices.Contains(a.former, s)) }
+	has := slices.Contains(tags, a.To)
+	out := make([]string, 0, len(tags))
+	for _, s := range tags {
+		switch {
+		case !isOld(s):
+			out = append(out, s)
+		case !has:
+			out = append(out, a.To)
+			has = true
+		}
 	}
-	out := slices.Clone(tags)
-	if slices.Contains(tags, a.To) {
-		return slices.Delete(out, at, at+1)
-	}
-	out[at] = a.To
 	return out
 }
 

@@ -58,6 +58,9 @@ func (w Worker) Step(ctx context.Context, tx *postgres.Tx, i id.ID) (Stage, erro
 		return Over, err
 	}
 	if size == 0 {
+		if more, err := b.settle(ctx, tx, w.partSize()); err != nil || more {
+			return More, err
+		}
 		b.markEnded(tx, Completed, nil)
 		return Over, nil
 	}
@@ -88,6 +91,9 @@ func (w Worker) beginChange(ctx context.Context, tx *postgres.Tx, b *Change) (St
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), b.ID, b.RowsTotal, b.SampleIDs, wire.Now())
 	if b.RowsTotal == 0 {
+		if _, err := b.settle(ctx, tx, w.partSize()); err != nil {
+			return Over, err
+		}
 		b.markEnded(tx, Completed, nil)
 		return Over, nil
 	}
@@ -123,9 +129,12 @@ func (c *Change) storeMatches(ctx context.Context, tx *postgres.Tx, part int) er
 // and on.
 func (c *Change) selectMatching(ctx context.Context, tx *postgres.Tx, more ...any) (string, []any, error) {
 	if c.where == nil {
-		args := append(append([]any{tx.Org()}, more...), c.Action.Tag)
-		return `SELECT contact_id AS id FROM contact_tag WHERE org_id = $1 AND tag = $` + strconv.Itoa(len(args)) +
-			` AND archived IN (false, true)`, args, nil
+		if err := c.Action.readSpellings(ctx, tx); err != nil {
+			return "", nil, err
+		}
+		args := append(append([]any{tx.Org()}, more...), c.Action.former)
+		return `SELECT DISTINCT contact_id AS id FROM contact_tag WHERE org_id = $1 AND tag = ANY ($` +
+			strconv.Itoa(len(args)) + `::text[]) AND archived IN (false, true)`, args, nil
 	}
 	where, err := contacts.ParseFilter(ctx, tx, c.where)
 	if err != nil {
@@ -149,6 +158,9 @@ func (c *Change) takePart(ctx context.Context, tx *postgres.Tx) (ids []id.ID, si
 
 // applyPart applies the action to the contacts of a part, announces the changes and counts them. A dry run only counts.
 func (w Worker) applyPart(ctx context.Context, tx *postgres.Tx, b *Change, ids []id.ID, size int64) error {
+	if err := b.Action.readSpellings(ctx, tx); err != nil {
+		return err
+	}
 	contacts.ByKeys(tx)
 	if b.DryRun {
 		changed, refused, err := w.planAction(ctx, tx, &b.Action, ids)

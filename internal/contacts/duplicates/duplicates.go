@@ -36,9 +36,10 @@ const (
 // reasons lists, in display order, the key expression that duplicates share. It is NULL for contacts without such a
 // key. The keys of phone are computed by Search.
 var reasons = []struct{ name, key string }{
-	{"email", `CASE WHEN split_part(email_folded, '@', 2) IN ('gmail.com', 'googlemail.com')
+	{"email", `CASE WHEN split_part(split_part(email_folded, '@', 2), ' ', 1) IN ('gmail.com', 'googlemail.com')
 		THEN replace(split_part(split_part(email_folded, '@', 1), '+', 1), '.', '') || '@gmail.com'
-		ELSE split_part(split_part(email_folded, '@', 1), '+', 1) || '@' || split_part(email_folded, '@', 2) END`},
+		ELSE split_part(split_part(email_folded, '@', 1), '+', 1) || '@' ||
+			split_part(split_part(email_folded, '@', 2), ' ', 1) END`},
 	{
 		"name_company",
 		`CASE WHEN company_id IS NOT NULL THEN first_name_folded || E'\n' || last_name_folded || E'\n' ||

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/exports"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -67,7 +68,7 @@ func readOwners(ctx context.Context, tx *postgres.Tx) (map[string]string, error)
 	var user, email, name string
 	if _, err = pgx.ForEachRow(rows, []any{&user, &email, &name}, func() error {
 		owners[email] = user
-		if name = contacts.Fold(strings.TrimSpace(name)); name != "" {
+		if name = compare.Text(strings.TrimSpace(name)); name != "" {
 			owners[name] = user
 			names[name]++
 		}
@@ -141,7 +142,7 @@ func (r *reader) set(u *contacts.Upsert, c *Column, cell string) {
 	case company:
 		r.setCompany(u, trimmed)
 	case "owner_id":
-		if id, is := r.owners[contacts.Fold(trimmed)]; is {
+		if id, is := r.owners[compare.Text(trimmed)]; is {
 			trimmed = id
 		}
 		u.OwnerID = wire.Some(trimmed)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -59,7 +60,7 @@ func (i *Import) remember(ctx context.Context, tx *postgres.Tx, outcomes []conta
 		if !i.DryRun {
 			return nil
 		}
-		folded, last := contacts.Fold(ch.Email), len(ids)-1
+		folded, last := compare.Address(ch.Email), len(ids)-1
 		email[last] = &folded
 		return image(&ch.Row, &after[last])
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/sheet"
 )
@@ -67,7 +67,7 @@ func (g *gatherer) hashOf(r *sheet.Record) (uint64, bool) {
 		case *field == "id":
 			return maphash.String(g.seed, "id "+strings.ToLower(cell)), true
 		default:
-			key = contacts.Fold(cell)
+			key = compare.Address(cell)
 		}
 	}
 	return maphash.String(g.seed, key), key != ""

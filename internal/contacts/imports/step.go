@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -358,7 +359,7 @@ func (i *Import) pretend(ctx context.Context, tx *postgres.Tx, how *contacts.Bat
 	ids := []id.ID{}
 	for n := range rows {
 		if rows[n].Email.Set {
-			emails = append(emails, contacts.Fold(rows[n].Email.Value))
+			emails = append(emails, compare.Address(rows[n].Email.Value))
 		}
 		if given, err := id.Parse(rows[n].ID.Value); err == nil {
 			ids = append(ids, given)

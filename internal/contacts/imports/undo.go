@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/events"
 	"github.com/funnelwork/funnelwork/internal/fault"
@@ -155,7 +156,7 @@ func (i *Import) images(ctx context.Context, tx *postgres.Tx, rows []contacts.Ro
 		if err := json.Unmarshal(before[r.ID], &c); err != nil {
 			return nil, nil, fmt.Errorf("read image: %w", err)
 		}
-		if folded := contacts.Fold(c.Email); folded != contacts.Fold(r.Email) {
+		if folded := compare.Address(c.Email); folded != compare.Address(r.Email) {
 			holder, err := contacts.Holder(ctx, tx, folded)
 			if err != nil {
 				return nil, nil, err

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/inbound/parse"
 	"github.com/funnelwork/funnelwork/internal/outreach/imap"
 	"github.com/funnelwork/funnelwork/internal/postgres"
-	"github.com/funnelwork/funnelwork/internal/suppression"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
@@ -127,7 +127,7 @@ func (r *run) fetchMail(m imap.Summary) ([]byte, error) {
 // isKnown reports whether a mail is of no interest: the mailbox itself has sent it, or it was taken already.
 func (r *run) isKnown(ctx context.Context, header []byte) (known bool, err error) {
 	m := parse.Parse(header)
-	if folded, _ := suppression.Fold(m.From.Email); m.From.Email != "" && folded == r.folder.From {
+	if folded, _ := compare.SplitAddress(m.From.Email); m.From.Email != "" && folded == r.folder.From {
 		return true, nil
 	}
 	err = r.DB.ReadTx(ctx, r.org, func(tx *postgres.Tx) (err error) {

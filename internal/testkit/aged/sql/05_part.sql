@@ -38,6 +38,11 @@ FROM (
 INSERT INTO contact_tag (org_id, tag, archived, created_at, contact_id)
 SELECT c.org_id, t, archived_at IS NOT NULL, created_at, c.id
 FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id, unnest(c.tags) AS t;
+INSERT INTO vocabulary (org_id, kind, folded, name, created_at)
+SELECT DISTINCT c.org_id, 'tag', lower(t), t, @now FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id,
+    unnest(c.tags) AS t
+ON CONFLICT DO NOTHING;
+INSERT INTO refolding (org_id, version, ended_at) SELECT DISTINCT org_id, 1, @now FROM aged.part ON CONFLICT DO NOTHING;
 INSERT INTO contact_attribute (org_id, contact_id, key, archived, text, number, created_at)
 SELECT c.org_id, c.id, a.key, archived_at IS NOT NULL,
     CASE WHEN jsonb_typeof(a.value) = 'string' THEN lower(a.value #>> '{}') END,
