@@ -12,6 +12,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/segments"
+	"github.com/funnelwork/funnelwork/internal/definitions"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -331,10 +332,13 @@ func TestWhatASegmentMayNotBeIsRefused(t *testing.T) {
 	}
 	undefine := func() error {
 		return s.try(func(ctx context.Context, tx *postgres.Tx) error {
-			return contacts.Undefine(ctx, tx, "size", nil)
+			if err := contacts.Undefine(ctx, tx, "size", nil); err != nil {
+				return err
+			}
+			return definitions.CheckUnused(ctx, tx, definitions.Name{Kind: definitions.Field, Name: "size"})
 		})
 	}
-	if err := undefine(); !fault.Is(err, fault.Conflict) {
+	if err := undefine(); !fault.Is(err, fault.InUse) {
 		t.Errorf("a field that is read was archived: %v", err)
 	}
 	s.tx(func(ctx context.Context, tx *postgres.Tx) error { return segments.Archive(ctx, tx, first.ID, allow) })
