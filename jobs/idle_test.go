@@ -53,6 +53,7 @@ func openQuiet(t *testing.T) *quiet {
 		`SET application_name = 'funnelwork quiet'`,
 		`SET session_replication_role = replica`, // without triggers no row is updated, and so no index entry is dead
 		`INSERT INTO org (id, name) SELECT gen_random_uuid(), 'Quiet' FROM generate_series(1, 1000)`,
+		`INSERT INTO refolding (org_id, version, ended_at) SELECT id, 1000, now() FROM org`,
 		`INSERT INTO subscription (org_id, plan_version)
 			SELECT id, '` + entitlementsync.Standard().Version + `' FROM org`,
 		`INSERT INTO overview_state (org_id, look_at, counted_at) SELECT id, now() + interval '1 day', now() FROM org`,
@@ -78,7 +79,7 @@ func openQuiet(t *testing.T) *quiet {
 			SELECT id, 1, gen_random_uuid(), '', 'UTC', now() + interval '1 day' FROM org`,
 		`INSERT INTO variant_comparison (org_id, sequence_id, step, check_at)
 			SELECT id, gen_random_uuid(), 'first', now() + interval '1 day' FROM org`,
-		`ANALYZE org, subscription, overview_state, contact, segment, segment_tally, webhook_endpoint, quota,
+		`ANALYZE org, refolding, subscription, overview_state, contact, segment, segment_tally, webhook_endpoint, quota,
 			stripe_subscription, mailbox, send_group, variant_comparison`,
 	} {
 		if _, err := writer.Exec(t.Context(), sql); err != nil {

@@ -21,7 +21,8 @@ CALL tenant('vocabulary');
 ALTER TABLE contact_field ADD COLUMN folded text COLLATE "C";
 ALTER TABLE segment ADD COLUMN folded text COLLATE "C";
 
--- How far the folded columns of an org are computed anew. An org without a row is at the beginning.
+-- How far the folded columns of an org are computed anew. An org without a row, which an older version has added, is at
+-- the beginning.
 CREATE TABLE refolding (
     org_id     uuid NOT NULL PRIMARY KEY,
     version    int  NOT NULL DEFAULT 0, -- of package compare
@@ -32,6 +33,8 @@ CREATE TABLE refolding (
     collisions int    NOT NULL DEFAULT 0, -- addresses that another contact has
     ended_at   timestamptz
 );
+INSERT INTO refolding (org_id) SELECT id FROM org;
+CREATE INDEX refolding_open ON refolding (org_id) WHERE ended_at IS NULL;
 CALL tenant('refolding');
 CALL system('refolding', 'SELECT');
 

@@ -682,6 +682,7 @@ CREATE INDEX pipeline_created ON public.pipeline USING btree (org_id, created_at
 CREATE INDEX pipeline_stage_place ON public.pipeline_stage USING btree (org_id, pipeline_id, place)
 CREATE INDEX provider_event_age ON public.provider_event USING btree (received_at)
 CREATE INDEX quota_overage ON public.quota USING btree (org_id) WHERE overage
+CREATE INDEX refolding_open ON public.refolding USING btree (org_id) WHERE (ended_at IS NULL)
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)

@@ -2,6 +2,7 @@ package contactindexsweep
 
 import (
 	"context"
+	"errors"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/refold"
@@ -28,16 +29,15 @@ func (j Job) Work(ctx context.Context, run *queue.Run[Args]) error {
 	if err := wordindex.SweepMarks(ctx, j.System, j.Pace.Marks); err != nil {
 		return err
 	}
+	var unfolded error // of some orgs; it keeps nothing else from being done
 	if j.Refold != nil {
-		if err := j.Refold.Sweep(ctx, run.Args.Orgs); err != nil {
-			return err
-		}
+		unfolded = j.Refold.Sweep(ctx, run.Args.Orgs)
 	}
 	if !run.Args.Orgs {
-		return nil
+		return unfolded
 	}
 	if err := contacts.FillStages(ctx, j.System, j.App); err != nil {
 		return err
 	}
-	return wordindex.SweepOrgs(ctx, j.System, j.Large)
+	return errors.Join(unfolded, wordindex.SweepOrgs(ctx, j.System, j.Large))
 }

@@ -2,9 +2,9 @@ package refold
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/compare"
@@ -20,7 +20,6 @@ type Refolder struct {
 	// Retag enqueues the job of a bulk change.
 	Retag func(ctx context.Context, tx *postgres.Tx, bulk id.ID) error
 	Piece int // rows per step; 0: 500
-	done  atomic.Bool
 }
 
 // sweepFor is how long a sweep goes on. The next one continues it.
@@ -50,31 +49,43 @@ type place struct {
 	merged, collisions int
 }
 
-// Sweep refolds until every org is at the current version, its time is up or ctx ends. Once it has found nothing, it asks again only if
-// again is set.
-func (r *Refolder) Sweep(ctx context.Context, again bool) error {
-	if r.done.Load() && !again {
-		return nil
-	}
+// Sweep refolds the orgs that are not at the current version, until its time is up or ctx ends; the next sweep goes on. It
+// reads no org that is. With all set it also looks for orgs that an older version has added, by reading every org once.
+// An org that cannot be refolded does not keep the others waiting: its error is returned at the end.
+func (r *Refolder) Sweep(ctx context.Context, all bool) error {
 	until := time.Now().Add(sweepFor)
+	err := r.sweep(ctx, until, openSQL)
+	if all {
+		err = errors.Join(err, r.sweep(ctx, until, behindSQL, compare.Version))
+	}
+	return err
+}
+
+// The next org after the one given: whose work is open, and that is behind the current version or has no row.
+const (
+	openSQL   = `SELECT org_id FROM refolding WHERE ended_at IS NULL AND org_id > $1 ORDER BY org_id LIMIT 1`
+	behindSQL = `SELECT o.id FROM org o WHERE o.id > $1 AND NOT EXISTS (
+		SELECT FROM refolding r WHERE r.org_id = o.id AND r.version >= $2) ORDER BY o.id LIMIT 1`
+)
+
+// sweep refolds one org after the other that the statement finds.
+func (r *Refolder) sweep(ctx context.Context, until time.Time, next string, args ...any) (failed error) {
+	var org id.ID
 	for ctx.Err() == nil && time.Now().Before(until) {
-		var org id.ID
 		err := r.System.ReadTx(ctx, id.ID{}, func(tx *postgres.Tx) error {
-			return tx.QueryRow(ctx, `SELECT o.id FROM org o WHERE NOT EXISTS (
-				SELECT FROM refolding r WHERE r.org_id = o.id AND r.version >= $1) LIMIT 1`, []any{compare.Version}, &org)
+			return tx.QueryRow(ctx, next, append([]any{org}, args...), &org)
 		})
 		if postgres.None(err) {
-			r.done.Store(true)
-			return nil
-		}
-		if err == nil {
-			err = r.refoldOrg(ctx, org, until)
+			return failed
 		}
 		if err != nil {
-			return fmt.Errorf("refold: %w", err)
+			return errors.Join(failed, fmt.Errorf("refold: find org: %w", err))
+		}
+		if err := r.refoldOrg(ctx, org, until); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("refold org %s: %w", org, err))
 		}
 	}
-	return nil
+	return failed
 }
 
 // refoldOrg runs the steps of one org until it is at the current version or the time is up.
@@ -119,7 +130,8 @@ func (r *Refolder) step(ctx context.Context, tx *postgres.Tx) (at place, ended b
 	at.part = parts[n].name
 	if at.ended {
 		at.after = nil
-		if n++; n < len(parts) {
+		n++
+		if n < len(parts) {
 			at.part = parts[n].name
 		} else {
 			ended = true

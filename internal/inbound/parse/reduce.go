@@ -108,7 +108,8 @@ func (d *reducer) addLine(line []byte, begins bool) {
 			d.endPart()
 			d.boundaries = d.boundaries[:level+1]
 			d.write(line)
-			if d.beginPart(); last {
+			d.beginPart()
+			if last {
 				d.boundaries = d.boundaries[:level]
 				d.inside, d.outer = true, true
 			}
