@@ -39,7 +39,10 @@ func TestNamesAreComparedInAnySpelling(t *testing.T) {
 		"email": "INFO@bücher.example", "first_name": "A", "last_name": "B",
 	}).want(t, 409, "contact_exists")
 	ada.do(http.MethodPost, contactsPath, map[string]any{
-		"email": "x@acme.example", "first_name": "A", "last_name": "B", "attributes": map[string]any{"A b": 1, "a  B": 2},
+		"email": "x@acme.example", "first_name": "A", "last_name": "B", "attributes": map[string]any{
+			"A b":  1,
+			"a  B": 2,
+		},
 	}).want(t, 422, "validation_failed")
 	for _, query := range []string{
 		"?tag=vIp", "?q=jose%20ozturk", "?filter=" + url.QueryEscape(`{"field":"tag","op":"eq","value":"Vip"}`),
@@ -83,7 +86,10 @@ func TestWhatADefinitionNamesIsRenamedWithItAndCannotBeDeleted(t *testing.T) {
 		t.Errorf("the tag is used by %+v", problem.UsedBy)
 	}
 	ada.do(http.MethodDelete, "/api/v1/crm/fields/plan", nil).want(t, 409, "in_use")
-	ada.do(http.MethodPatch, "/api/v1/org", map[string]any{"settings": map[string]any{"stages": []string{"lead", "sql"}}}).
+	ada.do(http.MethodPatch, "/api/v1/org", map[string]any{"settings": map[string]any{"stages": []string{
+		"lead",
+		"sql",
+	}}}).
 		want(t, 409, "in_use")
 
 	got := ada.settled(http.MethodPatch, tagsPath+"/old", `{"name":"new"}`)

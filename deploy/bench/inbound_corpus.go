@@ -51,7 +51,7 @@ func reports(dir string) func(context.Context, *slog.Logger) error {
 			if err != nil || e.IsDir() {
 				return err
 			}
-			raw, err := os.ReadFile(path) //nolint:gosec // the caller names the folder
+			raw, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func (c *reportCount) add(name string, raw []byte, known map[string]labelled) {
 
 // readLabels reads the labels of a corpus; a corpus without them has none.
 func readLabels(path string) (map[string]labelled, error) {
-	file, err := os.Open(path) //nolint:gosec // the caller names the folder
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -72,8 +72,8 @@ func (s *Service) Login(ctx context.Context, in Credentials) (*Session, error) {
 	return out, nil
 }
 
-// checkUnchanged returns an error if the user's password was changed, or the user disabled, after it was checked. Either
-// ends all sessions that began before.
+// checkUnchanged returns an error if the user's password was changed, or the user disabled, after it was checked.
+// Either ends all sessions that began before.
 func checkUnchanged(ctx context.Context, tx *postgres.Tx, who *Person) error {
 	lockPerson(tx, who.ID)
 	var one int
@@ -191,8 +191,8 @@ func (s *Service) selectLanding(ctx context.Context, who *Person, asked *id.ID, 
 	return all[0].ID, all[0].Name, all[0].Role, nil
 }
 
-// Begin starts a session for out's user and org in tx, and sets the tokens. They are valid once tx has committed, unless
-// the user is disabled.
+// Begin starts a session for out's user and org in tx, and sets the tokens. They are valid once tx has committed,
+// unless the user is disabled.
 func (s *Service) Begin(ctx context.Context, tx *postgres.Tx, out *Session) error {
 	family := id.New()
 	text, hash := newOpaque(refreshPrefix, out.Org)

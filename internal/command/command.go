@@ -48,7 +48,8 @@ func Run(args []string, stdout, stderr *os.File) int {
 	var c cli
 	exit := -1
 	parser := kong.Must(&c, kong.Name("funnelwork"), kong.Description(about+" Try it: funnelwork up"),
-		kong.Vars{"version": versionLine()}, kong.PostBuild(setHelp), helpGroups(), kong.Help(printHelp), kong.Writers(stdout, stderr),
+		kong.Vars{"version": versionLine()}, kong.PostBuild(setHelp), helpGroups(), kong.Help(printHelp),
+		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exit = code }))
 	if len(args) == 0 {
 		if err := writeOverview(stdout, parser.Model); err != nil {

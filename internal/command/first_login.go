@@ -70,7 +70,7 @@ func readFirstLogin(home string) (*firstLogin, error) {
 
 // store writes the file.
 func (l *firstLogin) store(home string) error {
-	raw, err := json.Marshal(l)
+	raw, err := json.Marshal(map[string]string{"email": l.Email, "password": l.Password})
 	if err != nil {
 		return fmt.Errorf("store first login: %w", err)
 	}

@@ -61,8 +61,8 @@ func helpTexts() map[string]string {
 		"ai-model":             "The model that is asked.",
 		"ai-tokens-per-minute": "AI tokens that an organization may spend in a minute.",
 		"plans":                "File that lists the plans; without one those that the program ships with.",
-		"signup": "Whether strangers may sign up: on, off, or auto: only where up listens on loopback. Others are let in " +
-			"by 'user create' and by invitations.",
+		"signup": "Whether strangers may sign up: on, off, or auto: only where up listens on loopback. Others " +
+			"are let in by 'user create' and by invitations.",
 		"webhook-allow-private": "Webhooks may go to http and to private addresses.",
 		"inbound-addr": "Where an API process takes incoming mails: host:port for SMTP, lmtp://host:port for LMTP; " +
 			"without one by HTTP alone.",

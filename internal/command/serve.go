@@ -121,7 +121,8 @@ func (p *process) sandboxPages() map[string]http.Handler {
 			inbox.Handler(inbox.Options{System: p.system, Hooks: p.hooks, URL: p.inbox, Log: p.log}))
 	}
 	if p.stripe != nil {
-		mount("Stripe", stripe.Path, "Customers, subscriptions and payments; cards that decline or ask for 3DS; the clock.",
+		mount("Stripe", stripe.Path,
+			"Customers, subscriptions and payments; cards that decline or ask for 3DS; the clock.",
 			p.stripe.Handler())
 	}
 	if p.oauth != nil {

@@ -19,7 +19,7 @@ type userGroup struct {
 	Create   userCreate   `cmd:"" help:"Let a person in, into a new org or one that is there."`
 	Password userPassword `cmd:"" help:"Give a person another password; ends their sessions."`
 	List     userList     `cmd:"" help:"Print the persons and their orgs, by address."`
-	Disable  userDisable  `cmd:"" help:"Keep a person out of every org; ends their sessions, and keeps everything else."`
+	Disable  userDisable  `cmd:"" help:"Keep a person out of every org; ends their sessions, keeps all else."`
 	Enable   userEnable   `cmd:"" help:"Let a disabled person log in again."`
 }
 

@@ -19,7 +19,8 @@ func Address(s string) string {
 	return folded
 }
 
-// SplitAddress returns the form of an address, and that of its domain. The domain of a text without @ is the whole text.
+// SplitAddress returns the form of an address, and that of its domain. The domain of a text without @ is the whole
+// text.
 func SplitAddress(s string) (address, domain string) {
 	at := strings.LastIndexByte(s, '@')
 	domain = Domain(s[at+1:])
@@ -41,8 +42,8 @@ func Domain(s string) string {
 	return Text(s)
 }
 
-// AddressPart returns the form of a part of an address, for conditions such as "starts with" and "contains". A part with
-// a domain, as in @bücher.example, is compared with the labels of the domain in ASCII.
+// AddressPart returns the form of a part of an address, for conditions such as "starts with" and "contains". A part
+// with a domain, as in @bücher.example, is compared with the labels of the domain in ASCII.
 func AddressPart(s string) string {
 	at := strings.LastIndexByte(s, '@')
 	switch {

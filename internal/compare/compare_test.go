@@ -120,7 +120,8 @@ func TestNamesAreFound(t *testing.T) {
 		{"istanbul", "İstanbul"},
 	} {
 		if !finds(one[0], one[1:]...) {
-			t.Errorf("%q does not find %q: %q in %q", one[0], one[1:], compare.Words(one[0]), compare.Indexed(one[1:]...))
+			t.Errorf("%q does not find %q: %q in %q", one[0], one[1:], compare.Words(one[0]),
+				compare.Indexed(one[1:]...))
 		}
 	}
 	for _, one := range [][]string{{"love", "Ada"}, {"郎太", "山田太郎"}, {"dam", "Adam"}} {
@@ -136,7 +137,8 @@ func TestWordsAreBounded(t *testing.T) {
 	if n := len(compare.Words(strings.Join(letters, " "))); n != 24 {
 		t.Errorf("%d words in a query, want 24", n)
 	}
-	if n := len(compare.Indexed(strings.Repeat("山田太郎", 3)+strings.Repeat("鈴木一郎佐藤花子", 9), strings.Join(letters, " "))); n != 48 {
+	if n := len(compare.Indexed(strings.Repeat("山田太郎", 3)+strings.Repeat("鈴木一郎佐藤花子", 9), strings.Join(letters,
+		" "))); n != 48 {
 		t.Errorf("%d words in an index, want 48", n)
 	}
 	for _, w := range append(compare.Words(strings.Repeat("é", 100)), compare.Indexed(strings.Repeat("田", 100))...) {
@@ -204,7 +206,8 @@ func checkForms(t *testing.T, s string) {
 
 func FuzzForms(f *testing.F) {
 	for _, s := range []string{
-		"VIP", " a  b ", "straße", "Zoe\u0308@Bücher.example", "\u0390\u1fd3", "a\u0345\u0301b", "İI\u0307", "김 철수", "a@b@c.",
+		"VIP", " a  b ", "straße", "Zoe\u0308@Bücher.example", "\u0390\u1fd3", "a\u0345\u0301b", "İI\u0307",
+		"김 철수", "a@b@c.",
 		"xn--a@xn--bcher-kva.xn--a", "\u200b\u0301", "ẛ̣\u0345\u1ff4",
 	} {
 		f.Add(s)

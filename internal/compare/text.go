@@ -27,8 +27,8 @@ func Text(s string) string {
 // Equal reports whether a and b are the same text.
 func Equal(a, b string) bool { return a == b || Text(a) == Text(b) }
 
-// maxPasses bounds the repetitions of foldOnce. Two suffice for all of Unicode but sequences of marks that normalization
-// reorders.
+// maxPasses bounds the repetitions of foldOnce. Two suffice for all of Unicode but sequences of marks that
+// normalization reorders.
 const maxPasses = 4
 
 // plain reports whether s is ASCII without control characters, blanks at its ends and runs of blanks, so that only its
@@ -73,7 +73,8 @@ func collapse(s string) string {
 	return b.String()
 }
 
-// foldCherokee folds the small letters of Cherokee to its capitals, which are the older ones. Package cases leaves both.
+// foldCherokee folds the small letters of Cherokee to its capitals, which are the older ones. Package cases leaves
+// both.
 func foldCherokee(r rune) rune {
 	switch {
 	case 0xab70 <= r && r <= 0xabbf:

@@ -32,8 +32,9 @@ func Words(texts ...string) []string {
 }
 
 // Indexed returns the words that texts are found by: the words of each text, followed by the ends of those without
-// blanks between their words (see unspaced), so that a query may begin at any of their characters; at most 48. Neighbors
-// in such a script also make a word together, in both orders, as a family name and a given name are written.
+// blanks between their words (see unspaced), so that a query may begin at any of their characters; at most 48.
+// Neighbors in such a script also make a word together, in both orders, as a family name and a given name are
+// written.
 func Indexed(texts ...string) []string {
 	out := make([]string, 0, 8)
 	add := func(w string) {
@@ -90,8 +91,8 @@ func bare(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// accents are the marks that people leave out when they type a name: those of Latin, Greek and Cyrillic letters, and the
-// points of Hebrew and Arabic. The marks of other scripts are vowels and change the word.
+// accents are the marks that people leave out when they type a name: those of Latin, Greek and Cyrillic letters, and
+// the points of Hebrew and Arabic. The marks of other scripts are vowels and change the word.
 var accents = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x0300, Hi: 0x036f, Stride: 1},
 	{Lo: 0x0591, Hi: 0x05bd, Stride: 1},

@@ -44,6 +44,9 @@ func (b *batch) queueWrites() error {
 		return err
 	}
 
-	slices.SortFunc(fresh, func(x, y *Contact) int { return strings.Compare(compare.Address(x.Email), compare.Address(y.Email)) })
+	slices.SortFunc(fresh, func(x, y *Contact) int {
+		return strings.Compare(compare.Address(x.Email),
+			compare.Address(y.Email))
+	})
 	return insertAll(b.tx, fresh)
 }

@@ -148,7 +148,10 @@ func writtenOf(c *Contact, words []string) (writtenContact, error) {
 	if err != nil {
 		return writtenContact{}, fmt.Errorf("encode attributes: %w", err)
 	}
-	w := writtenContact{Contact: c, address: compare.Address(c.Email), attributes: string(attributes), words: wordLine(words)}
+	w := writtenContact{
+		Contact: c, address: compare.Address(c.Email), attributes: string(attributes),
+		words: wordLine(words),
+	}
 	if c.Consent != nil {
 		consent, err := json.Marshal(c.Consent)
 		if err != nil {

@@ -113,8 +113,8 @@ const defineAgain = `ON CONFLICT (org_id, key) DO UPDATE SET label = excluded.la
 	updated_at = excluded.updated_at, archived_at = NULL, edit = contact_field.edit + 1
 	WHERE contact_field.archived_at IS NOT NULL`
 
-// lockFields queues the lock that defineFields needs if a key of values is new. It serializes the definitions of an org,
-// so that a check after it sees all of them.
+// lockFields queues the lock that defineFields needs if a key of values is new. It serializes the definitions of an
+// org, so that a check after it sees all of them.
 func lockFields(tx *postgres.Tx, values map[string]any) {
 	if len(values) == 0 {
 		return

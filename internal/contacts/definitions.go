@@ -33,7 +33,8 @@ type definitions struct {
 
 func newDefinitions(tx *postgres.Tx) *definitions {
 	return &definitions{
-		tx: tx, spelling: newSpeller(), types: map[string]Type{}, newTypes: map[string]Type{}, dynamic: map[string]bool{},
+		tx: tx, spelling: newSpeller(), types: map[string]Type{}, newTypes: map[string]Type{},
+		dynamic: map[string]bool{},
 		shelved: map[string]bool{}, isNewKey: map[string]bool{},
 	}
 }
@@ -123,8 +124,8 @@ func (d *definitions) checkAdditions(was, c *Contact, path string) *fault.Fault 
 	return nil
 }
 
-// queueDefinitions queues the new names and definitions, and checks that no concurrent transaction created a different one for the
-// same key.
+// queueDefinitions queues the new names and definitions, and checks that no concurrent transaction created a
+// different one for the same key.
 func (d *definitions) queueDefinitions() {
 	if len(d.newTypes) > 0 {
 		d.tx.Queue(

@@ -50,7 +50,7 @@ func TestANameInAnotherSpellingIsTheSameName(t *testing.T) {
 		{Segments: []string{" fair "}},
 		{Tags: []string{"VIP", "x"}},
 	} {
-		s.view(func(ctx context.Context, tx *postgres.Tx) error { return f.Resolve(ctx, tx) })
+		s.view(f.Resolve)
 		if got := s.ids(f, contacts.Newest); len(got) != 2 {
 			t.Errorf("%+v finds %d contacts, want 2", f, len(got))
 		}
@@ -153,9 +153,10 @@ func TestARenamedTagIsFoundByBothNamesUntilItsContactsFollow(t *testing.T) {
 		return err
 	})
 	s.mustTx(func(ctx context.Context, tx *postgres.Tx) error {
-		_, _, err := contacts.BulkUpdate(ctx, tx, []id.ID{ada.ID}, contacts.Live, func(*contacts.Contact) contacts.Patch {
-			return contacts.Patch{Tag: wire.Some([]string{"third"})}
-		}, rate)
+		_, _, err := contacts.BulkUpdate(ctx, tx, []id.ID{ada.ID}, contacts.Live,
+			func(*contacts.Contact) contacts.Patch {
+				return contacts.Patch{Tag: wire.Some([]string{"third"})}
+			}, rate)
 		if err != nil {
 			return err
 		}

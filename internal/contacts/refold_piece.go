@@ -102,12 +102,12 @@ const (
 
 // readForms reads the contacts that a condition selects, with its order and lock. Its arguments begin with $2.
 func readForms(ctx context.Context, tx *postgres.Tx, condition string, args ...any) ([]storedForms, error) {
-	columns := ""
+	var columns strings.Builder
 	for _, name := range foldedColumns {
-		columns += ", " + name + ", " + name + "_folded"
+		columns.WriteString(", " + name + ", " + name + "_folded")
 	}
 	rows, err := tx.Query(ctx, `SELECT id, email, email_folded, created_at, archived_at IS NOT NULL, attributes, words`+
-		columns+` FROM contact WHERE org_id = $1`+condition, append([]any{tx.Org()}, args...)...)
+		columns.String()+` FROM contact WHERE org_id = $1`+condition, append([]any{tx.Org()}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read contacts: %w", err)
 	}
@@ -207,18 +207,19 @@ func (s *storedForms) writeAddress(ctx context.Context, tx *postgres.Tx) (collid
 // write queues the forms of texts, and the search words.
 func (s *storedForms) write(tx *postgres.Tx) {
 	words := wordsOf(&s.c)
-	sql := `UPDATE contact SET words = $3`
+	var sql strings.Builder
+	sql.WriteString(`UPDATE contact SET words = $3`)
 	args := []any{tx.Org(), s.c.ID, wordLine(words)}
 	for i, folded := range s.forms() {
 		args = append(args, folded)
-		sql += fmt.Sprintf(", %s_folded = CASE WHEN %s IS NOT NULL THEN $%d END", foldedColumns[i], foldedColumns[i],
-			len(args))
+		fmt.Fprintf(&sql, ", %[1]s_folded = CASE WHEN %[1]s IS NOT NULL THEN $%[2]d END", foldedColumns[i], len(args))
 	}
-	tx.Queue(sql+` WHERE org_id = $1 AND id = $2`, args...)
+	tx.Queue(sql.String()+` WHERE org_id = $1 AND id = $2`, args...)
 	tx.Queue(`DELETE FROM contact_word w USING unnest($3::text[]) AS u (word)
 		WHERE w.org_id = $1 AND w.contact_id = $2 AND w.word = u.word`, tx.Org(), s.c.ID,
 		withoutKeys(splitLine(s.words), words))
-	tx.Queue(`INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, u.word, $2 FROM unnest($3::text[]) AS u (word)
+	tx.Queue(`INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, u.word, $2 FROM unnest($3::text[])
+		AS u (word)
 		ON CONFLICT DO NOTHING`, tx.Org(), s.c.ID, words)
 }
 
@@ -247,7 +248,8 @@ func attributeForms(all []storedForms) (a attributeTexts) {
 func refoldAttributes(tx *postgres.Tx, all []storedForms) {
 	if a := attributeForms(all); len(a.ids) > 0 {
 		tx.Queue(`UPDATE contact_attribute a SET text = u.text, rest = u.rest FROM `+attributeFormsSQL+`
-			WHERE a.contact_id = u.id AND a.key = u.key AND `+attributeIsStale, tx.Org(), a.ids, a.keys, a.texts, a.rests)
+			WHERE a.contact_id = u.id AND a.key = u.key AND
+				`+attributeIsStale, tx.Org(), a.ids, a.keys, a.texts, a.rests)
 	}
 }
 

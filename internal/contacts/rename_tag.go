@@ -65,7 +65,8 @@ func RenameTag(ctx context.Context, tx *postgres.Tx, from, to string) (name stri
 	slices.Sort(spellings)
 
 	tx.Queue(`INSERT INTO vocabulary (org_id, kind, folded, name, former, created_at) VALUES ($1, 'tag', $2, $3, $4, $5)
-		ON CONFLICT (org_id, kind, folded) DO UPDATE SET name = excluded.name, former = excluded.former, successor = ''`,
+		ON CONFLICT (org_id, kind, folded) DO UPDATE SET name = excluded.name, former = excluded.former,
+			successor = ''`,
 		tx.Org(), now, to, slices.Compact(spellings), wire.Now())
 	if now != old {
 		tx.Queue(`INSERT INTO vocabulary (org_id, kind, folded, name, successor, created_at)
@@ -106,21 +107,23 @@ func KeepStages(tx *postgres.Tx, stages []string) {
 		AND folded = ANY ($2::text[])`, tx.Org(), foldAll(stages))
 }
 
-// RenameStage makes to the name of the stage from: filters for either find the contacts with either. The caller rewrites
-// the contacts.
+// RenameStage makes to the name of the stage from: filters for either find the contacts with either. The caller
+// rewrites the contacts.
 func RenameStage(ctx context.Context, tx *postgres.Tx, from, to string) error {
 	old, now := compare.Text(from), compare.Text(to)
 	tx.Queue(`INSERT INTO vocabulary (org_id, kind, folded, name, former, created_at)
 		VALUES ($1, 'stage', $2, $3, ARRAY[$4::text], $5) ON CONFLICT (org_id, kind, folded) DO UPDATE
 		SET name = excluded.name, successor = '',
-			former = array_remove(vocabulary.former || vocabulary.name || excluded.former, excluded.name)`, tx.Org(), now,
+			former = array_remove(vocabulary.former || vocabulary.name || excluded.former,
+				excluded.name)`, tx.Org(), now,
 		to, from, wire.Now())
 	if now != old {
 		tx.Queue(`WITH renamed AS (INSERT INTO vocabulary (org_id, kind, folded, name, successor, created_at)
 				VALUES ($1, 'stage', $2, $3, $4, $5) ON CONFLICT (org_id, kind, folded) DO UPDATE
 				SET successor = excluded.successor)
 			UPDATE vocabulary n SET former = n.former || o.former FROM vocabulary o WHERE n.org_id = $1
-			AND n.kind = 'stage' AND n.folded = $4 AND o.org_id = $1 AND o.kind = 'stage' AND o.folded = $2`, tx.Org(), old,
+			AND n.kind = 'stage' AND n.folded = $4 AND o.org_id = $1 AND o.kind = 'stage' AND o.folded =
+				$2`, tx.Org(), old,
 			from, now, wire.Now())
 		tx.Queue(`UPDATE vocabulary SET successor = $3 WHERE org_id = $1 AND kind = 'stage' AND successor = $2
 			AND folded <> $3`, tx.Org(), old, now)

@@ -155,7 +155,8 @@ func (e *SpellingError) Error() string { return "a name has another spelling: " 
 
 // Unwrap makes the error a conflict where it is not retried.
 func (e *SpellingError) Unwrap() error {
-	return fault.New(fault.Conflict, "Another request has just used one of the names in another spelling. Send it again.").
+	return fault.New(fault.Conflict,
+		"Another request has just used one of the names in another spelling. Send it again.").
 		Because(e.cause)
 }
 
@@ -214,7 +215,8 @@ func (w *writtenNames) queue(tx *postgres.Tx) {
 			AND NOT EXISTS (SELECT FROM segment e WHERE e.org_id = $1 AND e.key = s.name)
 			UNION ALL SELECT s.kind, s.name, f.key FROM `+sentNamesSQL+`
 			JOIN contact_field f ON f.org_id = $1 AND f.folded = s.folded AND f.archived_at IS NULL
-			WHERE s.kind = 'attribute' AND NOT EXISTS (SELECT FROM contact_field e WHERE e.org_id = $1 AND e.key = s.name
+			WHERE s.kind = 'attribute' AND NOT EXISTS (SELECT FROM contact_field e WHERE e.org_id = $1 AND e.key
+				= s.name
 				AND e.archived_at IS NULL)
 		) AS x WHERE stored <> name HAVING count(*) > 0`, tx.Org(), w.kinds, w.folded, w.names).Fn = spellingResult
 }

@@ -66,7 +66,8 @@ func Tags(ctx context.Context, tx *postgres.Tx, after string, limit int) ([]TagU
 
 // countTagsSQL probes each tag once. EXISTS would become a join with all tags of all contacts.
 const countTagsSQL = stepSQL + `
-SELECT count(*) FROM step WHERE tag IS NOT NULL AND NOT ` + formerTag + ` AND (SELECT TRUE FROM contact_tag t WHERE t.org_id = $1
+SELECT count(*) FROM step WHERE tag IS NOT NULL AND NOT ` + formerTag + ` AND (SELECT TRUE FROM contact_tag t
+	WHERE t.org_id = $1
 	AND t.tag = step.tag AND t.archived = false LIMIT 1)`
 
 // CountTags returns the number of tags of live contacts.

@@ -195,7 +195,8 @@ func (c *checker) mergeAttributes(in wire.Field[map[string]any], before map[stri
 
 // ValidKey reports whether key is valid for a custom field.
 func ValidKey(key string) bool {
-	return compare.Text(key) != "" && !isDotSegment(key) && utf8.RuneCountInString(key) <= maxKey && utf8.ValidString(key) &&
+	return compare.Text(key) != "" && !isDotSegment(key) && utf8.RuneCountInString(key) <= maxKey &&
+		utf8.ValidString(key) &&
 		strings.TrimSpace(key) == key &&
 		!strings.ContainsFunc(key, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) })
 }

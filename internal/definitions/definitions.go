@@ -20,8 +20,9 @@ type Use struct {
 	Name string `json:"name" doc:"Its name, for people"`
 }
 
-// source is a table with definitions. Its statement selects a key of the row, the definition's id and name, and its JSON;
-// $1 is the org. ended is a condition that is true for what is only history: it can be renamed but holds nothing.
+// source is a table with definitions. Its statement selects a key of the row, the definition's id and name, and its
+// JSON; $1 is the org. ended is a condition that is true for what is only history: it can be renamed but holds
+// nothing.
 type source struct {
 	kind, table, column, key, id, name, from, ended, edited string
 }
@@ -177,7 +178,8 @@ func Rename(ctx context.Context, tx *postgres.Tx, n Name, to string) error {
 			return err
 		}
 		for _, f := range all {
-			tx.Queue(`UPDATE `+s.table+` t SET `+s.column+` = $3 WHERE t.org_id = $1 AND `+s.key+` = $2`, tx.Org(), f.key,
+			tx.Queue(`UPDATE `+s.table+` t SET `+s.column+` = $3 WHERE t.org_id = $1 AND `+s.key+` = $2`,
+				tx.Org(), f.key,
 				string(f.raw))
 			if s.edited != "" {
 				tx.Queue(`UPDATE `+s.edited+` SET edit = edit + 1, updated_at = $3 WHERE org_id = $1 AND id = $2::uuid`,

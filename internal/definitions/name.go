@@ -140,7 +140,10 @@ func (n Name) inTemplate(text string) int {
 	if !strings.Contains(text, "attributes") || !strings.Contains(text, "{") {
 		return 0
 	}
-	for _, form := range []string{"attributes." + n.Name, `attributes["` + n.Name + `"]`, `attributes['` + n.Name + `']`} {
+	for _, form := range []string{
+		"attributes." + n.Name, `attributes["` + n.Name + `"]`,
+		`attributes['` + n.Name + `']`,
+	} {
 		_, after, found := strings.Cut(text, form)
 		if found && (strings.HasSuffix(form, "]") || after == "" || !isKeyByte(after[0])) {
 			return 1

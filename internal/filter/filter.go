@@ -168,10 +168,10 @@ func (f *Filter) Resolve(names func(field string, holds func(folded string) bool
 			return
 		}
 		op := l.op
-		switch op {
-		case Ne:
+		if op == Ne {
 			op = Eq
-		case NotIn:
+		}
+		if op == NotIn {
 			op = In
 		}
 		l.stored = names(l.field, func(folded string) bool { return textHolds(op, folded, l.value) })

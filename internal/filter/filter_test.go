@@ -16,7 +16,8 @@ type thing map[string]any
 
 func (thing) Field(name string) (filter.Type, bool) {
 	t, ok := map[string]filter.Type{
-		"name": filter.Text, "mail": filter.Address, "stage": filter.Key, "tag": filter.Keys, "score": filter.Number, "on": filter.Date,
+		"name": filter.Text, "mail": filter.Address, "stage": filter.Key, "tag": filter.Keys, "score": filter.Number,
+		"on": filter.Date,
 		"at": filter.Time, "owner": filter.ID, "vip": filter.Boolean,
 	}[name]
 	return t, ok

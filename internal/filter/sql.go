@@ -5,8 +5,8 @@ import "strings"
 // Column describes the SQL of a field over a domain package's rows. Its parts are SQL fragments of that package and
 // never contain a value.
 type Column struct {
-	// Value is the expression of the value: text COLLATE "C" for Text and Address (folded), Key, Keys and Date, and float8,
-	// boolean, timestamptz or uuid for the other types. It is NULL if the value is missing.
+	// Value is the expression of the value: text COLLATE "C" for Text and Address (folded), Key, Keys and Date, and
+	// float8, boolean, timestamptz or uuid for the other types. It is NULL if the value is missing.
 	Value string
 	// Whole is used for contains if Value holds only the first part of a long text, at least MaxTextBytes of it.
 	Whole string

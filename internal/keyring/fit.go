@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -21,7 +22,7 @@ var ErrLacking = errors.New("the keyset does not fit the database")
 func lacking(ids []int64) error {
 	texts := make([]string, len(ids))
 	for i, key := range ids {
-		texts[i] = fmt.Sprint(key)
+		texts[i] = strconv.FormatInt(key, 10)
 	}
 	return fmt.Errorf("%w: it lacks key %s; give this process the keyset of the others, in its newest form",
 		ErrLacking, strings.Join(texts, ", "))
@@ -62,8 +63,8 @@ func promotedKeys(ctx context.Context, tx *postgres.Tx) ([]int64, error) {
 }
 
 // claimDatabase promotes the primary key of the first process of all, so that the database refuses every other keyset
-// from then on. It does nothing once a key is promoted. What an earlier version sealed, which promoted no first key, must
-// open: in it every row has the same key, so that one row of each column is looked at.
+// from then on. It does nothing once a key is promoted. What an earlier version sealed, which promoted no first key,
+// must open: in it every row has the same key, so that one row of each column is looked at.
 func (r Resealer) claimDatabase(ctx context.Context, tx *postgres.Tx) error {
 	tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('funnelwork.first_key', 0))`)
 	promoted, err := promotedKeys(ctx, tx)

@@ -1,5 +1,5 @@
-// Package refold brings stored forms of texts to the current version of package compare: folded columns, search words and
-// the vocabulary of rows that an older version wrote.
+// Package refold brings stored forms of texts to the current version of package compare: folded columns, search words
+// and the vocabulary of rows that an older version wrote.
 //
 // # How it runs
 //

@@ -36,7 +36,10 @@ type named struct {
 }
 
 func (r *Refolder) foldCompanies(ctx context.Context, tx *postgres.Tx, at *place) error {
-	return r.foldNamed(ctx, tx, at, named{"company", "name_folded", "coalesce(domain, '')", "company_word", "company_id"})
+	return r.foldNamed(ctx, tx, at, named{
+		"company", "name_folded", "coalesce(domain, '')", "company_word",
+		"company_id",
+	})
 }
 
 func (r *Refolder) foldDeals(ctx context.Context, tx *postgres.Tx, at *place) error {
@@ -72,7 +75,8 @@ func (r *Refolder) foldNamed(ctx context.Context, tx *postgres.Tx, at *place, n 
 		return nil
 	}
 
-	if all, err = readRecords(ctx, tx, n, ` AND id = ANY ($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`, stale); err != nil {
+	if all, err = readRecords(ctx, tx, n, ` AND id = ANY ($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`,
+		stale); err != nil {
 		return err
 	}
 	for _, one := range all {

@@ -49,9 +49,9 @@ type place struct {
 	merged, collisions int
 }
 
-// Sweep refolds the orgs that are not at the current version, until its time is up or ctx ends; the next sweep goes on. It
-// reads no org that is. With all set it also looks for orgs that an older version has added, by reading every org once.
-// An org that cannot be refolded does not keep the others waiting: its error is returned at the end.
+// Sweep refolds the orgs that are not at the current version, until its time is up or ctx ends; the next sweep goes
+// on. It reads no org that is. With all set it also looks for orgs that an older version has added, by reading every
+// org once. An org that cannot be refolded does not keep the others waiting: its error is returned at the end.
 func (r *Refolder) Sweep(ctx context.Context, all bool) error {
 	until := time.Now().Add(sweepFor)
 	err := r.sweep(ctx, until, openSQL)

@@ -60,7 +60,8 @@ func TestRowsOfAnOlderVersionAreRefolded(t *testing.T) {
 		tx.Queue(`UPDATE contact SET email = 'Info@xn--bcher-kva.example', email_folded = 'info@xn--bcher-kva.example',
 			tags = '{vip,Vip}' WHERE id = $1`, newer.ID)
 		tx.Queue(`DELETE FROM contact_tag WHERE contact_id = $1`, newer.ID)
-		tx.Queue(`INSERT INTO contact_tag SELECT $1, w, false, $3, $2 FROM unnest('{vip,Vip}'::text[]) w`, org, newer.ID,
+		tx.Queue(`INSERT INTO contact_tag SELECT $1, w, false, $3, $2 FROM unnest('{vip,Vip}'::text[]) w`, org,
+			newer.ID,
 			newer.CreatedAt)
 		tx.Queue(`DELETE FROM vocabulary`)
 		tx.Queue(`UPDATE contact_attribute SET text = 'große gasse'`)
@@ -137,7 +138,8 @@ func TestRowsOfAnOlderVersionAreRefolded(t *testing.T) {
 
 	var collisions, merged, stale int
 	sql := testkit.Pgx(t, db.URL)
-	if err := sql.QueryRow(t.Context(), `SELECT collisions, merged, (SELECT count(*) FROM contact_field WHERE folded IS NULL)
+	if err := sql.QueryRow(t.Context(), `SELECT collisions, merged, (SELECT count(*) FROM contact_field WHERE
+		folded IS NULL)
 		+ (SELECT count(*) FROM contact_attribute WHERE text <> 'grosse gasse')
 		+ (SELECT count(*) FROM company WHERE name_folded <> 'société générale')
 		+ (SELECT count(*) FROM company_word WHERE word NOT IN ('societe', 'generale')) FROM refolding`).

@@ -49,14 +49,17 @@ func subjectOf(raw []byte) string {
 func linksOf(page string) (links []string) {
 	z := html.NewTokenizer(strings.NewReader(page))
 	for {
-		switch z.Next() {
-		case html.ErrorToken:
+		kind := z.Next()
+		if kind == html.ErrorToken {
 			return links
-		case html.StartTagToken, html.SelfClosingTagToken:
-			for _, attribute := range z.Token().Attr {
-				if attribute.Key == "href" && attribute.Val != "" && !slices.Contains(links, attribute.Val) {
-					links = append(links, attribute.Val)
-				}
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+
+		for _, attribute := range z.Token().Attr {
+			if attribute.Key == "href" && attribute.Val != "" && !slices.Contains(links, attribute.Val) {
+				links = append(links, attribute.Val)
 			}
 		}
 	}

@@ -22,12 +22,16 @@ func TestTheStartPageLeadsToEverySandbox(t *testing.T) {
 		return w
 	}
 	page := get(http.MethodGet, start.Path)
-	for _, want := range []string{`href="/sandbox/outbox/">Outbox`, "Mails &lt;to&gt; contacts.", `href="/sandbox/stripe/"`} {
+	for _, want := range []string{
+		`href="/sandbox/outbox/">Outbox`, "Mails &lt;to&gt; contacts.",
+		`href="/sandbox/stripe/"`,
+	} {
 		if !strings.Contains(page.Body.String(), want) {
 			t.Errorf("no %s in %s", want, page.Body)
 		}
 	}
-	if list := get(http.MethodGet, start.Path+"?format=json"); !strings.Contains(list.Body.String(), `"path":"/sandbox/stripe/"`) {
+	if list := get(http.MethodGet, start.Path+"?format=json"); !strings.Contains(list.Body.String(),
+		`"path":"/sandbox/stripe/"`) {
 		t.Errorf("%s", list.Body)
 	}
 	if w := get(http.MethodGet, start.Path+"nothing"); w.Code != http.StatusNotFound {
