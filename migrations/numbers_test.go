@@ -2,8 +2,11 @@ package migrations_test
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,5 +56,37 @@ func TestMigrationsAreNumberedOnFromTheHighestWithoutAGap(t *testing.T) {
 		t.Errorf(
 			"the numbers that no file has are other ones (-want +got): a new file has the number after the "+
 				"highest:\n%s", diff)
+	}
+}
+
+// firstAsRole is the first migration that changes rows as a role: the ones before it have landed.
+const firstAsRole = 125
+
+// changesRows matches a statement at the beginning of a line that changes rows that are there.
+var changesRows = regexp.MustCompile(`(?m)^(UPDATE|DELETE FROM|INSERT INTO [^;]*\sSELECT)\s`)
+
+// The owner of the tables, who migrates, sees no row of an org's table: a statement without a role that does would
+// change nothing, and say nothing, unless the owner is a superuser as in tests.
+func TestMigrationsChangeRowsAsARoleThatSeesThem(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if n, err := strconv.Atoi(file[:4]); err != nil || n < firstAsRole {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(b)
+		for _, at := range changesRows.FindAllStringIndex(text, -1) {
+			before := text[:at[0]]
+			if strings.Count(before, "SET LOCAL ROLE funnelwork_system") <= strings.Count(before, "RESET ROLE") {
+				t.Errorf("%s: %.60q changes rows as the owner of the tables", file, text[at[0]:])
+			}
+		}
 	}
 }

@@ -1477,7 +1477,7 @@ quota_source: funnelwork_app may SELECT
 quota_source: funnelwork_system may SELECT
 refolding: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 refolding: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
-refolding: funnelwork_system may SELECT
+refolding: funnelwork_system may INSERT, SELECT
 refresh_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 refresh_token: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 refresh_token: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
