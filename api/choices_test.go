@@ -83,7 +83,7 @@ func TestAnErrorAboutOneOfASmallSetListsTheSet(t *testing.T) {
 			"an export's field", "POST", exportsPath, `{"format":"csv","fields":["mail"]}`, 422,
 			"one of: id, email, first_name,",
 		},
-		{"an export's format", "POST", exportsPath, `{"format":"xls"}`, 422, "one of: csv, ndjson."},
+		{"an export's format", "POST", exportsPath, `{"format":"xls"}`, 422, "one of: csv, ndjson, xlsx."},
 		{"a member of a body", "PATCH", contactsPath + "/" + c.ID, `{"mail":"x"}`, 422, " email, "},
 		{
 			"a member of a row", "POST", contactsPath + "/batch", `{"contacts":[{"emial":"c@acme.example"}]}`, 200,

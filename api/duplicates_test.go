@@ -130,7 +130,7 @@ func TestContactsThatMayBeOnePersonAreFound(t *testing.T) {
 		}
 		query = "?limit=1&cursor=" + *page.NextCursor
 	}
-	if got := strings.Join(walked, "\n"); got != want || len(walked) != 4 {
+	if got := strings.Join(walked, "\n"); got != want || len(walked) != 5 {
 		t.Errorf("page by page\n%s", got)
 	}
 	if d := stranger.duplicates(""); len(d.Data) != 0 || d.CompletedAt != nil {

@@ -82,7 +82,11 @@ func TestASequenceEnrolsTheContactsThatEnterItsSegment(t *testing.T) {
 		t.Errorf("a plan without sequences has enrolled %+v", enrolled())
 	}
 	ada.subscribe("solo_pro")
-	ada.do(http.MethodDelete, segmentsPath+"/"+customers.ID, nil).want(t, 204, "")
+	used := ada.do(http.MethodDelete, segmentsPath+"/"+customers.ID, nil).want(t, 409, "in_use")
+	if !strings.Contains(string(used.Body), `"used_by":[{"kind":"sequence"`) {
+		t.Errorf("a segment that a sequence enrols is used by %s", used.Body)
+	}
+	ada.exec(`UPDATE segment SET archived_at = now() WHERE id = $1`, customers.ID) // as an earlier version did
 	ada.do(http.MethodPatch, at, `{"exclusive":false}`).want(t, 200, "")
 	if got := ada.do(http.MethodPost, at+"/activate", nil).want(t, 422, "validation_failed"); got.field() !=
 		"#/enroll_segment unknown_segment" {

@@ -49,8 +49,8 @@ func reads(t *testing.T) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^  --[a-z0-9-]+,
-		([A-Z][A-Z_]*)|\$([A-Z][A-Z_]*)`).FindAllSubmatch(help, -1) {
+	name := regexp.MustCompile(`(?m)^  --[a-z0-9-]+, ([A-Z][A-Z_]*)|\$([A-Z][A-Z_]*)`)
+	for _, m := range name.FindAllSubmatch(help, -1) {
 		names = append(names, string(append(m[1], m[2]...)))
 	}
 	slices.Sort(names)
