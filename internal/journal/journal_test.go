@@ -123,6 +123,10 @@ func TestAFileThatItsProcessReplacesStaysItsOwn(t *testing.T) {
 	}
 	own.Close()
 	files, err := dir.Adopt("", ".journal")
+	for err == nil && len(files) == 0 && t.Context().Err() == nil {
+		// A process that another test starts holds the lock, too, until it runs its program.
+		files, err = dir.Adopt("", ".journal")
+	}
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
