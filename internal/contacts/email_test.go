@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 )
 
@@ -44,11 +45,11 @@ func TestWords(t *testing.T) {
 		strings.Repeat("x", 100):    {strings.Repeat("x", 40)},
 		strings.Repeat("é", 100):    {strings.Repeat("e", 40)},
 	} {
-		if diff := cmp.Diff(want, contacts.Words(in)); diff != "" {
+		if diff := cmp.Diff(want, compare.Words(in)); diff != "" {
 			t.Errorf("%q: %s", in, diff)
 		}
 	}
-	if n := len(contacts.Words(strings.Join(strings.Split(strings.Repeat("abcdefghijklmnopqrstuvwxyz", 1), ""),
+	if n := len(compare.Words(strings.Join(strings.Split(strings.Repeat("abcdefghijklmnopqrstuvwxyz", 1), ""),
 		" "))); n != 24 {
 		t.Errorf("%d words kept, want 24", n)
 	}

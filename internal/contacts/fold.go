@@ -6,9 +6,6 @@ import (
 	"github.com/funnelwork/funnelwork/internal/compare"
 )
 
-// Words returns the words of a search, see compare.Words.
-func Words(texts ...string) []string { return compare.Words(texts...) }
-
 // wordsOf returns the words by which the parameter q finds a contact.
 func wordsOf(c *Contact) []string { return compare.Indexed(c.FirstName, c.LastName, c.Email) }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -226,10 +227,10 @@ func TestWhatFindsAContactFollowsItsChanges(t *testing.T) {
 		{contacts.Filter{Segments: []string{"nobody's"}}, 0},
 		{contacts.Filter{Tags: []string{"new"}, Segments: []string{"is"}}, 1},
 		{contacts.Filter{Tags: []string{"new"}, Segments: []string{"was"}}, 0},
-		{contacts.Filter{Words: contacts.Words("LOVE")}, 0},
-		{contacts.Filter{Words: contacts.Words("byr ada acm")}, 1},
-		{contacts.Filter{Words: contacts.Words("new@acme.example")}, 1},
-		{contacts.Filter{Words: contacts.Words("byr zzz")}, 0},
+		{contacts.Filter{Words: compare.Words("LOVE")}, 0},
+		{contacts.Filter{Words: compare.Words("byr ada acm")}, 1},
+		{contacts.Filter{Words: compare.Words("new@acme.example")}, 1},
+		{contacts.Filter{Words: compare.Words("byr zzz")}, 0},
 		{contacts.Filter{Stages: []string{"lead"}}, 0},
 		{contacts.Filter{Stages: []string{"lead", "sql"}}, 1},
 	} {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/merge"
 	"github.com/funnelwork/funnelwork/internal/contacts/wordindex"
@@ -144,9 +145,9 @@ func (x *indexed) want(f contacts.Filter, order contacts.Sort) (ids []id.ID) {
 	words := f.Words
 	f.Words = nil
 	for _, r := range x.list(f, order) {
-		has := contacts.Words(r.FirstName, r.LastName, r.Contact.Email)
+		has := compare.Words(r.FirstName, r.LastName, r.Contact.Email)
 		if r.CompanyID != nil {
-			has = append(has, contacts.Words(x.names[slices.Index(x.companies, *r.CompanyID)])...)
+			has = append(has, compare.Words(x.names[slices.Index(x.companies, *r.CompanyID)])...)
 		}
 		if !slices.ContainsFunc(words, func(w string) bool {
 			return !slices.ContainsFunc(has, func(h string) bool { return strings.HasPrefix(h, w) })
@@ -161,7 +162,7 @@ func (x *indexed) want(f contacts.Filter, order contacts.Sort) (ids []id.ID) {
 func (x *indexed) check() (matches int) {
 	x.t.Helper()
 	f := contacts.Filter{
-		Words: contacts.Words(one(x.dice, queries), one(x.dice, queries),
+		Words: compare.Words(one(x.dice, queries), one(x.dice, queries),
 			one(x.dice, []string{"", "", one(x.dice, queries)})),
 		Archived: x.IntN(5) == 0,
 	}

@@ -64,7 +64,7 @@ func TestASearchFindsTheSameByEveryWay(t *testing.T) {
 	}
 	found := 0
 	for n := range 30 {
-		f := contacts.Filter{Words: contacts.Words(one(d, words), one(d, []string{"", one(d, words)}),
+		f := contacts.Filter{Words: compare.Words(one(d, words), one(d, []string{"", one(d, words)}),
 			one(d, []string{"", one(d, words)})), Archived: n%10 == 0}
 		if n%4 == 0 {
 			f.Stages = []string{"lead", "mql"}
@@ -72,7 +72,7 @@ func TestASearchFindsTheSameByEveryWay(t *testing.T) {
 		order := one(d, orders)
 		var want []string
 		for _, r := range s.list(contacts.Filter{Archived: f.Archived, Stages: f.Stages}, order) {
-			has := contacts.Words(r.FirstName, r.LastName, r.Contact.Email)
+			has := compare.Words(r.FirstName, r.LastName, r.Contact.Email)
 			if r.CompanyID != nil {
 				has = append(has, compare.Words(names[slices.Index(companies, *r.CompanyID)])...)
 			}
@@ -133,7 +133,7 @@ func TestARenamedCompanyFindsItsContactsByItsNewNameAtOnce(t *testing.T) {
 			if !strings.Contains(name, "Foods") == (query == "foo") {
 				want = 0
 			}
-			if got := s.ids(contacts.Filter{Words: contacts.Words(query)}, contacts.Newest); len(got) != want ||
+			if got := s.ids(contacts.Filter{Words: compare.Words(query)}, contacts.Newest); len(got) != want ||
 				want == 1 && got[0] != ada.ID {
 				t.Errorf("%s: %q finds %v, want %d", name, query, got, want)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/contacts/duplicates"
 	"github.com/funnelwork/funnelwork/internal/contacts/refold"
@@ -104,7 +105,7 @@ func TestRowsOfAnOlderVersionAreRefolded(t *testing.T) {
 	for name, want := range map[string][]string{
 		"jose": {"José"}, "ozturk": {"José"}, "JOSÉ": {"José"}, "太郎": {"Bob"}, "山": {"Bob"}, "lovelace": {"Ada"},
 	} {
-		if diff := cmp.Diff(want, found(contacts.Filter{Words: contacts.Words(name)})); diff != "" {
+		if diff := cmp.Diff(want, found(contacts.Filter{Words: compare.Words(name)})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
