@@ -1,11 +1,16 @@
 package browser
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -23,19 +28,30 @@ var binary = sync.OnceValues(func() (string, error) {
 	return at, nil
 })
 
-// migrated is a home with a database that has the schema and no rows. Making one takes longer than most tests, so each
-// server begins with a copy of it.
+// migrated is a home whose database has the schema, and a user whom no test knows. Making one takes longer than most
+// tests, so each server begins with a copy of it.
 var migrated = sync.OnceValues(func() (string, error) {
 	at, err := binary()
 	if err != nil {
 		return "", err
 	}
 	home := filepath.Join(buildDir, "home")
-	migrate := exec.Command(at, "migrate")
-	migrate.Dir = buildDir
-	migrate.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + buildDir, "FUNNELWORK_HOME=" + home}
-	if out, err := migrate.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("migrate: %w: %s", err, out)
+	up := exec.Command(at, "up", "--addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--seed-email=nobody@example.com")
+	up.Dir = buildDir
+	up.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + buildDir, "FUNNELWORK_HOME=" + home}
+	var log bytes.Buffer
+	up.Stderr = &log
+	said, err := up.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := up.Start(); err != nil {
+		return "", err
+	}
+	first, _ := bufio.NewReader(said).ReadString('\n') // up prints when it serves
+	err = errors.Join(up.Process.Signal(syscall.SIGTERM), up.Wait())
+	if err != nil || !strings.HasPrefix(first, "ready: ") {
+		return "", fmt.Errorf("up: %w: %q: %s", err, first, &log)
 	}
 	return home, nil
 })
