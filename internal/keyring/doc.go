@@ -16,6 +16,9 @@
 // back, its next heartbeat finds that the promoted key is missing: it loads the key from the file, or exits if its
 // keyset is a setting.
 //
+// The first process of a database records its primary key as promoted, once it has seen that it opens what is sealed
+// there. A process with the keyset of another installation is therefore refused at its start.
+//
 // # When a key may be retired
 //
 // Retire refuses while a row is sealed under the key, while a process seals with it or did so within the last quarter

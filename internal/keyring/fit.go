@@ -82,10 +82,15 @@ func (r Resealer) claimDatabase(ctx context.Context, tx *postgres.Tx) error {
 		return err
 	}
 
-	tx.Queue(`INSERT INTO sealing_key (id, promoted_at) VALUES ($1, now())
-		ON CONFLICT (id) DO UPDATE SET promoted_at = coalesce(sealing_key.promoted_at, now())`, int64(ring.Primary))
+	promoteKey(tx, ring.Primary)
 
 	return nil
+}
+
+// promoteKey records that processes seal with the key, so that each of them must hold it.
+func promoteKey(tx *postgres.Tx, key uint32) {
+	tx.Queue(`INSERT INTO sealing_key (id, promoted_at) VALUES ($1, now())
+		ON CONFLICT (id) DO UPDATE SET promoted_at = coalesce(sealing_key.promoted_at, now())`, int64(key))
 }
 
 // sampleKeys returns the keys of one sealed row of each column.

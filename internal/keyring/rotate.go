@@ -142,8 +142,7 @@ func (r Rotation) promoteIfHeld(ctx context.Context, key uint32) (without []stri
 			return err
 		}
 
-		tx.Queue(`INSERT INTO sealing_key (id, promoted_at) VALUES ($1, now())
-			ON CONFLICT (id) DO UPDATE SET promoted_at = coalesce(sealing_key.promoted_at, now())`, int64(key))
+		promoteKey(tx, key)
 		if r.Promoted == nil {
 			return nil
 		}
