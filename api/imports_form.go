@@ -101,7 +101,7 @@ func wholePart(name string, in io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// readFileOption reads a part that tells how the file is read.
+// readFileOption reads a part with an option of the reading.
 func readFileOption(name string, in io.Reader, o *sheet.Options) error {
 	b, err := wholePart(name, in)
 	if err != nil {

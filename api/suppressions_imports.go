@@ -109,7 +109,7 @@ func (a *App) suppressionForm(ctx context.Context, r *httpx.Request) (staged *im
 	return staged, c, err
 }
 
-// readSuppressionOption reads a part that tells how the file is read.
+// readSuppressionOption reads a part with an option of the reading.
 func readSuppressionOption(name string, in io.Reader, c *imports.Choices, o *sheet.Options) error {
 	switch name {
 	case "encoding", "delimiter":

@@ -12,7 +12,7 @@ import (
 )
 
 // firstLogin is the password of up's demo user until it has been printed: it is stored before the user is, and removed
-// after the block, so that no interruption leaves a user whose password nobody has seen. Its file is readable by its
+// after the block, so that no interruption leaves a user whose password was never printed. Its file is readable by its
 // owner alone.
 type firstLogin struct {
 	file    string

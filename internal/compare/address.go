@@ -34,7 +34,7 @@ func SplitAddress(s string) (address, domain string) {
 // have is compared as a text.
 func Domain(s string) string {
 	s = strings.TrimRight(visible(s), ". ")
-	for _, spelling := range []string{s, Text(s)} { // the mapping folds case itself: the DNS tells ß from ss
+	for _, spelling := range []string{s, Text(s)} { // the mapping folds case itself: the DNS distinguishes ß from ss
 		if ascii, err := domains.ToASCII(spelling); err == nil && ascii != "" && plain(ascii) {
 			return strings.TrimRight(ascii, ".")
 		}

@@ -62,7 +62,7 @@ func TestAddressesThatAreOne(t *testing.T) {
 		t.Errorf("the domain is %q", got)
 	}
 	if compare.Address("a@fass.example") == compare.Address("a@faß.example") {
-		t.Error("fass.example equals faß.example, which the DNS tells apart")
+		t.Error("fass.example equals faß.example, which are two names in the DNS")
 	}
 	whole := compare.Address("info@Bücher.example")
 	for _, part := range []string{"@bücher.example", "bücher.ex", "INFO@BÜCHER.exa", "fo@bü\u00adcher.", "info"} {

@@ -3,7 +3,7 @@
 //
 // # Texts
 //
-// Text applies Unicode's full case folding (ß equals SS, ς equals σ) and NFC, removes characters that nobody sees (zero
+// Text applies Unicode's full case folding (ß equals SS, ς equals σ) and NFC, removes invisible characters (zero
 // width spaces and joiners, soft hyphens, byte order marks, variation selectors, directional marks, control
 // characters), trims blanks of any kind and collapses their runs to one space. Letters with and without accents
 // differ.

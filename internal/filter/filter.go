@@ -176,7 +176,7 @@ func (f *Filter) Resolve(names func(field string, holds func(folded string) bool
 		}
 		l.stored = names(l.field, func(folded string) bool { return textHolds(op, folded, l.value) })
 		if sent, ok := l.sent.(string); ok && op == Eq {
-			l.stored = append(l.stored, sent) // a name that nobody has listed yet
+			l.stored = append(l.stored, sent) // a name that is not listed yet
 		} else if all, ok := l.sent.([]any); ok {
 			for _, v := range all {
 				if sent, ok := v.(string); ok {

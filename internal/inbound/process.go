@@ -118,7 +118,7 @@ func (s *Service) readAnswer(ctx context.Context, tx *postgres.Tx, in *incoming)
 	return s.findEmail(ctx, tx, in)
 }
 
-// isReport reports whether the mail tells what became of an email.
+// isReport reports whether the mail is about the fate of an email.
 func (in *incoming) isReport() bool {
 	return in.is.Class == classify.Bounce || in.is.Class == classify.Complaint ||
 		in.is.Class == classify.DeliveryReport

@@ -120,17 +120,17 @@ func (m *stored) setStatusReason(out *Mailbox, full bool) {
 	if refusals[reason] && m.refusalReply != "" {
 		text.detail += " The server says: " + m.refusalReply
 	}
-	if told[reason] && m.checkDetail != "" {
+	if reasonsWithReply[reason] && m.checkDetail != "" {
 		text.detail += " " + m.checkDetail
 	}
-	if told[reason] && m.checkAction != "" {
+	if reasonsWithReply[reason] && m.checkAction != "" {
 		text.action = m.checkAction
 	}
 	out.StatusDetail, out.StatusAction = &text.detail, &text.action
 }
 
-// told has the reasons of which the mailbox keeps what the server said.
-var told = map[string]bool{AuthRefused: true, ConnectFailed: true, TestRefused: true}
+// reasonsWithReply are the reasons of which the mailbox keeps the words of the server.
+var reasonsWithReply = map[string]bool{AuthRefused: true, ConnectFailed: true, TestRefused: true}
 
 // unread has the errors of a folder that a person has to do something about.
 var unread = map[string]bool{AuthRefused: true, LoginNeeded: true, NotAllowed: true}

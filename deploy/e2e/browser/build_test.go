@@ -28,7 +28,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return at, nil
 })
 
-// migrated is a home whose database has the schema, and a user whom no test knows. Making one takes longer than most
+// migrated is a home whose database has the schema, and a user that no test uses. Making one takes longer than most
 // tests, so each server begins with a copy of it.
 var migrated = sync.OnceValues(func() (string, error) {
 	at, err := binary()

@@ -4,7 +4,7 @@ import "strings"
 
 // shortestOurs is the number of bytes from which on a line is told to be one of our mail: a person may write a shorter
 // one as well.
-// Within a quotation shorter ones are told, too.
+// Within a quotation shorter ones are recognized, too.
 const (
 	shortestOurs   = 14
 	shortestQuoted = 6
