@@ -32,7 +32,7 @@ func (s *service) eventually(done func() bool) {
 	s.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !done(); <-tick.C {
+	for end := time.Now().Add(5 * time.Minute); !done(); <-tick.C {
 		if time.Now().After(end) {
 			s.Fatal("it did not come to that")
 		}

@@ -95,7 +95,7 @@ func (s *stream) read() {
 	}
 }
 
-const streamPatience = 30 * time.Second
+const streamPatience = 3 * time.Minute
 
 // next returns the next part of the stream that is no comment.
 func (s *stream) next() message {

@@ -117,7 +117,7 @@ func startMaking(t *testing.T, url string) *osexec.Cmd {
 // waitFor waits until a query returns true.
 func waitFor(t *testing.T, conn *pgx.Conn, what, sql string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(5 * time.Minute); ; {
 		var ok bool
 		if err := conn.QueryRow(t.Context(), sql).Scan(&ok); err != nil {
 			t.Fatal(err)

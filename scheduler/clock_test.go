@@ -57,7 +57,7 @@ func awaitTicks(t *testing.T, url string, n int) (all int) {
 	look := time.NewTicker(100 * time.Millisecond)
 	defer look.Stop()
 	want := min(count(t, url, recent), 15) + n
-	for end := time.Now().Add(time.Minute); count(t, url, recent) < want; <-look.C {
+	for end := time.Now().Add(5 * time.Minute); count(t, url, recent) < want; <-look.C {
 		if time.Now().After(end) {
 			t.Fatalf("%d ticks of the last seconds, want %d", count(t, url, recent), want)
 		}
@@ -84,7 +84,7 @@ func TestTicksThatAClockAheadHasMadeHappenAgainWhenTheirTimeComes(t *testing.T) 
 	const future = "SELECT count(*) FROM tick WHERE tick > now() + interval '1 minute'"
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
-	for end := time.Now().Add(time.Minute); count(t, db.URL, future) > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(5 * time.Minute); count(t, db.URL, future) > 0 && time.Now().Before(end); {
 		<-look.C
 	}
 	cancel()

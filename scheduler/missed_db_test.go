@@ -39,7 +39,7 @@ func TestASchedulerThatWasAwayFollowsEachEntrysPolicy(t *testing.T) {
 	}
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	for end := time.Now().Add(time.Minute); (jobs("all") < 18 || jobs("one") < 1) && time.Now().Before(end); {
+	for end := time.Now().Add(5 * time.Minute); (jobs("all") < 18 || jobs("one") < 1) && time.Now().Before(end); {
 		<-look.C
 	}
 	cancel()

@@ -98,7 +98,7 @@ func TestATickWhoseJobCannotBeWrittenIsOfferedAgain(t *testing.T) {
 	go func() { over <- s.Run(ctx) }()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
-	for end := time.Now().Add(time.Minute); count(t, db.URL, "SELECT count(*) FROM job") != 1 && time.Now().
+	for end := time.Now().Add(5 * time.Minute); count(t, db.URL, "SELECT count(*) FROM job") != 1 && time.Now().
 		Before(end); {
 		<-look.C
 	}

@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -51,7 +50,7 @@ func TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds(t *testing.T) {
 		h.addFor(id.ID{}, func(ctx context.Context, tx *postgres.Tx) error {
 			return adaccountsdaily.Kind.Add(ctx, tx, adaccountsdaily.Args{})
 		})
-		h.until(time.Minute, "the day's job is over", func() bool {
+		h.until(giveUpAfter, "the day's job is over", func() bool {
 			return h.count("SELECT count(*) FROM job WHERE kind = $1", adaccountsdaily.Kind.Name()) == 0
 		})
 		if n := looks(); n != 1 {
@@ -59,7 +58,7 @@ func TestADaysLookRenamesAdAccountsAndTellsOnceOfALoginThatEnds(t *testing.T) {
 		}
 	}
 	h.exec("UPDATE job SET run_at = now() WHERE kind = $1", adaccountssync.Kind.Name()) // part of the six hours passes
-	h.until(time.Minute, "all is done", func() bool { return h.count("SELECT count(*) FROM job") == 0 })
+	h.until(giveUpAfter, "all is done", func() bool { return h.count("SELECT count(*) FROM job") == 0 })
 	if n := h.count(
 		"SELECT count(*) FROM social_account WHERE grant_id = $1 AND display_name = $2 AND status = 'active'", ads,
 		accounts[0].DisplayName); n != 1 {

@@ -3,7 +3,6 @@ package worker_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -45,8 +44,8 @@ func TestAnyReleaseRunsTheJobsOfItsNeighbours(t *testing.T) {
 			}
 			reg := prometheus.NewRegistry()
 			h.work(worker.Options{Metrics: worker.NewMetrics(reg)}, c.works.HandleTx(markWork))
-			h.until(time.Minute, "the job is done", func() bool { return len(h.jobs()) == 0 && h.doneRows() == 1 })
-			h.until(time.Minute, "the run is counted", func() bool {
+			h.until(giveUpAfter, "the job is done", func() bool { return len(h.jobs()) == 0 && h.doneRows() == 1 })
+			h.until(giveUpAfter, "the run is counted", func() bool {
 				return slices.Equal(kindsIn(t, reg, "funnelwork_jobs_runs_total"), []string{c.metric})
 			})
 		})
@@ -58,7 +57,7 @@ func TestAWorkerPausesTheAliasOfAPausedKind(t *testing.T) {
 	h := open(t)
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('kind', $1)", before.Name())
 	h.work(worker.Options{}, renamed.HandleTx(markWork))
-	h.until(time.Minute, "the alias is paused", func() bool {
+	h.until(giveUpAfter, "the alias is paused", func() bool {
 		return h.count("SELECT count(*) FROM job_pause WHERE scope = 'kind' AND name = $1", after.Name()) == 1
 	})
 }

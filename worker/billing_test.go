@@ -109,7 +109,7 @@ func TestAKilledChangeConvergesWithinAMinuteAndActsOnce(t *testing.T) {
 			all = append(all, k)
 		}
 	}
-	h.until(time.Minute, "every change is closed", func() bool {
+	h.until(giveUpAfter, "every change is closed", func() bool {
 		open := 0
 		for _, k := range all {
 			if k.took != 0 {
@@ -199,7 +199,7 @@ func TestTheClockEndsATrialAndAGraceAndNothingIsLost(t *testing.T) {
 		}
 	}
 	told := func() int { return h.count("SELECT count(*) FROM event WHERE type = 'plan.changed'") }
-	h.until(time.Minute, "both are told", func() bool { return told() == 2 })
+	h.until(giveUpAfter, "both are told", func() bool { return told() == 2 })
 	for org, want := range map[id.ID][2]string{
 		trial: {`{"plan":"trial","interval":null,"status":"trial_ended"}`, `{"status":"trialing"}`},
 		late:  {`{"plan":"solo_pro","interval":"month","status":"unpaid"}`, `{"status":"past_due"}`},
@@ -243,7 +243,7 @@ func TestTheClockEndsATrialAndAGraceAndNothingIsLost(t *testing.T) {
 	// Another settling, as after an edited catalogue, announces nothing.
 	h.exec("UPDATE subscription SET plan_version = ''")
 	h.add(adding(plansweep.Kind, plansweep.Args{}))
-	h.until(time.Minute, "both are settled anew", func() bool {
+	h.until(giveUpAfter, "both are settled anew", func() bool {
 		return h.count("SELECT count(*) FROM subscription WHERE plan_version = ''")+
 			h.count("SELECT count(*) FROM job") == 0
 	})

@@ -49,7 +49,7 @@ func TestJobsRunOnceThoughTheClockOfPostgresJumpsByAnHour(t *testing.T) {
 				if !before {
 					h.work(worker.Options{}, mark.HandleTx(markWork))
 				}
-				h.until(time.Minute, "all jobs but the planned one have run", func() bool { return len(h.jobs()) == 1 })
+				h.until(giveUpAfter, "all jobs but the planned one have run", func() bool { return len(h.jobs()) == 1 })
 				if n := h.count("SELECT count(DISTINCT job) FROM done"); n != added || h.doneRows() != added {
 					t.Errorf("%d jobs ran, %d times, of %d", n, h.doneRows(), added)
 				}
@@ -117,7 +117,7 @@ func TestRetriesSnoozesPausesAndCircuitsOfAClockAheadLastNoLongerOnceItIsSetBack
 				adding(mark, none{}, queue.In(5*time.Minute)),
 				adding(mark, none{}, queue.At(time.Now().Add(3*time.Hour))),
 			)
-			h.until(time.Minute, "the first runs have ended", func() bool {
+			h.until(giveUpAfter, "the first runs have ended", func() bool {
 				return h.count(`SELECT count(*) FROM job WHERE kind <> 'test.mark' AND delayed_at IS NOT NULL
 					AND wake_at IS NULL`) == 3
 			})
@@ -129,7 +129,7 @@ func TestRetriesSnoozesPausesAndCircuitsOfAClockAheadLastNoLongerOnceItIsSetBack
 			if !runs {
 				h.work(worker.Options{}, handlers...)
 			}
-			h.until(time.Minute, "the jobs have run", func() bool { return h.doneRows() == 3 })
+			h.until(giveUpAfter, "the jobs have run", func() bool { return h.doneRows() == 3 })
 			if n := h.count(`SELECT count(*) FROM job WHERE run_at BETWEEN now() + interval '3 minutes'
 				AND now() + interval '5 minutes'`); n != 1 {
 				t.Errorf("%d jobs wait for the rest of their pause", n)
@@ -148,11 +148,11 @@ func TestAWaitOfATableIsOverWhenARunningWorkerNoticesThatTheClockWasSetBack(t *t
 	set(time.Hour)
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	h.add(adding(mark, none{}))
-	h.until(time.Minute, "the worker works", func() bool { return h.doneRows() == 1 })
+	h.until(giveUpAfter, "the worker works", func() bool { return h.doneRows() == 1 })
 	h.exec(`INSERT INTO webhook_health (org_id, endpoint_id, opened_at, next_probe_at)
 		VALUES ($1, gen_random_uuid(), now() - interval '2 hours', now() + interval '1 minute')`, h.org)
 	set(0)
-	h.until(20*time.Second, "the probe is due", func() bool {
+	h.until(giveUpAfter, "the probe is due", func() bool {
 		return h.count("SELECT count(*) FROM webhook_health WHERE next_probe_at <= now()") == 1
 	})
 }
@@ -171,7 +171,7 @@ func TestMailsOfAMailboxWithARateAreSentOnceThoughTheClockOfPostgresJumpsByAnHou
 				set(ahead)
 				p.send(string(rune('a'+n)), 8)
 			}
-			p.until(time.Minute, "all mails are sent", func() bool {
+			p.until(giveUpAfter, "all mails are sent", func() bool {
 				return p.count("SELECT count(*) FROM email WHERE status = 'sent'") == 24
 			})
 			if n := len(p.server.Accepted()); n != 24 {
@@ -213,7 +213,7 @@ func TestDeliveriesThatWaitByAClockAheadArriveOnceItIsSetBack(t *testing.T) {
 			}})
 		})
 	}
-	h.until(time.Minute, "the circuit is open", func() bool {
+	h.until(giveUpAfter, "the circuit is open", func() bool {
 		return h.count("SELECT count(*) FROM webhook_health WHERE opened_at IS NOT NULL") == 1
 	})
 	set(0)
@@ -221,7 +221,7 @@ func TestDeliveriesThatWaitByAClockAheadArriveOnceItIsSetBack(t *testing.T) {
 	got := map[string]bool{}
 	// A circuit whose transaction was open meanwhile ends with the second look, after a minute, and probes then. What
 	// failed twice while the clock was ahead waits for five to six minutes, as it would by a right clock.
-	h.until(5*time.Minute, "all deliveries but those that failed twice have arrived", func() bool {
+	h.until(giveUpAfter, "all deliveries but those that failed twice have arrived", func() bool {
 		for len(arrived) > 0 {
 			i := <-arrived
 			if got[i] {
@@ -258,13 +258,13 @@ func TestAWaitThatARunHasComputedBeforeTheClockWasSetBackEndsThoughItIsCommitted
 		run.Effect(func(ctx context.Context, tx *postgres.Tx) error { return markWork(ctx, tx, run) })
 		return nil
 	}))
-	h.until(time.Minute, "the look of the start is over", looked)
+	h.until(giveUpAfter, "the look of the start is over", looked)
 	set(time.Hour)
 	h.add(adding(snoozes, none{}))
 	<-running
 	h.exec(full)
 	set(0)
-	h.until(time.Minute, "the first look is over", looked)
+	h.until(giveUpAfter, "the first look is over", looked)
 	close(release)
-	h.until(3*time.Minute, "the job runs again", func() bool { return h.doneRows() == 1 })
+	h.until(giveUpAfter, "the job runs again", func() bool { return h.doneRows() == 1 })
 }

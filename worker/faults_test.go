@@ -26,7 +26,7 @@ func TestAJobRunsWithinFiveSecondsWhenTheAPIIsKilledBetweenCommitAndPush(t *test
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	_ = h.process("api killed after commit").Wait()
 	h.only()
-	h.until(time.Minute, "the job ran", func() bool { return h.doneRows() == 1 })
+	h.until(giveUpAfter, "the job ran", func() bool { return h.doneRows() == 1 })
 }
 
 func TestEveryOpenJobRunsOnceAfterRedisLostEverything(t *testing.T) {
@@ -44,12 +44,12 @@ func TestEveryOpenJobRunsOnceAfterRedisLostEverything(t *testing.T) {
 		return markWork(ctx, tx, run)
 	}))
 	for n := range 3 {
-		h.until(time.Minute, "some of them ran", func() bool { return h.doneRows() > (n+1)*50 })
+		h.until(giveUpAfter, "some of them ran", func() bool { return h.doneRows() > (n+1)*50 })
 		if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.until(30*time.Second, "all of them ran", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "all of them ran", func() bool { return len(h.jobs()) == 0 })
 	if n, distinct := h.doneRows(), h.count("SELECT count(DISTINCT job) FROM done"); n != 5*each || distinct != 5*each {
 		t.Errorf("%d effects of %d jobs, want %d of each", n, distinct, 5*each)
 	}
@@ -112,7 +112,7 @@ func TestARunThatFailsAfterRedisLostEverythingIsRetried(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("not retried")
 	}
-	h.until(time.Minute, "done", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "done", func() bool { return len(h.jobs()) == 0 })
 }
 
 func TestAJobWhoseTaskIsActiveWithoutALeaseRunsUnderANewName(t *testing.T) {
@@ -135,12 +135,12 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	h.push(h.only().ref())
 	p := h.process("worker that waits in work")
 	notes := func(text string) int { return h.count("SELECT count(*) FROM done WHERE note = $1", text) }
-	h.until(time.Minute, "the first run began", func() bool { return notes("started") == 1 })
+	h.until(giveUpAfter, "the first run began", func() bool { return notes("started") == 1 })
 	testkit.Stop(t, p.Process)
 	// Another process's relay finds the expired lease.
 	jobs := h.store()
 	dispatcher := dispatch.New(jobs, h.link)
-	took := h.until(time.Minute, "the lease lapsed", func() bool {
+	took := h.until(giveUpAfter, "the lease lapsed", func() bool {
 		found, err := jobs.Reap(t.Context(), 10, time.Time{})
 		if err != nil {
 			t.Fatal(err)
@@ -157,9 +157,9 @@ func TestARunStoppedPastItsLeaseCannotCommitWhenAnotherSlotOfItsProcessHasRunThe
 	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	h.until(time.Minute, "another slot ran the job", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "another slot ran the job", func() bool { return len(h.jobs()) == 0 })
 	h.exec("INSERT INTO done (org_id, job, note) VALUES ($1, $1, 'go')", h.org)
-	h.until(time.Minute, "the first run returned", func() bool { return notes("the first run returned") == 1 })
+	h.until(giveUpAfter, "the first run returned", func() bool { return notes("the first run returned") == 1 })
 	// The completion follows at once; half a second is ample.
 	<-time.After(500 * time.Millisecond)
 	if first, second := notes("effect of the first run"), notes("effect of the second run"); first != 0 || second != 1 {
@@ -180,7 +180,7 @@ func TestTheJobOfAKilledWorkerRunsAgainWithin21sAndSpendsNoAttempt(t *testing.T)
 			h.add(adding(kind, none{}))
 			h.push(h.only().ref())
 			p := h.process(c.part)
-			h.until(time.Minute, "the run began", func() bool { return h.doneRows() == 1 })
+			h.until(giveUpAfter, "the run began", func() bool { return h.doneRows() == 1 })
 			if err := p.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func TestTheJobOfAKilledWorkerRunsAgainWithin21sAndSpendsNoAttempt(t *testing.T)
 			case <-time.After(most):
 				t.Fatalf("not run again: %+v", h.jobs())
 			}
-			h.until(time.Minute, "done", func() bool { return len(h.jobs()) == 0 })
+			h.until(giveUpAfter, "done", func() bool { return len(h.jobs()) == 0 })
 		})
 	}
 }
@@ -210,20 +210,20 @@ func TestTheBacklogDrainsWithinTwoSecondsOfRedissReturn(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	h.work(worker.Options{Metrics: worker.NewMetrics(reg)}, mark.HandleTx(markWork))
 	up := func() bool { return value(t, reg, "funnelwork_jobs_redis_up") == 1 }
-	h.until(time.Minute, "the worker knows redis", up)
+	h.until(giveUpAfter, "the worker knows redis", up)
 	h.redis.Stop()
 	for range 80 {
 		h.add(adding(mark, none{}))
 	}
-	h.until(time.Minute, "the worker misses redis", func() bool { return !up() })
+	h.until(giveUpAfter, "the worker misses redis", func() bool { return !up() })
 	touched := value(t, reg, "funnelwork_jobs_relay_rows_total")
 	<-time.After(3500 * time.Millisecond) // past the rows' first check
 	if n := value(t, reg, "funnelwork_jobs_relay_rows_total"); n != touched {
 		t.Errorf("%v rows touched while redis was away", n-touched)
 	}
 	h.redis.Start()
-	h.until(15*time.Second, "the first ran", func() bool { return h.doneRows() > 0 })
-	h.until(time.Minute, "all ran", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "the first ran", func() bool { return h.doneRows() > 0 })
+	h.until(giveUpAfter, "all ran", func() bool { return len(h.jobs()) == 0 })
 	if n := h.doneRows(); n != 80 {
 		t.Errorf("%d effects, want 80", n)
 	}

@@ -28,7 +28,7 @@ func TestAKeyOfShortRunsDoesNotWaitForTheUsualInterval(t *testing.T) {
 			<-time.After(10 * time.Millisecond)
 			return nil
 		}))
-	took := h.until(2*time.Minute, "all have run", func() bool { return runs.Load() == 240 && len(h.jobs()) == 0 })
+	took := h.until(giveUpAfter, "all have run", func() bool { return runs.Load() == 240 && len(h.jobs()) == 0 })
 	t.Logf("2 keys of 120 jobs in %s, at most %d at once", took, most.Load())
 	if most.Load() > 2*queue.Slots {
 		t.Errorf("%d at once", most.Load())

@@ -191,8 +191,11 @@ func (h *house) doneRows() int {
 	return h.count("SELECT count(*) FROM done")
 }
 
-// until waits for cond, polling every 10 ms, and returns how long it took. It fails after limit: a promised time with
-// slack for a slow machine, or a minute, which is far beyond the second check of a job with a late first delivery.
+// giveUpAfter is how long a test waits for what must come: far beyond what a slow machine needs under the race detector.
+const giveUpAfter = 5 * time.Minute
+
+// until waits for cond, polling every 10 ms, and returns how long it took. It fails after limit: giveUpAfter, or what a test
+// says of its subject.
 func (h *house) until(limit time.Duration, what string, cond func() bool) time.Duration {
 	h.t.Helper()
 	start := time.Now()

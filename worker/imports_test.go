@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/contacts/imports"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -52,11 +51,11 @@ func TestAnImportWhoseWorkerIsKilledWorksEachRowOnce(t *testing.T) {
 		return contactimport.Kind.Add(ctx, tx, contactimport.Args{Import: i.ID})
 	})
 	p := h.process(importing)
-	h.until(time.Minute, "blocks are worked", func() bool {
+	h.until(giveUpAfter, "blocks are worked", func() bool {
 		return h.count(`SELECT next_block FROM contact_import`) >= 2
 	})
 	// In the middle of the next step, while its transaction holds the import's row.
-	h.until(time.Minute, "a step is under way", func() bool {
+	h.until(giveUpAfter, "a step is under way", func() bool {
 		return h.count(
 			`SELECT count(*) FROM pg_locks WHERE relation = 'contact_import'::regclass AND mode = 'RowShareLock'
 				AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) > 0
@@ -66,7 +65,7 @@ func TestAnImportWhoseWorkerIsKilledWorksEachRowOnce(t *testing.T) {
 	}
 	_ = p.Wait()
 	stop := h.work(worker.Options{}, importers(contactimport.Job{Log: testkit.Log(t)})...)
-	h.until(time.Minute, "the import is over", func() bool {
+	h.until(giveUpAfter, "the import is over", func() bool {
 		return h.count(`SELECT count(*) FROM contact_import WHERE status = 'completed'`) == 1
 	})
 	stop()

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -76,7 +75,7 @@ func TestEveryLineUnderAJobHasTheIDsOfTheJob(t *testing.T) {
 	for _, j := range waiting {
 		h.push(j.ref())
 	}
-	h.until(time.Minute, "every job ran", func() bool { return strings.Count(log.String(), `"msg":"job ran"`) == 4 })
+	h.until(giveUpAfter, "every job ran", func() bool { return strings.Count(log.String(), `"msg":"job ran"`) == 4 })
 
 	background := map[string]bool{"worker started": true, "jobs wait for slots": true, "asynq": true}
 	got := map[line]int{}

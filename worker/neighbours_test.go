@@ -136,7 +136,7 @@ func (s *street) ownMails(n int) (took []time.Duration) {
 		start := time.Now()
 		s.send(fmt.Sprintf("own%d-", before), 1)
 		sent := func() bool { return len(s.server.Accepted()) > before }
-		s.until(3*time.Minute, "a mail of another org is sent", sent)
+		s.until(giveUpAfter, "a mail of another org is sent", sent)
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
@@ -150,7 +150,7 @@ func (s *street) ownJobs(n int) (took []time.Duration) {
 		before := s.doneRows()
 		start := time.Now()
 		s.add(adding(mark, none{}))
-		s.until(3*time.Minute, "a job of another org ran", func() bool { return s.doneRows() > before })
+		s.until(giveUpAfter, "a job of another org ran", func() bool { return s.doneRows() > before })
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
@@ -176,7 +176,7 @@ func TestAnOrgWhoseServersMisbehaveDelaysNoOther(t *testing.T) {
 				s.ownMails(1)
 				s.disturb(kind, bad)
 				if how != "refusing" {
-					s.until(time.Minute, "the neighbour's server is called", func() bool { return bad.calls() > 3 })
+					s.until(giveUpAfter, "the neighbour's server is called", func() bool { return bad.calls() > 3 })
 				}
 				mails, jobs := s.ownMails(n), s.ownJobs(n)
 				t.Logf("%-14s %-9s: mails p50 %s, p99 %s; jobs p50 %s, p99 %s; %d calls of the neighbour", kind, how,

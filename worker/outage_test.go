@@ -53,7 +53,7 @@ func TestASessionLostInTheMiddleOfAWorkSpendsNoAttempt(t *testing.T) {
 				return h.count("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = "+
 					"current_database() AND query LIKE 'SELECT pg_sleep%'") > 0
 			}
-			h.until(time.Minute, "the first run's session was cut", cut)
+			h.until(giveUpAfter, "the first run's session was cut", cut)
 			h.until(2*most, "the second run is done", func() bool {
 				cut() // again: a statement that had not begun yet is sent once more, in another session
 				return len(h.jobs()) == 0

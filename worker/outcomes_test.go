@@ -73,11 +73,11 @@ func TestAVerdictDecidesWhatBecomesOfTheRow(t *testing.T) {
 				}))
 			// The relay's first scan marks every row for a push, and may push a job that ran meanwhile. The scan is
 			// over when this job, which only the relay pushes, is done.
-			h.until(time.Minute, "the relay has looked", func() bool { return len(h.jobs()) == 0 })
+			h.until(giveUpAfter, "the relay has looked", func() bool { return len(h.jobs()) == 0 })
 			h.add(adding(call, none{}), adding(tx, none{}))
 			before := h.jobs()
 			h.push(before[0].ref(), before[1].ref())
-			h.until(time.Minute, "both ran", func() bool {
+			h.until(giveUpAfter, "both ran", func() bool {
 				for _, j := range h.jobs() {
 					if j.State == "ready" && j.WakeAt != nil {
 						return false
@@ -107,13 +107,13 @@ func TestAVerdictDecidesWhatBecomesOfTheRow(t *testing.T) {
 				t.Errorf("%d effects, want the call-out kind's alone", n)
 			}
 			if c.archived {
-				h.until(time.Minute, "both are listed under Archived", func() bool { return len(h.archived()) == 2 })
+				h.until(giveUpAfter, "both are listed under Archived", func() bool { return len(h.archived()) == 2 })
 				if text := h.archived()[0]; !strings.HasPrefix(text, "attempt 1 of ") {
 					t.Errorf("archived with %q", text)
 				}
 				return
 			}
-			h.until(time.Minute, "both are listed under Retry", func() bool {
+			h.until(giveUpAfter, "both are listed under Retry", func() bool {
 				l, err := h.inspect().ListRetryTasks("default")
 				return err == nil && len(l) == 2
 			})
@@ -135,7 +135,7 @@ func TestARetriedJobRunsAgainAndSaysWhichAttemptItIs(t *testing.T) {
 	}))
 	h.add(adding(kind, none{}))
 	h.push(h.only().ref())
-	h.until(time.Minute, "done", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "done", func() bool { return len(h.jobs()) == 0 })
 	if n := h.count("SELECT count(*) FROM done WHERE note = 'attempt 3'"); n != 1 {
 		t.Errorf("%d effects of the third attempt, want 1", n)
 	}
@@ -147,7 +147,7 @@ func TestADelayedJobRunsAtItsTimeAndNotBefore(t *testing.T) {
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	h.add(adding(mark, none{}, queue.At(time.Now().Add(1500*time.Millisecond))))
 	due := h.only().RunAt
-	h.until(time.Minute, "done", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "done", func() bool { return len(h.jobs()) == 0 })
 	var at time.Time
 	if err := h.sql.QueryRow(t.Context(), "SELECT at FROM done").Scan(&at); err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestADeliveryBeforeItsTimeOrWithoutASlotRunsNothing(t *testing.T) {
 	h.work(worker.Options{Metrics: worker.NewMetrics(reg), Timing: worker.Timing{Feed: time.Hour}},
 		mark.HandleTx(markWork))
 	// The feeder's first round may give the due job a slot, so one of the four deliveries may run.
-	h.until(time.Minute, "all deliveries missed but the fed one", func() bool {
+	h.until(giveUpAfter, "all deliveries missed but the fed one", func() bool {
 		return value(t, reg, "funnelwork_jobs_missed_claims_total") >= 3
 	})
 	row := h.jobs()[0]
@@ -186,7 +186,7 @@ func TestADeliveryBeforeItsTimeOrWithoutASlotRunsNothing(t *testing.T) {
 	if n := h.count("SELECT count(*) FROM done WHERE job = $1", jobs[0].ID); n != 0 {
 		t.Errorf("the job that is not due ran %d times", n)
 	}
-	h.until(time.Minute, "the deliveries vanished", func() bool {
+	h.until(giveUpAfter, "the deliveries vanished", func() bool {
 		i, err := h.inspect().GetQueueInfo("default")
 		return err == nil && i.Size == 0
 	})
@@ -229,10 +229,10 @@ func TestTwoDeliveriesOfAFailingTxJobSpendOneAttemptAtATime(t *testing.T) {
 		second := first
 		second.Dispatch++
 		h.push(first, second)
-		h.until(time.Minute, "the attempt failed", func() bool {
+		h.until(giveUpAfter, "the attempt failed", func() bool {
 			return h.only().Attempt >= turn && h.only().WakeAt == nil
 		})
-		h.until(time.Minute, "both deliveries are over", func() bool {
+		h.until(giveUpAfter, "both deliveries are over", func() bool {
 			i, err := h.inspect().GetQueueInfo("default")
 			return err == nil && i.Active == 0 && i.Pending == 0
 		})
@@ -259,7 +259,7 @@ func TestEffectsThatCannotBeWrittenAreTheRunsFailure(t *testing.T) {
 	}))
 	h.add(adding(kind, none{}))
 	h.push(h.only().ref())
-	h.until(time.Minute, "the failure stands", func() bool { return h.only().Attempt == 1 })
+	h.until(giveUpAfter, "the failure stands", func() bool { return h.only().Attempt == 1 })
 	if n := h.doneRows(); n != 0 {
 		t.Errorf("%d effects of a run whose effects failed", n)
 	}
@@ -279,7 +279,7 @@ func TestATimeLimitInTheMiddleOfAStatementIsOneFailure(t *testing.T) {
 	}))
 	h.add(adding(kind, none{}))
 	h.push(h.only().ref())
-	h.until(time.Minute, "the failure stands", func() bool { return h.only().Attempt == 1 })
+	h.until(giveUpAfter, "the failure stands", func() bool { return h.only().Attempt == 1 })
 	if j := h.only(); j.WakeAt != nil || h.doneRows() != 0 {
 		t.Errorf("row %+v, %d effects", j, h.doneRows())
 	}
@@ -291,7 +291,7 @@ func TestAKindThatThisBinaryLacksWaitsForOneThatHasIt(t *testing.T) {
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	h.add(adding(queue.Define[none]("test.from_the_future", queue.Options{MaxAttempts: 1}), none{}))
 	h.push(h.only().ref())
-	h.until(time.Minute, "it is put off", func() bool {
+	h.until(giveUpAfter, "it is put off", func() bool {
 		j := h.only()
 		return j.WakeAt == nil && time.Until(j.RunAt) > 50*time.Second
 	})
@@ -307,7 +307,7 @@ func TestArgsThatCannotBeReadAreDropped(t *testing.T) {
 	h.add(adding(queue.Define[map[string]string]("test.typed", queue.Options{}), map[string]string{"N": "one"}))
 	h.push(h.only().ref())
 	h.work(worker.Options{}, typed.Handle(func(context.Context, *queue.Run[struct{ N int }]) error { return nil }))
-	h.until(time.Minute, "it is dead", func() bool { return h.only().State == "dead" })
+	h.until(giveUpAfter, "it is dead", func() bool { return h.only().State == "dead" })
 }
 
 func TestAWorkerRefusesTwoHandlersOfOneKind(t *testing.T) {

@@ -34,14 +34,14 @@ func TestARunThatOutlastsItsTimeLimitIsReportedAndKeepsItsSlot(t *testing.T) {
 	for _, j := range h.jobs() {
 		h.push(j.ref())
 	}
-	h.until(30*time.Second, "every slot's run is reported", func() bool {
+	h.until(giveUpAfter, "every slot's run is reported", func() bool {
 		return value(t, reg, "funnelwork_jobs_overruns_total") == slots
 	})
 	if n := live.Load(); n != slots {
 		t.Errorf("%d runs are alive in %d slots", n, slots)
 	}
 	close(end)
-	h.until(30*time.Second, "all jobs ended", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "all jobs ended", func() bool { return len(h.jobs()) == 0 })
 	if n := most.Load(); n != slots {
 		t.Errorf("%d runs were alive at once in %d slots", n, slots)
 	}

@@ -59,15 +59,15 @@ func TestAsynqsOwnPauseFollowsTheLanes(t *testing.T) {
 		return err == nil && n == 1
 	}
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'default')")
-	h.until(time.Minute, "asynq's queue is paused", paused)
+	h.until(giveUpAfter, "asynq's queue is paused", paused)
 	h.add(adding(mark, none{}))
 	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	h.until(time.Minute, "it is paused again after Redis lost everything", paused)
+	h.until(giveUpAfter, "it is paused again after Redis lost everything", paused)
 	h.exec("DELETE FROM job_pause")
-	h.until(time.Minute, "it is resumed", func() bool { return !paused() })
-	h.until(time.Minute, "the job ran", func() bool { return h.doneRows() == 1 })
+	h.until(giveUpAfter, "it is resumed", func() bool { return !paused() })
+	h.until(giveUpAfter, "the job ran", func() bool { return h.doneRows() == 1 })
 }
 
 func TestWhileALaneIsFullJobsWaitForTheFeeder(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAWorkerDeclaresAnOverfullLaneFull(t *testing.T) {
 	}
 	h.exec("INSERT INTO job_pause (scope, name) VALUES ('lane', 'bulk')") // no worker takes them
 	h.work(worker.Options{Concurrency: 2})
-	h.until(time.Minute, "the lane is full", func() bool {
+	h.until(giveUpAfter, "the lane is full", func() bool {
 		return h.count("SELECT count(*) FROM job_lane WHERE lane = 'bulk' AND full_until > now()") == 1
 	})
 }
@@ -141,13 +141,13 @@ func TestTheSweepMendsWhatAsynqListsAsArchived(t *testing.T) {
 	stop := h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error {
 		return queue.Drop(errors.New("never"))
 	}))
-	h.until(time.Minute, "it is archived", func() bool { return len(h.archived()) == 1 })
+	h.until(giveUpAfter, "it is archived", func() bool { return len(h.archived()) == 1 })
 	stop()
 	stray := h.only()
 	// A dead job that asynq does not list, and an archived task without a dead job.
 	h.exec("UPDATE job SET id = $1, wake_at = NULL", id.New())
 	h.work(worker.Options{Timing: worker.Timing{Sweep: 100 * time.Millisecond}, Metrics: worker.NewMetrics(reg)})
-	h.until(time.Minute, "the stray is gone and the dead job listed", func() bool {
+	h.until(giveUpAfter, "the stray is gone and the dead job listed", func() bool {
 		tasks, err := h.inspect().ListArchivedTasks("default")
 		return err == nil && len(tasks) == 1 && tasks[0].ID == h.only().ref().TaskID() &&
 			tasks[0].ID != stray.ref().TaskID()

@@ -26,7 +26,7 @@ func TestAWorkerDialsLittleWhileRedisIsAway(t *testing.T) {
 	client.AddHook(counts)
 	h.workOn(client, worker.Options{}, mark.HandleTx(markWork))
 	h.add(adding(mark, none{}))
-	h.until(time.Minute, "it works", func() bool { return h.doneRows() == 1 })
+	h.until(giveUpAfter, "it works", func() bool { return h.doneRows() == 1 })
 	h.redis.Stop()
 	<-time.After(2 * time.Second)
 	before := counts.n.Load()
@@ -36,7 +36,7 @@ func TestAWorkerDialsLittleWhileRedisIsAway(t *testing.T) {
 	}
 	h.redis.Start()
 	h.add(adding(mark, none{}))
-	took := h.until(time.Minute, "it works again", func() bool { return h.doneRows() == 2 })
+	took := h.until(giveUpAfter, "it works again", func() bool { return h.doneRows() == 2 })
 	t.Logf("a job ran %s after Redis's return", took)
 }
 
@@ -57,7 +57,7 @@ func TestAnIdleWorkerAsksRedisLittle(t *testing.T) {
 	h := open(t)
 	h.work(worker.Options{}, mark.HandleTx(markWork))
 	h.add(adding(mark, none{}))
-	h.until(time.Minute, "it works", func() bool { return h.doneRows() == 1 })
+	h.until(giveUpAfter, "it works", func() bool { return h.doneRows() == 1 })
 	<-time.After(1500 * time.Millisecond)
 	before, began := h.scripts(), time.Now()
 	<-time.After(3 * time.Second)

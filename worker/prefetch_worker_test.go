@@ -51,7 +51,7 @@ func TestAWorkerTakesNoMoreThanItHasSlotsFor(t *testing.T) {
 		}
 	}
 	close(over)
-	h.until(time.Minute, "all are done", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "all are done", func() bool { return len(h.jobs()) == 0 })
 }
 
 func TestAWorkerThatEndsHandsBackWhatItTook(t *testing.T) {
@@ -68,7 +68,7 @@ func TestAWorkerThatEndsHandsBackWhatItTook(t *testing.T) {
 			h.push(j.ref())
 		}
 		stop := h.work(worker.Options{Concurrency: 8}, mark.HandleTx(markWork))
-		h.until(time.Minute, "some are done", func() bool { return h.doneRows() > before })
+		h.until(giveUpAfter, "some are done", func() bool { return h.doneRows() > before })
 		stop()
 		info, err := h.inspect().GetQueueInfo("default")
 		if err != nil {
@@ -86,7 +86,7 @@ func TestAWorkerThatEndsHandsBackWhatItTook(t *testing.T) {
 		}
 	}
 	h.work(worker.Options{Concurrency: 8}, mark.HandleTx(markWork))
-	h.until(time.Minute, "all are done", func() bool { return h.doneRows() == 5*jobs })
+	h.until(giveUpAfter, "all are done", func() bool { return h.doneRows() == 5*jobs })
 }
 
 // epochs sets the epoch keys. Without them a worker scans all jobs at its start, including those in flight.

@@ -68,7 +68,7 @@ func TestAJobOfAnOrgWithoutAFreeSlotWaitsForTheFeeder(t *testing.T) {
 		t.Errorf("%d jobs wait, want 5", n)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))
-	h.until(time.Minute, "all ran", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "all ran", func() bool { return len(h.jobs()) == 0 })
 }
 
 func TestAPausedLaneKindOrOrgIsLeftAloneUntilItIsResumed(t *testing.T) {
@@ -164,7 +164,7 @@ func TestAJobThatLosesItsWorkerTwentyTimesIsDead(t *testing.T) {
 		t.Errorf("after the last loss (-want +got):\n%s", diff)
 	}
 	h.work(worker.Options{}, mark.HandleTx(markWork))
-	h.until(time.Minute, "it is listed under Archived", func() bool { return len(h.archived()) >= 1 })
+	h.until(giveUpAfter, "it is listed under Archived", func() bool { return len(h.archived()) >= 1 })
 	h.add(adding(mark, none{}, queue.Dedupe("one")))
 	if n := len(h.jobs()); n != 2 {
 		t.Errorf("a dead job keeps its successor out: %d rows", n)
@@ -209,15 +209,15 @@ func TestDeadJobsAreListedAgainAfterRedisLostEverything(t *testing.T) {
 	h.work(worker.Options{}, mark.HandleTx(func(context.Context, *postgres.Tx, *queue.Run[none]) error {
 		return queue.Drop(errors.New("never"))
 	}))
-	h.until(time.Minute, "it is archived", func() bool { return len(h.archived()) >= 1 })
+	h.until(giveUpAfter, "it is archived", func() bool { return len(h.archived()) >= 1 })
 	if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	h.until(time.Minute, "it is archived again", func() bool {
+	h.until(giveUpAfter, "it is archived again", func() bool {
 		return slices.Contains(h.archived(), "attempt 1 of 8: never")
 	})
 	h.exec("UPDATE job SET wake_at = now()")
-	h.until(time.Minute, "what is listed is not looked at any more", func() bool { return h.only().WakeAt == nil })
+	h.until(giveUpAfter, "what is listed is not looked at any more", func() bool { return h.only().WakeAt == nil })
 }
 
 func TestARedrivenJobRunsThoughItsArchivedTaskIsStillThere(t *testing.T) {
@@ -232,8 +232,8 @@ func TestARedrivenJobRunsThoughItsArchivedTaskIsStillThere(t *testing.T) {
 		}
 		return markWork(ctx, tx, run)
 	}))
-	h.until(time.Minute, "it is archived", func() bool { return len(h.archived()) >= 1 })
+	h.until(giveUpAfter, "it is archived", func() bool { return len(h.archived()) >= 1 })
 	healed.Store(true)
 	h.exec("UPDATE job SET state = 'ready', run_at = now(), wake_at = now(), attempt = 0, losses = 0")
-	h.until(time.Minute, "it ran", func() bool { return h.doneRows() == 1 && len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "it ran", func() bool { return h.doneRows() == 1 && len(h.jobs()) == 0 })
 }

@@ -124,7 +124,7 @@ func (o *outage) replies() *replyjournal.Journal {
 // marked waits until n emails wait for the reply to their dot.
 func (o *outage) marked(n int) {
 	o.t.Helper()
-	o.until(3*time.Minute, "all dots are written", func() bool {
+	o.until(giveUpAfter, "all dots are written", func() bool {
 		return len(o.server.Accepted()) == n &&
 			o.number(`SELECT count(*) FROM email WHERE status = 'transmitting'`) == n
 	})
@@ -173,7 +173,7 @@ func (o *outage) stored() (n int) {
 // done waits until all emails have their outcome, and checks that each has been announced once.
 func (o *outage) done(want string) {
 	o.t.Helper()
-	o.until(3*time.Minute, "all emails have their outcome", func() bool {
+	o.until(giveUpAfter, "all emails have their outcome", func() bool {
 		o.retryNow()
 		return o.number(`SELECT count(*) FROM job WHERE kind LIKE 'email.send%'`) == 0 && o.stored() == 0
 	})

@@ -99,7 +99,7 @@ func TestAStoppingWorkerLetsRunsEndAndHandsBackWhatDoesNot(t *testing.T) {
 		t.Fatalf("handed back: wake_at %v, want one that has passed", j.WakeAt)
 	}
 	h.work(worker.Options{}, handlers...)
-	h.until(time.Minute, "the next worker ran it", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "the next worker ran it", func() bool { return len(h.jobs()) == 0 })
 }
 
 func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
@@ -116,7 +116,7 @@ func TestAJobCancelledInTheDashboardComesBackInAMinute(t *testing.T) {
 	task := h.only().ref().TaskID()
 	h.push(h.only().ref())
 	<-began
-	h.until(time.Minute, "it is put off", func() bool {
+	h.until(giveUpAfter, "it is put off", func() bool {
 		if err := h.inspect().CancelProcessing(task); err != nil { // a publication: there may be no subscriber yet
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestAVerdictWaitsForPostgres(t *testing.T) {
 		t.Fatalf("%d jobs while the database is away", n)
 	}
 	allow(true)
-	h.until(time.Minute, "the verdict stands", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "the verdict stands", func() bool { return len(h.jobs()) == 0 })
 	if n := h.doneRows(); n != 1 {
 		t.Errorf("%d effects, want 1", n)
 	}
@@ -276,7 +276,7 @@ func TestEveryTransitionWorksBehindATransactionPooler(t *testing.T) {
 		h.add(adding(mark, none{}))
 	}
 	h.add(adding(call, none{}), adding(call, none{}))
-	h.until(time.Minute, "all ran", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "all ran", func() bool { return len(h.jobs()) == 0 })
 	if n := h.doneRows(); n != queue.MaxInFlight+5+4 {
 		t.Errorf("%d effects, want %d", n, queue.MaxInFlight+9)
 	}

@@ -136,7 +136,7 @@ func TestAWorkerKeepsMembersRight(t *testing.T) {
 	})
 	ada := h.create(1)
 	h.customers()
-	h.until(time.Minute, "ready", func() bool {
+	h.until(giveUpAfter, "ready", func() bool {
 		return h.count(`SELECT count(*) FROM segment WHERE status = 'ready'`) == 1
 	})
 	for n := range 6 {
@@ -145,9 +145,9 @@ func TestAWorkerKeepsMembersRight(t *testing.T) {
 			stage, members = "lead", 0
 		}
 		h.stage(ada.ID, stage)
-		h.until(time.Minute, stage, func() bool { return h.count(`SELECT count(*) FROM segment_member`) == members })
+		h.until(giveUpAfter, stage, func() bool { return h.count(`SELECT count(*) FROM segment_member`) == members })
 	}
-	h.until(time.Minute, "every step told", func() bool {
+	h.until(giveUpAfter, "every step told", func() bool {
 		return h.count(`SELECT count(*) FROM event WHERE type LIKE 'segment.%'`) == 6
 	})
 }
@@ -163,7 +163,7 @@ func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 	kill := func(progress string) {
 		t.Helper()
 		w, was := h.process(syncing), h.count(progress)
-		h.until(time.Minute, "progress", func() bool { return h.count(progress) != was })
+		h.until(giveUpAfter, "progress", func() bool { return h.count(progress) != was })
 		if err := w.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 	}
 	kill(`SELECT coalesce(extract(epoch FROM max(built_at)) * 1000000, 0)::bigint FROM segment`)
 	last := h.process(syncing)
-	h.until(time.Minute, "ready", func() bool {
+	h.until(giveUpAfter, "ready", func() bool {
 		return h.count(`SELECT count(*) FROM segment WHERE status = 'ready'`) == 1
 	})
 	if err := last.Process.Kill(); err != nil {
@@ -186,7 +186,7 @@ func TestKilledWorkersLeaveNoMemberOutAndTellNothingTwice(t *testing.T) {
 		kill(`SELECT count(*) FROM segment_member`)
 	}
 	h.process(syncing)
-	h.until(time.Minute, "all marks are taken", func() bool {
+	h.until(giveUpAfter, "all marks are taken", func() bool {
 		return h.count(`SELECT count(*) FROM segment_mark`) == 0
 	})
 	for what, c := range map[string]struct {

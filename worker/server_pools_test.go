@@ -66,7 +66,7 @@ func TestConcurrencyChangesAndNoRunIsInterrupted(t *testing.T) {
 	for _, j := range h.jobs() {
 		h.push(j.ref())
 	}
-	h.until(time.Minute, "two run", func() bool { return b.running() == 2 })
+	h.until(giveUpAfter, "two run", func() bool { return b.running() == 2 })
 	change := func(n int) {
 		t.Helper()
 		if err := w.SetConcurrency(t.Context(), n); err != nil || w.Concurrency() != n {
@@ -74,21 +74,21 @@ func TestConcurrencyChangesAndNoRunIsInterrupted(t *testing.T) {
 		}
 	}
 	change(6)
-	h.until(time.Minute, "six run", func() bool { return b.running() == 6 })
+	h.until(giveUpAfter, "six run", func() bool { return b.running() == 6 })
 	change(1)
 	for range 5 {
 		b.leave <- struct{}{}
 	}
-	h.until(time.Minute, "five ended and none began", func() bool { return b.running() == 1 })
+	h.until(giveUpAfter, "five ended and none began", func() bool { return b.running() == 1 })
 	b.mu.Lock()
 	if len(b.started) != 6 || b.most != 6 {
 		t.Errorf("%d began, %d at once", len(b.started), b.most)
 	}
 	b.mu.Unlock()
 	change(4)
-	h.until(time.Minute, "four run", func() bool { return b.running() == 4 })
+	h.until(giveUpAfter, "four run", func() bool { return b.running() == 4 })
 	close(b.leave)
-	h.until(30*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "all ran", func() bool { return len(h.jobs()) == 0 })
 	if len(b.started) != jobs || b.most != 6 {
 		t.Errorf("%d runs, %d at once; want %d, 6", len(b.started), b.most, jobs)
 	}
@@ -113,11 +113,11 @@ func TestCallsThatHangHoldNoOtherLane(t *testing.T) {
 	for _, j := range h.jobs() {
 		h.push(j.ref())
 	}
-	h.until(time.Minute, "calls hold all their slots", func() bool { return b.running() == 160 })
+	h.until(giveUpAfter, "calls hold all their slots", func() bool { return b.running() == 160 })
 	h.add(adding(mark, none{}))
-	h.until(time.Minute, "another lane's job ran", func() bool { return h.doneRows() == 1 })
+	h.until(giveUpAfter, "another lane's job ran", func() bool { return h.doneRows() == 1 })
 	close(b.leave)
-	h.until(30*time.Second, "all ran", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "all ran", func() bool { return len(h.jobs()) == 0 })
 }
 
 // A second is promised; the test allows two for a busy machine.
@@ -164,7 +164,7 @@ func TestAHealthyEndpointDoesNotWaitForSlowOnes(t *testing.T) {
 				adding2.Go(func() { add(org, each, adding(call, none{}, queue.ConcurrencyKey(id.New()))) })
 			}
 			adding2.Wait()
-			h.until(60*time.Second, "the healthy endpoints got all", func() bool {
+			h.until(giveUpAfter, "the healthy endpoints got all", func() bool {
 				mu.Lock()
 				defer mu.Unlock()
 				return len(waits) == 2*each

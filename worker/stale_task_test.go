@@ -38,21 +38,21 @@ func TestADeadJobIsListedUnderOneNameThoughTwoOfItsTasksDeliver(t *testing.T) {
 					})
 					return queue.Drop(errors.Join(errors.New("never"), raised))
 				}))
-			h.until(time.Minute, "the relay's only look is over", func() bool { return len(h.jobs()) == 0 })
+			h.until(giveUpAfter, "the relay's only look is over", func() bool { return len(h.jobs()) == 0 })
 			h.add(adding(named, none{}))
 			first := h.only().ref()
 			if missed == 2 {
 				h.exec("UPDATE job SET state = 'dead', last_error = 'archived', dispatch = 1, wake_at = NULL")
 			}
 			h.push(first)
-			h.until(time.Minute, "it is dead", func() bool {
+			h.until(giveUpAfter, "it is dead", func() bool {
 				return h.count("SELECT count(*) FROM job WHERE state = 'dead'") == 1
 			})
 			second := first
 			second.Dispatch++
 			h.push(second)
 			var listed []*asynq.TaskInfo
-			h.until(time.Minute, "both have been delivered", func() bool {
+			h.until(giveUpAfter, "both have been delivered", func() bool {
 				info, err := h.inspect().GetQueueInfo("default")
 				if err != nil || info.Pending+info.Active > 0 ||
 					value(t, reg, "funnelwork_jobs_missed_claims_total") != missed {
@@ -85,7 +85,7 @@ func TestADeadJobThatIsListedUnderTwoNamesLosesTheOlderOne(t *testing.T) {
 	}
 	h.exec("UPDATE job SET state = 'dead', last_error = 'archived', dispatch = 1, wake_at = now()")
 	h.work(worker.Options{})
-	h.until(time.Minute, "the current name alone is listed", func() bool {
+	h.until(giveUpAfter, "the current name alone is listed", func() bool {
 		listed, err := h.inspect().ListArchivedTasks("default")
 		return err == nil && len(listed) == 1 && listed[0].ID == current.TaskID() && h.only().WakeAt == nil
 	})

@@ -97,7 +97,7 @@ func TestOneTraceLeadsFromARequestThroughJobsToTheReceiver(t *testing.T) {
 	if len(parts) != 4 || parts[1] != trace || parts[3] != "01" {
 		t.Fatalf("the receiver gets the traceparent %q, the trace is %s", parts, trace)
 	}
-	h.until(time.Minute, "the jobs are gone", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "the jobs are gone", func() bool { return len(h.jobs()) == 0 })
 	for _, table := range []string{"event", "webhook_delivery"} {
 		if n := h.count("SELECT count(*) FROM " + table + " WHERE traceparent LIKE '00-" + trace + "-%-01'"); n != 1 {
 			t.Errorf("%d rows of %s have the traceparent", n, table)
@@ -184,7 +184,7 @@ func TestARunOfTheBulkLaneAndAnOldJobBeginTracesOfTheirOwn(t *testing.T) {
 			t.Fatal("a job did not run")
 		}
 	}
-	h.until(time.Minute, "the jobs are gone", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "the jobs are gone", func() bool { return len(h.jobs()) == 0 })
 	stop()
 	tracer.Close(context.WithoutCancel(t.Context()))
 	n := 0

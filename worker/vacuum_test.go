@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -42,12 +41,12 @@ func TestThousandsOfJobsLeaveFewDeadRowsAndAreUpdatedInPlace(t *testing.T) {
 			refs = append(refs, j.ref())
 		}
 		h.push(refs...)
-		h.until(time.Minute, "jobs done", func() bool { return h.count("SELECT count(*) FROM job") == 0 })
-		h.until(time.Minute, "few dead rows", func() bool {
+		h.until(giveUpAfter, "jobs done", func() bool { return h.count("SELECT count(*) FROM job") == 0 })
+		h.until(giveUpAfter, "few dead rows", func() bool {
 			return h.count("SELECT n_dead_tup - 5 * n_live_tup FROM pg_stat_user_tables WHERE relname = 'job'") <= 1000
 		})
 	}
-	h.until(time.Minute, "statistics of all updates", func() bool {
+	h.until(giveUpAfter, "statistics of all updates", func() bool {
 		return h.count("SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'job'") >= 4800+480
 	})
 	share := h.count("SELECT 100 * n_tup_hot_upd / n_tup_upd FROM pg_stat_user_tables WHERE relname = 'job'")

@@ -142,7 +142,7 @@ func TestARotationUnderLoadLosesNobodyWhoKnowsOneOfTheSecrets(t *testing.T) {
 	for range 50 {
 		announce()
 	}
-	p.until(time.Minute, "an event has arrived", func() bool { return len(p.arrivals()) > 0 })
+	p.until(giveUpAfter, "an event has arrived", func() bool { return len(p.arrivals()) > 0 })
 	previous, current := p.shown, ""
 	var until *wire.Time
 	p.tx(func(tx *postgres.Tx) (err error) {
@@ -156,7 +156,7 @@ func TestARotationUnderLoadLosesNobodyWhoKnowsOneOfTheSecrets(t *testing.T) {
 	for range 50 {
 		announce()
 	}
-	p.until(60*time.Second, "every event has arrived", func() bool {
+	p.until(giveUpAfter, "every event has arrived", func() bool {
 		return p.count("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered'") == len(made)
 	})
 	library, err := standardwebhooks.NewWebhook(current)
@@ -214,7 +214,7 @@ func TestATestSendOfEveryTypeArrivesAndMeetsItsSchema(t *testing.T) {
 		}
 		return nil
 	})
-	p.until(60*time.Second, "every sample has arrived", func() bool {
+	p.until(giveUpAfter, "every sample has arrived", func() bool {
 		return p.count("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered' AND trigger = 'test'") ==
 			len(all)
 	})
@@ -264,7 +264,7 @@ func TestAReplayDelaysNoLiveEventAndSendsEachOfItsOwnOnce(t *testing.T) {
 		return webhookreplay.Kind.Add(t.Context(), tx, webhookreplay.Args{Replay: *r.ID})
 	})
 	arrived := func() int { return len(p.arrivals()) }
-	p.until(60*time.Second, "the replay is under way", func() bool { return arrived() >= past/4 })
+	p.until(giveUpAfter, "the replay is under way", func() bool { return arrived() >= past/4 })
 	stop()
 	p.work(worker.Options{}, p.handlers...)
 	made := map[string]time.Time{}
@@ -275,11 +275,11 @@ func TestAReplayDelaysNoLiveEventAndSendsEachOfItsOwnOnce(t *testing.T) {
 		at := time.Now()
 		made[p.announce()] = at
 	}
-	p.until(120*time.Second, "all is delivered", func() bool {
+	p.until(giveUpAfter, "all is delivered", func() bool {
 		return p.count("SELECT count(*) FROM webhook_delivery WHERE status = 'delivered'") == past+len(made)
 	})
 	var read webhooks.Replay
-	p.until(30*time.Second, "the replay's last step has found nothing left to send", func() bool {
+	p.until(giveUpAfter, "the replay's last step has found nothing left to send", func() bool {
 		p.tx(func(tx *postgres.Tx) (err error) {
 			read, err = p.hooks.GetReplay(t.Context(), tx, p.endpoint, *r.ID)
 			return err

@@ -90,7 +90,7 @@ func TestACommittedEventIsPostedAtOnceSigned(t *testing.T) {
 	if p50 := took[len(took)/2]; p50 > 2*time.Second {
 		t.Errorf("commit to POST: p50 %v", p50)
 	}
-	h.until(time.Minute, "the jobs are gone", func() bool { return len(h.jobs()) == 0 })
+	h.until(giveUpAfter, "the jobs are gone", func() bool { return len(h.jobs()) == 0 })
 	rows, err := h.sql.Query(t.Context(), `
 		SELECT d.status, d.attempts, array_remove(array_agg(concat(a.error_class, a.error)), '')
 		FROM webhook_delivery d LEFT JOIN webhook_attempt a ON a.org_id = d.org_id AND a.delivery_id = d.id

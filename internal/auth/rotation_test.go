@@ -46,7 +46,7 @@ func TestAKeyRotationFailsNoRequestInAnyProcess(t *testing.T) {
 		})
 	}
 	kids := map[string]bool{}
-	for deadline := time.Now().Add(30 * time.Second); len(kids) < 2; {
+	for deadline := time.Now().Add(5 * time.Minute); len(kids) < 2; {
 		next, err := a.Refresh(t.Context(), refresh.RefreshToken, auth.AnyClient, auth.Device{}, nil)
 		if err != nil {
 			t.Fatalf("refresh during a rotation: %v", err)

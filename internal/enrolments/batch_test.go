@@ -46,7 +46,7 @@ func TestABatchLeavesOutAContactThatIsEnrolledDuringItsStep(t *testing.T) {
 			return err
 		})
 	}()
-	for deadline := time.Now().Add(time.Minute); o.one(`SELECT count(*) FROM pg_stat_activity, pg_sleep(0.01)
+	for deadline := time.Now().Add(5 * time.Minute); o.one(`SELECT count(*) FROM pg_stat_activity, pg_sleep(0.01)
 		WHERE datname = current_database() AND wait_event_type = 'Lock'`) != "1"; {
 		if time.Now().After(deadline) {
 			t.Fatal("the step does not wait for the other transaction")

@@ -13,7 +13,7 @@ import (
 // become waits until holds returns true.
 func become(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); {
+	for end := time.Now().Add(5 * time.Minute); !holds(); {
 		if time.Now().After(end) {
 			t.Fatalf("after 30 s: not yet %s", what)
 		}

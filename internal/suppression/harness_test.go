@@ -108,7 +108,7 @@ func (d *desk) begin(fn func(ctx context.Context, tx *postgres.Tx) error) (done 
 // untilWaiting returns when a session waits for a suppression's lock.
 func (d *desk) untilWaiting() {
 	d.Helper()
-	for end := time.Now().Add(time.Minute); d.count(`pg_locks CROSS JOIN pg_sleep(0.005)
+	for end := time.Now().Add(5 * time.Minute); d.count(`pg_locks CROSS JOIN pg_sleep(0.005)
 		WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database
 		WHERE datname = current_database())`) == 0; {
 		if time.Now().After(end) {

@@ -17,7 +17,7 @@ var records = regexp.MustCompile(`\.(created|updated|archived|completed|started|
 	`last_used|undone|undo|detached|checked|connected|disconnected|discarded|closed|removed|promoted|retired|added|` +
 	`activated|confirmed|delivered|complained|replied|refused|soft_bounced|dated|lifted|scored|trained|recorded|` +
 	`built|announced|granted|failed|suspended|degraded|lost|proven|routed|ended|paused|paid|worked|keyed|synced|` +
-	`noticed|done|last_event|last_message|anonymized|sealed|rebuilt)_at$`)
+	`noticed|done|disabled|last_event|last_message|anonymized|sealed|rebuilt)_at$`)
 
 // What the other columns of times are.
 const (

@@ -82,7 +82,7 @@ func (p *post) replays(j *replyjournal.Journal, until string) {
 		}
 	}()
 	var is bool
-	for end := time.Now().Add(time.Minute); !is; p.scan(`SELECT (`+until+`) FROM pg_sleep(0.01)`, &is) {
+	for end := time.Now().Add(5 * time.Minute); !is; p.scan(`SELECT (`+until+`) FROM pg_sleep(0.01)`, &is) {
 		if time.Now().After(end) {
 			p.Errorf("not within a minute: %s", until)
 			return

@@ -93,7 +93,7 @@ func TestRunsThatAreCutShortAndRunTwiceEnrolEachContactOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- work(ctx, long) }()
-	for deadline := time.Now().Add(time.Minute); progress() != "running 2000 2000"; {
+	for deadline := time.Now().Add(5 * time.Minute); progress() != "running 2000 2000"; {
 		if time.Now().After(deadline) {
 			t.Fatal(progress())
 		}

@@ -27,7 +27,7 @@ import (
 )
 
 // patience bounds the wait for a page, and for the start of Chromium.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // browser is a Chromium.
 type browser struct {

@@ -47,7 +47,7 @@ func TestTheReservationOfAKilledCallIsCharged(t *testing.T) {
 	if estimate == 0 {
 		t.Fatal("the estimate is 0")
 	}
-	h.until(2*time.Minute, "the reservation is charged", func() bool {
+	h.until(giveUpAfter, "the reservation is charged", func() bool {
 		return h.count(`SELECT reserved FROM ai_quota`) == 0
 	})
 	took := time.Since(begun)

@@ -23,7 +23,7 @@ func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 	h.figure("flood added", "", "%d jobs in %.1f s", flood, time.Since(begin).Seconds())
 	empty := h.memory()
 	h.worker("worker", 20)
-	h.until(time.Minute, "the flood runs", func() bool { return h.count("SELECT count(*) FROM effect") > 100 })
+	h.until(giveUpAfter, "the flood runs", func() bool { return h.count("SELECT count(*) FROM effect") > 100 })
 
 	watch, stop := context.WithCancel(t.Context())
 	var most struct{ bytes, keys int }
@@ -64,7 +64,7 @@ func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 	over := clock()
 	left := h.count("SELECT count(*) FROM job WHERE org_id = $1", hog)
 	small := func() int { return h.count("SELECT count(*) FROM effect WHERE org_id <> $1", hog) }
-	h.until(time.Minute, "the others' jobs are done", func() bool { return small() == others*theirs })
+	h.until(giveUpAfter, "the others' jobs are done", func() bool { return small() == others*theirs })
 	stop()
 	watching.Wait()
 
@@ -102,7 +102,7 @@ func TestAFloodOfOneOrgDelaysNobodyAndKeepsItsRate(t *testing.T) {
 			"WITH gone AS (DELETE FROM job WHERE org_id = $1 AND wake_at IS NULL RETURNING 1) SELECT count(*) FROM "+
 				"gone", hog)
 	}
-	h.until(5*time.Minute, "the flood is done", func() bool { return h.open() == 0 })
+	h.until(giveUpAfter, "the flood is done", func() bool { return h.open() == 0 })
 	h.once("chaos.mark", flood+others*theirs-dropped)
 }
 

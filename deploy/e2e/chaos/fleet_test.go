@@ -30,7 +30,12 @@ type process struct {
 	mu   sync.Mutex
 	cmd  *exec.Cmd
 	log  *os.File
+
+	starts int
 }
+
+// began is what a process of this binary logs when it begins its work.
+const began = "the process begins its work"
 
 func (h *house) process(name string, argv []string, env ...string) *process {
 	h.t.Helper()
@@ -60,6 +65,7 @@ func (p *process) start() {
 	defer p.mu.Unlock()
 	p.cmd = exec.CommandContext(context.WithoutCancel(p.h.t.Context()), p.argv[0], p.argv[1:]...)
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, p.log, p.log
+	p.starts++
 	if err := p.cmd.Start(); err != nil {
 		p.h.t.Errorf("%s: %v", p.name, err)
 		p.cmd = nil
@@ -75,6 +81,27 @@ func (p *process) kill(signal syscall.Signal) {
 		_ = p.cmd.Wait()
 		p.cmd = nil
 	}
+}
+
+// revive starts the process again if it has ended by itself, as an orchestrator does: a process that starts while
+// Postgres is away ends.
+func (p *process) revive() {
+	p.mu.Lock()
+	ended := p.cmd != nil && zombie(p.cmd.Process.Pid)
+	p.mu.Unlock()
+	if ended {
+		p.kill(syscall.SIGKILL)
+		p.start()
+	}
+}
+
+// zombie reports whether a child has ended and was not waited for.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	return bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z"))
 }
 
 // terminate asks the process to end, as an orchestrator does, and waits until it has. Its exit status must be 0.
@@ -101,6 +128,12 @@ func (p *process) signal(s syscall.Signal) {
 func (p *process) said(text string) bool {
 	b, err := os.ReadFile(p.log.Name())
 	return err == nil && bytes.Contains(b, []byte(text))
+}
+
+// running reports whether a process of this binary has begun its work since its last start.
+func (p *process) running() bool {
+	b, err := os.ReadFile(p.log.Name())
+	return err == nil && bytes.Count(b, []byte(began)) == p.starts
 }
 
 // cpu returns the CPU time that the process has used.
@@ -148,7 +181,7 @@ func (h *house) api(name string, env ...string) *process {
 	p := h.process(name, []string{build(h.t), "api"},
 		append(env, "FUNNELWORK_ADDR="+addr, "FUNNELWORK_OPS_ADDR="+ops, "FUNNELWORK_WEBHOOK_ALLOW_PRIVATE=true")...)
 	p.url, p.ops = "http://"+addr, "http://"+ops
-	h.until(time.Minute, name+" is ready", func() bool {
+	h.until(giveUpAfter, name+" is ready", func() bool {
 		res, err := http.Get(p.ops + "/readyz")
 		if err != nil {
 			return false

@@ -192,6 +192,9 @@ func (h *house) dead() int {
 	return h.count("SELECT count(*) FROM job WHERE state = 'dead'")
 }
 
+// giveUpAfter is how long a test waits for what must come: far beyond what a slow machine needs.
+const giveUpAfter = 5 * time.Minute
+
 // until waits for cond and returns how long it took. It fails after limit.
 func (h *house) until(limit time.Duration, what string, cond func() bool) time.Duration {
 	h.t.Helper()

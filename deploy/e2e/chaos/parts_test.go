@@ -76,6 +76,7 @@ func playing(ctx context.Context, role string) error {
 			return err
 		}
 	}
+	log.Warn(began)
 	if role == "scheduler" {
 		return remind(ctx, pools[postgres.System], log)
 	}

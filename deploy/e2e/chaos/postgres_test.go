@@ -20,16 +20,16 @@ func TestPostgresMayBeRestartedUnderLoad(t *testing.T) {
 	f := h.drive([]string{apis[0].url, apis[1].url}, keys, total, 16)
 	for n, end := range []func(){server.Crash, server.Stop} {
 		f.may.Store(int64((2*n + 1) * total / 5))
-		h.wait(time.Minute, "some are created", func() bool { return f.done.Load() >= int64(4*n+1)*int64(total)/10 })
+		h.wait(giveUpAfter, "some are created", func() bool { return f.done.Load() >= int64(4*n+1)*int64(total)/10 })
 		end()
 		f.may.Store(int64((2*n + 2) * total / 5))
 		refused := f.status(503)
-		h.wait(time.Minute, "requests are refused", func() bool { return f.status(503) > refused+20 })
+		h.wait(giveUpAfter, "requests are refused", func() bool { return f.status(503) > refused+20 })
 		<-time.After(sized(time.Second, 10*time.Second))
 		server.Start()
 		back := time.Now()
 		created := f.status(201)
-		h.wait(time.Minute, "requests are served again", func() bool { return f.status(201) > created })
+		h.wait(giveUpAfter, "requests are served again", func() bool { return f.status(201) > created })
 		h.figure("first request served after the return", "", "%.2f s", time.Since(back).Seconds())
 	}
 	f.let()
@@ -52,7 +52,7 @@ func TestWhatWasAnsweredIsOnThePromotedStandby(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.until(time.Minute, "the standby is synchronous", func() bool {
+	h.until(giveUpAfter, "the standby is synchronous", func() bool {
 		return h.count("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
 	})
 	total := sized(600, 20000)
@@ -62,13 +62,13 @@ func TestWhatWasAnsweredIsOnThePromotedStandby(t *testing.T) {
 	h.worker("worker2", 10)
 	f := h.drive([]string{apis[0].url, apis[1].url}, keys, total, 16)
 	f.may.Store(int64(total / 2))
-	h.wait(time.Minute, "some are created", func() bool { return f.done.Load() >= int64(total/4) })
+	h.wait(giveUpAfter, "some are created", func() bool { return f.done.Load() >= int64(total/4) })
 	primary.Kill()
 	dead, refused := time.Now(), f.status(503)
-	h.wait(time.Minute, "requests are refused", func() bool { return f.status(503) > refused+20 })
+	h.wait(giveUpAfter, "requests are refused", func() bool { return f.status(503) > refused+20 })
 	second.Promote()
 	promoted, created := time.Now(), f.status(201)
-	h.wait(time.Minute, "requests are served by the promoted server", func() bool { return f.status(201) > created })
+	h.wait(giveUpAfter, "requests are served by the promoted server", func() bool { return f.status(201) > created })
 	h.figure("promoted after the kill", "", "%.2f s", promoted.Sub(dead).Seconds())
 	h.figure("first request served after the promotion", "", "%.2f s", time.Since(promoted).Seconds())
 	f.let()

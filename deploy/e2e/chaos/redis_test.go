@@ -33,13 +33,13 @@ func TestAllJobsRunOnceThoughRedisLosesEverything(t *testing.T) {
 	h.worker("worker2", 20)
 	begin := time.Now()
 	for n, done := range []int{20, all / 3, 2 * all / 3} {
-		h.until(5*time.Minute, "some are done", func() bool { return h.count("SELECT count(*) FROM effect") >= done })
+		h.until(giveUpAfter, "some are done", func() bool { return h.count("SELECT count(*) FROM effect") >= done })
 		rows := h.pushed()
 		if err := h.link.FlushAll(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
 		var still int
-		took := h.until(time.Minute, "every job of a window is in Redis again", func() bool {
+		took := h.until(giveUpAfter, "every job of a window is in Redis again", func() bool {
 			still = h.absent(rows)
 			return still == 0
 		})
@@ -150,7 +150,7 @@ func TestRequestsDoNotFeelThatRedisIsAway(t *testing.T) {
 	effectsBefore := h.count("SELECT count(*) FROM effect")
 	h.redis.Start()
 	back := time.Now()
-	drains := h.until(time.Minute, "the backlog drains", func() bool {
+	drains := h.until(giveUpAfter, "the backlog drains", func() bool {
 		return h.count("SELECT count(*) FROM effect") > effectsBefore
 	})
 	f.let()

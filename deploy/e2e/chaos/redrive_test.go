@@ -47,7 +47,7 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 		} else {
 			before := done()
 			work()
-			h.until(time.Minute, "it goes on", func() bool { return done() > before })
+			h.until(giveUpAfter, "it goes on", func() bool { return done() > before })
 			w.kill(syscall.SIGKILL)
 		}
 		if over() {
@@ -60,7 +60,7 @@ func TestARedriveWhoseWorkersAreKilledRunsEachDeadJobOnce(t *testing.T) {
 	}
 	work()
 	h.until(sized(time.Minute, 5*time.Minute), "it is over", over)
-	h.until(3*time.Minute, "all jobs done", func() bool { return h.open() == 0 })
+	h.until(giveUpAfter, "all jobs done", func() bool { return h.open() == 0 })
 
 	h.figure("kills of its worker", "", "%d, of them %d in the middle of a step", kills, (kills+1)/2)
 	h.once("chaos.mark", n)
@@ -115,7 +115,7 @@ func (h *house) duringAStep(audit *pgx.Conn, begin, do func()) {
 		h.t.Fatal(err)
 	}
 	begin()
-	h.until(time.Minute, "a step waits for the audit", func() bool {
+	h.until(giveUpAfter, "a step waits for the audit", func() bool {
 		return h.count("SELECT count(*) FROM pg_locks WHERE relation = 'job_act'::regclass AND NOT granted") > 0
 	})
 	do()

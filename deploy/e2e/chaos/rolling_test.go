@@ -65,7 +65,7 @@ func TestARollingRestartFailsNoRequestAndEachEffectHappensOnce(t *testing.T) {
 	for at := range b.apis {
 		watching.Go(func() { b.watch(ctx, at) })
 	}
-	h.until(time.Minute, "the balancer knows all APIs", func() bool {
+	h.until(giveUpAfter, "the balancer knows all APIs", func() bool {
 		return b.ready[0].Load() && b.ready[1].Load() && b.ready[2].Load()
 	})
 	f := h.driveBy(b.pick, keys, 1<<30, 16)
@@ -85,7 +85,7 @@ func TestARollingRestartFailsNoRequestAndEachEffectHappensOnce(t *testing.T) {
 			for at, api := range b.apis {
 				api.terminate()
 				api.start()
-				for limit := time.Now().Add(time.Minute); !b.ready[at].Load(); <-time.After(10 * time.Millisecond) {
+				for limit := time.Now().Add(5 * time.Minute); !b.ready[at].Load(); <-time.After(10 * time.Millisecond) {
 					if time.Now().After(limit) {
 						t.Errorf("%s is not ready within a minute", api.name)
 						return

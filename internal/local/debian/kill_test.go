@@ -82,7 +82,7 @@ exit $code
 // eventually waits for another process.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(5 * time.Minute)
 	for !ok() {
 		select {
 		case <-deadline:

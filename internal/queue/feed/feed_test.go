@@ -381,7 +381,7 @@ func TestSlotsThatWereGivenBackAreNotLookedAtAgain(t *testing.T) {
 	}
 	// The scan may read the current slots, each on a page of its own, and some pages of other rows, once the rest are
 	// known to be dead.
-	for end := time.Now().Add(time.Minute); ; <-time.After(50 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; <-time.After(50 * time.Millisecond) {
 		var plans []struct{ Plan plan }
 		raw, err := feed.ExplainHeld(t.Context(), db.System)
 		if err == nil {

@@ -85,7 +85,7 @@ func TestAClaimWritesNothingThatAnIndexCovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	updated, hot := 0, 0
-	for end := time.Now().Add(time.Minute); updated == 0 && time.Now().Before(end); <-time.After(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); updated == 0 && time.Now().Before(end); <-time.After(time.Millisecond) {
 		if err := l.sql.QueryRow(t.Context(), "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE "+
 			"relname = 'job'").Scan(&updated, &hot); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestAnExtensionThatWaitsForTheRelaysMoveOfItsRowHoldsItsLease(t *testing.T)
 		done <- result{held, err}
 	}()
 	watch := testkit.Pgx(t, db.URL)
-	for waits, end := 0, time.Now().Add(time.Minute); waits == 0; <-time.After(time.Millisecond) {
+	for waits, end := 0, time.Now().Add(5*time.Minute); waits == 0; <-time.After(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the extension does not wait for the row")
 		}
