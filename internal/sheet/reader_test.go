@@ -103,6 +103,12 @@ func TestARowIsReadAsItWasMeant(t *testing.T) {
 			"email, \"name\"\na@x.test, \"Ann, B\"\n",
 			[]string{"2 a@x.test|Ann, B"},
 		},
+		"a row too long with cells of lines": {
+			"email,a,b,c,d\na@x.test,\"line\nbreak\",1,2,\"\n\",x\nb@x.test,1,2,3,4\n",
+			[]string{
+				"2 wrong_column_count a@x.test,\"line\nbreak\",1,2,\"\n\",x", "3 b@x.test|1|2|3|4",
+			},
+		},
 		"short, long and blank rows": {
 			"email,name,note\na@x.test,Ann\nb@x.test,Bob,x,\n\n,,\nc@x.test,Cy,x,y\n",
 			[]string{

@@ -3,6 +3,7 @@ package sheet
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -142,7 +143,7 @@ func (r *Reader) isRecord(cells []string, at, n int) bool {
 		switch {
 		case inner == nil:
 			all = false
-		case !exact, r.skip > 0:
+		case r.skip > 0, !exact && (r.hasAddress(inner) || !slices.Contains(r.addresses, true)):
 			return false
 		case len(inner) < r.width: // such as the end of a cell and the cells behind it
 			all = false
