@@ -270,13 +270,12 @@ func TestASlowWebhookKeepsNobodyWaiting(t *testing.T) {
 		p.within(2*patience, "the neighbour "+name+" has all of its events", func() bool {
 			return i.calls() == size(100, 300)
 		})
-		slices.Sort(i.ages)
-		p99 := i.ages[len(i.ages)*99/100]
-		t.Logf("the neighbour %s: p50 %s, p99 %s", name, i.ages[len(i.ages)/2], p99)
-		// beside other tests one second is not reliable; queued behind the slow one it would be 15
-		if p99 > size(8*time.Second, time.Second) {
-			t.Errorf("the neighbour %s waited %s", name, p99)
+		// behind the slow one's deliveries, its own would have begun last
+		if begun := crawler.calls(); begun == size(150, 600) {
+			t.Errorf("the neighbour %s waited until all deliveries of the slow one had begun", name)
 		}
+		slices.Sort(i.ages)
+		t.Logf("the neighbour %s: p50 %s, p99 %s", name, i.ages[len(i.ages)/2], i.ages[len(i.ages)*99/100])
 	}
 	if crawler.most > queue.Slots {
 		t.Errorf("%d calls at once to the slow one", crawler.most)

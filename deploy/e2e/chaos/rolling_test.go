@@ -87,9 +87,10 @@ func TestARollingRestartFailsNoRequestAndEachEffectHappensOnce(t *testing.T) {
 				api.start()
 				for limit := time.Now().Add(5 * time.Minute); !b.ready[at].Load(); <-time.After(10 * time.Millisecond) {
 					if time.Now().After(limit) {
-						t.Errorf("%s is not ready within a minute", api.name)
+						t.Errorf("%s is not ready within five minutes", api.name)
 						return
 					}
+					api.revive()
 				}
 			}
 		}
