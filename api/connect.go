@@ -236,12 +236,14 @@ type pendingLogin struct {
 	AccountID *id.ID                  `json:"account_id" format:"uuid" nullable:"true" doc:"To reconnect; null: any"`
 	Accounts  []social.OfferedAccount `json:"accounts" nullable:"false" doc:"The accounts which the login reaches"`
 	ExpiresAt wire.Time               `json:"expires_at" format:"date-time" doc:"When the login is discarded"`
+	Missing   []string                `json:"missing_scopes" nullable:"false" doc:"Permissions that were not granted"`
 }
 
 func showPending(p *social.Pending) *pendingOut {
 	return &pendingOut{pendingLogin{
 		ID: p.ID, Platform: p.Platform, AccountID: p.Account,
 		Accounts: append([]social.OfferedAccount{}, p.Offers...), ExpiresAt: p.ExpiresAt,
+		Missing: append([]string{}, p.MissingScopes()...),
 	}}
 }
 

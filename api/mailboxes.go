@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/funnelwork/funnelwork/api/httpx"
@@ -118,6 +119,10 @@ func mailAccount(ctx context.Context, tx *postgres.Tx, kind string, account id.I
 		}
 		if found.Platform != mailPlatforms[kind] {
 			return fault.Invalid(field, "wrong_platform", "This account's login cannot send mail of this kind.")
+		}
+		if len(found.MissingScopes) > 0 {
+			return fault.Invalid(field, "missing_scopes", "The account's login was not granted "+
+				strings.Join(found.MissingScopes, ", ")+". Connect it again, and allow that.")
 		}
 
 		return nil

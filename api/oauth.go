@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,6 +199,10 @@ func (a *App) exchangeCode(ctx context.Context, in *callbackIn, taken *social.Ta
 	}
 
 	reached, err := a.Social.Ask(ctx, taken.Org, p)
+	if f := fault.Of(err); f != nil { // another login is needed
+		lost := a.DB.Tx(ctx, taken.Org, func(tx *postgres.Tx) error { return a.Social.Discard(ctx, tx, p.ID) })
+		return ending{status: endFailed, err: cmp.Or[error](lost, f)}
+	}
 	if err != nil { // the tokens are stored: reading the pending connection tries again
 		a.Log.WarnContext(ctx, "reading a login's accounts at the callback failed", "platform", taken.Platform,
 			"error", err)
@@ -228,7 +233,7 @@ func (a *App) offerAccounts(
 	case p.Wrong():
 		return ending{status: endFailed, err: social.ErrWrongAccount}
 	case p.Empty():
-		return ending{status: endFailed, err: social.ErrNothing}
+		return ending{status: endFailed, err: p.Nothing()}
 	}
 
 	external, one := p.Only()

@@ -160,7 +160,7 @@ var (
 	sampleAccount = SocialAccount{
 		ID: sampleID(18), OrgID: sampleID(0), Platform: "linkedin",
 		ExternalAccountID: "a1b2c3", DisplayName: "Example Ltd", AvatarURL: ptr("https://example.com/logo.png"),
-		Status: "active", ConnectedAt: sampleTime, TokenExpiresAt: ptr(sampleTime),
+		Status: "active", ConnectedAt: sampleTime, TokenExpiresAt: ptr(sampleTime), MissingScopes: []string{},
 	}
 	brokenAccount = func() SocialAccount {
 		a := sampleAccount

@@ -211,12 +211,13 @@ type SocialAccount struct {
 	Status            string     `json:"status" enum:"active,expiring,reauth_required,revoked"`
 	ConnectedAt       wire.Time  `json:"connected_at" format:"date-time" doc:"When the account was first connected"`
 	TokenExpiresAt    *wire.Time `json:"token_expires_at" format:"date-time" doc:"Token's expiry; it is renewed before"`
+	MissingScopes     []string   `json:"missing_scopes" nullable:"false" doc:"Permissions that a user must grant"`
 }
 
 // Descriptions implements wire.Describer.
 func (SocialAccount) Descriptions() map[string]string {
 	return map[string]string{
-		"status": "reauth_required: a user must connect it again; revoked: disconnected",
+		"status": "reauth_required: a user must connect it again, see missing_scopes; revoked: disconnected",
 	}
 }
 

@@ -40,14 +40,20 @@ const shownSQL = `CASE WHEN a.status = 'active' THEN g.status ELSE a.status END`
 const accountSQL = `
 SELECT a.id, a.org_id, a.platform, a.external_account_id, a.display_name, NULLIF(a.avatar_url, ''), ` + shownSQL +
 	`, a.connected_at,
-	CASE WHEN a.disconnected_at IS NULL THEN g.access_expires_at END, a.edit, a.computed + g.version, a.grant_id
+	CASE WHEN a.disconnected_at IS NULL THEN g.access_expires_at END, a.edit, a.computed + g.version, a.grant_id,
+	CASE WHEN a.reason = 'missing_scopes' THEN g.scopes END
 FROM social_account a JOIN social_grant g ON g.org_id = a.org_id AND g.id = a.grant_id `
 
 func scanAccount(r pgx.CollectableRow) (v Versioned, err error) {
 	var expires *wire.Time
+	var short []string // the granted scopes, if one that is needed is not among them
 	err = r.Scan(&v.ID, &v.OrgID, &v.Platform, &v.ExternalAccountID, &v.DisplayName, &v.AvatarURL, &v.Status,
-		&v.ConnectedAt, &expires, &v.Edit, &v.Computed, &v.Grant)
+		&v.ConnectedAt, &expires, &v.Edit, &v.Computed, &v.Grant, &short)
 	v.TokenExpiresAt = expires
+	v.MissingScopes = []string{}
+	if short != nil {
+		v.MissingScopes = provider.MissingScopes(v.Platform, short)
+	}
 	return v, err
 }
 

@@ -21,10 +21,15 @@ var ErrWrongAccount = fault.New(fault.WrongAccount,
 	"The login is for another account than the one to connect again. Nothing was changed; log in there as the "+
 		"right person.")
 
-// ErrNothing means that a login reaches no account of its platform.
-var ErrNothing = fault.New(fault.ProviderRefused,
-	"The login reaches nothing that could be connected: it has no page, channel or ad account, or did not let us "+
-		"see one.")
+// Nothing returns the fault of a login that reaches no account of its platform. It names what the login was not granted.
+func (p *Pending) Nothing() error {
+	const nothing = "The login reaches nothing that could be connected: it has no page, channel or ad account, or did " +
+		"not let us see one."
+	if missing := p.MissingScopes(); len(missing) > 0 {
+		return fault.New(fault.ProviderRefused, nothing+" It was not granted "+strings.Join(missing, ", ")+".")
+	}
+	return fault.New(fault.ProviderRefused, nothing)
+}
 
 // Connect connects the chosen accounts of a pending login in tx, all or none, and returns them in the order chosen. It
 // consumes the pending login. Accounts that were not chosen stay as they are, except that broken accounts of the same
@@ -228,7 +233,10 @@ func accountsOf(ctx context.Context, tx *postgres.Tx, p *Pending) (map[string]*a
 	return here, nil
 }
 
-// saveAccount writes one account's row and its audit entry.
+// missingScopes is the reason of an account whose login was not granted a scope that the account needs.
+const missingScopes = "missing_scopes"
+
+// saveAccount writes one account's row and its audit entry. An account that misses a scope needs another login.
 func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, m material, grant id.ID,
 	c change,
 ) error {
@@ -240,23 +248,28 @@ func (s *Service) saveAccount(ctx context.Context, tx *postgres.Tx, p *Pending, 
 		}
 	}
 
+	status, reason := Active, ""
+	if len(p.MissingScopes()) > 0 {
+		status, reason = Reauth, missingScopes
+	}
+
 	now := wire.Now()
 	by := p.actor.Type + ":" + p.actor.ID.String()
 	if c.had == nil {
 		tx.Queue(`
 			INSERT INTO social_account (org_id, id, platform, kind, external_account_id, grant_id, display_name,
-			avatar_url, sealed_token, connected_by, connected_at, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11)`,
+			avatar_url, sealed_token, connected_by, connected_at, created_at, updated_at, status, reason)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11, $12, $13)`,
 			tx.Org(), c.id, p.Platform, string(p.Kind), c.offer.ExternalID, grant, c.offer.DisplayName,
-			c.offer.AvatarURL, own, by, now)
+			c.offer.AvatarURL, own, by, now, status, reason)
 	} else {
 		tx.Queue(`
 			UPDATE social_account SET grant_id = $3, display_name = $4, avatar_url = $5, sealed_token = $6, status
-			= 'active', reason = '', connected_by = $7,
+			= $9, reason = $10, connected_by = $7,
 				connected_at = CASE WHEN disconnected_at IS NULL THEN connected_at
 				ELSE $8 END, disconnected_at = NULL, updated_at = $8, edit = edit + 1
 			WHERE org_id = $1 AND id = $2`,
-			tx.Org(), c.id, grant, c.offer.DisplayName, c.offer.AvatarURL, own, by, now)
+			tx.Org(), c.id, grant, c.offer.DisplayName, c.offer.AvatarURL, own, by, now, status, reason)
 	}
 
 	action := "social_account.connected"

@@ -95,6 +95,7 @@ type Reached struct {
 }
 
 // Ask asks the provider who has logged in and which accounts can be chosen. Its error is the provider's: see Failure.
+// If the provider refuses a login that was not granted what it needs, the error is a fault that names it.
 // The tokens stay stored in any case.
 func (s *Service) Ask(ctx context.Context, org id.ID, p *Pending) (*Reached, error) {
 	at, err := s.Providers.Of(p.Platform, p.client)
@@ -108,6 +109,13 @@ func (s *Service) Ask(ctx context.Context, org id.ID, p *Pending) (*Reached, err
 	}
 
 	who, accounts, err := at.Login(ctx, m.asToken(p.scopes))
+	if who.Scopes != nil {
+		p.scopes = who.Scopes
+	}
+	if missing := p.MissingScopes(); isRefusal(err) && len(missing) > 0 {
+		return nil, fault.New(fault.ProviderRefused, "The login was not granted "+strings.Join(missing, ", ")+
+			". Begin the connection again, and allow that.")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +128,10 @@ func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Rea
 	m, err := s.openMaterial(tx.Org(), p.ID, p.sealed)
 	if err != nil {
 		return err
+	}
+
+	if r.Login.Scopes != nil {
+		p.scopes = r.Login.Scopes
 	}
 
 	sealed, err := s.sealMaterial(tx.Org(), p.ID, materialOf(m.asToken(p.scopes), r.Accounts))
@@ -147,9 +159,9 @@ func (s *Service) Offer(ctx context.Context, tx *postgres.Tx, p *Pending, r *Rea
 	}
 
 	n, err := tx.Exec(ctx,
-		`UPDATE social_pending SET subject_id = $3, sealed = $4, accounts = $5 WHERE org_id = $1 AND id = $2
-			AND discarded_at IS NULL`,
-		tx.Org(), p.ID, r.Login.Subject, sealed, string(raw))
+		`UPDATE social_pending SET subject_id = $3, sealed = $4, accounts = $5, scopes = $6
+			WHERE org_id = $1 AND id = $2 AND discarded_at IS NULL`,
+		tx.Org(), p.ID, r.Login.Subject, sealed, string(raw), p.scopes)
 	if err != nil {
 		return fmt.Errorf("write offers: %w", err)
 	}
@@ -238,6 +250,9 @@ func (s *Service) loadPending(ctx context.Context, tx *postgres.Tx, pending id.I
 	return p, nil
 }
 
+// MissingScopes returns what the login was not granted of what the accounts need.
+func (p *Pending) MissingScopes() []string { return provider.MissingScopes(p.Platform, p.scopes) }
+
 // Wrong reports whether p was to reconnect an account that its login does not reach.
 func (p *Pending) Wrong() bool {
 	return p.Account != nil && p.Asked && !slices.ContainsFunc(p.Offers, func(o OfferedAccount) bool {
@@ -315,6 +330,16 @@ func Failure(err error) error {
 			Because(err)
 		f.RetryAfter = 10 * time.Second
 		return f
+	}
+}
+
+// isRefusal reports whether a provider will answer the same again.
+func isRefusal(err error) bool {
+	switch provider.ClassOf(err) {
+	case provider.Dead, provider.Stale, provider.Misconfigured:
+		return isProviders(err)
+	default:
+		return false
 	}
 }
 

@@ -170,6 +170,9 @@ func (s *Sandbox) submitConsent(w http.ResponseWriter, r *http.Request) {
 	told := url.Values{}
 	err = s.updateState(r.Context(), func(tx *tx) {
 		asked, wrong = s.parseConsentRequest(tx, d, query)
+		asked.scopes = slices.DeleteFunc(asked.scopes, func(scope string) bool {
+			return slices.Contains(r.PostForm["without"], scope)
+		})
 		switch {
 		case wrong != "":
 		case deny:

@@ -74,6 +74,7 @@ func facebook() *dialect {
 				"ads_management",
 			},
 				facebookAds),
+			"GET graph.facebook.com/{version}/me/permissions": provenRoute(nil, facebookPermissions),
 			"DELETE graph.facebook.com/{version}/me/permissions": {
 				op: opRevoke,
 				do: provenRoute(nil, facebookRevoke).do,
@@ -214,6 +215,14 @@ func graphPage(c *call, all []thing, show func(thing) map[string]any) *answer {
 	}
 
 	return success(body)
+}
+
+func facebookPermissions(_ *call, l *login) *answer {
+	granted := []map[string]any{}
+	for _, scope := range l.Scopes {
+		granted = append(granted, map[string]any{"permission": scope, "status": "granted"})
+	}
+	return success(map[string]any{"data": granted})
 }
 
 func facebookRevoke(c *call, l *login) *answer {

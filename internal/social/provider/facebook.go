@@ -18,6 +18,7 @@ func facebook() Spec {
 			"public_profile", "pages_show_list", "pages_manage_posts", "pages_read_engagement",
 			"pages_manage_engagement", "read_insights", "business_management",
 		},
+		Needed:         []string{"pages_show_list", "pages_manage_posts"},
 		ScopeSeparator: ",", PKCE: S256,
 		Renewal: ByExchange, Lifetime: 60 * 24 * time.Hour, MinAge: 24 * time.Hour,
 		Several: true, RevokesSiblings: true, OwnTokens: true, Notifies: true,
@@ -68,7 +69,7 @@ func facebookLogin(ctx context.Context, p *Provider, t Token) (Login, []Account,
 	}
 	pages, cut, err := graphList[page](ctx, p, t, "/me/accounts", "id,name,access_token,picture{url}")
 	if err != nil {
-		return Login{}, nil, err
+		return who, nil, err
 	}
 	var accounts []Account
 	for _, g := range pages {
@@ -98,7 +99,13 @@ func graphMe(ctx context.Context, p *Provider, t Token) (Login, error) {
 		Picture picture `json:"picture"`
 	}
 	err := p.Get(ctx, t, graph+"/me", p.proof(t, url.Values{"fields": {"id,name,picture"}}), nil, &me)
-	return Login{Subject: me.ID, Name: me.Name, AvatarURL: me.Picture.Data.URL}, err
+	if err != nil {
+		return Login{}, err
+	}
+
+	return Login{
+		Subject: me.ID, Name: me.Name, AvatarURL: me.Picture.Data.URL, Scopes: graphPermissions(ctx, p, t),
+	}, nil
 }
 
 // graphList reads a list page by page, to its end or to MaxAccounts. It pages by cursor and never requests an address

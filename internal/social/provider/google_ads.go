@@ -22,6 +22,7 @@ func googleAds() Spec {
 		"openid", "https://www.googleapis.com/auth/userinfo.profile",
 		"https://www.googleapis.com/auth/adwords",
 	}
+	s.Needed = []string{"https://www.googleapis.com/auth/adwords"}
 	s.Dialect.Login = googleAdsLogin
 	return s
 }

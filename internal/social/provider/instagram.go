@@ -20,6 +20,7 @@ func instagram() Spec {
 			"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_comments",
 			"instagram_business_manage_messages",
 		},
+		Needed:         []string{"instagram_business_basic", "instagram_business_content_publish"},
 		ScopeSeparator: ",",
 		Renewal:        ByExtension, Lifetime: 60 * 24 * time.Hour, MinAge: 24 * time.Hour,
 		Notifies: true,

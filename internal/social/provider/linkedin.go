@@ -37,6 +37,7 @@ func linkedin() Spec {
 	s := linkedinApp()
 	s.Platform, s.Name, s.Kind = "linkedin", "LinkedIn", Social
 	s.Scopes = []string{"openid", "profile", "w_member_social"}
+	s.Needed = []string{"w_member_social"}
 	s.Dialect.Login = linkedinLogin
 	return s
 }
@@ -47,6 +48,7 @@ func linkedinPage() Spec {
 	s.Platform, s.Name, s.Kind, s.Several = "linkedin_page", "LinkedIn Page", Social, true
 	s.Family, s.Instead = "linkedin_page", "linkedin"
 	s.Scopes = []string{"openid", "profile", "r_organization_social", "w_organization_social", "rw_organization_admin"}
+	s.Needed = []string{"w_organization_social"}
 	s.Dialect.Login = linkedinPageLogin
 	return s
 }
@@ -57,6 +59,7 @@ func linkedinAds() Spec {
 	s.Platform, s.Name, s.Kind, s.Several = "linkedin_ads", "LinkedIn Ads", Ads, true
 	s.Family, s.Instead = "linkedin_ads", "linkedin"
 	s.Scopes = []string{"openid", "profile", "r_ads", "rw_ads", "r_ads_reporting"}
+	s.Needed = []string{"r_ads"}
 	s.Dialect.Login = linkedinAdsLogin
 	return s
 }

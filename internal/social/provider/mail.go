@@ -19,6 +19,7 @@ func gmail() Spec {
 	s.Platform, s.Name, s.Kind = "gmail", "Gmail", Social
 	const auth = "https://www.googleapis.com/auth/"
 	s.Scopes = []string{"openid", auth + "userinfo.profile", auth + "userinfo.email", "https://mail.google.com/"}
+	s.Needed = []string{"https://mail.google.com/"}
 	s.Dialect.Login = gmailLogin
 	return s
 }
@@ -67,6 +68,7 @@ func outlook() Spec {
 		Scopes: []string{
 			"openid", "profile", "email", "offline_access", servers + "SMTP.Send", servers + "IMAP.AccessAsUser.All",
 		},
+		Needed:     []string{servers + "SMTP.Send", servers + "IMAP.AccessAsUser.All"},
 		AuthParams: url.Values{"prompt": {"select_account"}}, PKCE: S256,
 		Renewal: ByRefreshToken, Lifetime: time.Hour, RefreshLifetime: 90 * 24 * time.Hour,
 		Rate: 20, Burst: 20,

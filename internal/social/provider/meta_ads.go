@@ -9,6 +9,7 @@ func metaAds() Spec {
 	s := facebook()
 	s.Platform, s.Name, s.Kind = "meta_ads", "Meta Ads", Ads
 	s.Scopes = []string{"public_profile", "ads_read", "ads_management", "business_management"}
+	s.Needed = []string{"ads_read"}
 	s.OwnTokens = false
 	s.Dialect.Login = metaAdsLogin
 	return s
@@ -25,7 +26,7 @@ func metaAdsLogin(ctx context.Context, p *Provider, t Token) (Login, []Account, 
 	}
 	list, cut, err := graphList[adAccount](ctx, p, t, "/me/adaccounts", "id,name")
 	if err != nil {
-		return Login{}, nil, err
+		return who, nil, err
 	}
 	var accounts []Account
 	for _, a := range list {

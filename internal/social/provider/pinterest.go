@@ -18,6 +18,7 @@ func pinterest() Spec {
 		Platform: "pinterest", Name: "Pinterest", Kind: Social, Family: "pinterest",
 		AuthURL: "https://www.pinterest.com/oauth/", TokenURL: pinterestAPI + "/oauth/token",
 		Scopes:         []string{"user_accounts:read", "boards:read", "boards:write", "pins:read", "pins:write"},
+		Needed:         []string{"boards:read", "pins:write"},
 		ScopeSeparator: ",", Auth: InBasic,
 		Renewal: ByRefreshToken, Lifetime: 30 * 24 * time.Hour, RefreshLifetime: 60 * 24 * time.Hour, Rotates: true,
 		Rate: 5, Burst: 5,
@@ -30,6 +31,7 @@ func pinterestAds() Spec {
 	s := pinterest()
 	s.Platform, s.Name, s.Kind, s.Several = "pinterest_ads", "Pinterest Ads", Ads, true
 	s.Scopes = []string{"user_accounts:read", "ads:read", "ads:write"}
+	s.Needed = []string{"ads:read"}
 	s.Dialect.Login = pinterestAdsLogin
 	return s
 }

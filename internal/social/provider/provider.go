@@ -170,13 +170,13 @@ func (p *Provider) Refresh(ctx context.Context, t Token) (Token, error) {
 }
 
 // Login returns the owner of t and the accounts of p's platform that t reaches. It only reads; call it after the token
-// is stored.
+// is stored. Beside an error it returns the granted scopes if the provider has stated them.
 func (p *Provider) Login(ctx context.Context, t Token) (Login, []Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoginTime)
 	defer cancel()
 	who, accounts, err := p.Dialect.Login(ctx, p, t)
 	if err != nil {
-		return Login{}, nil, err
+		return Login{Scopes: who.Scopes}, nil, err
 	}
 	if len(accounts) > MaxAccounts {
 		accounts, who.Cut = accounts[:MaxAccounts], true

@@ -69,7 +69,9 @@ type Spec struct {
 	// RevokeURL is the RFC 7009 endpoint. If it is "" and Dialect.Revoke is nil, there is no revocation.
 	RevokeURL string
 
-	Scopes         []string
+	Scopes []string
+	// Needed are those of Scopes without which an account is of no use: a person may refuse single ones.
+	Needed         []string
 	ScopeSeparator string     // " " if empty
 	AuthParams     url.Values // further parameters of the authorize URL
 	ClientParam    string     // "client_id" if empty

@@ -20,6 +20,7 @@ func tiktok() Spec {
 			"user.info.basic", "user.info.profile", "user.info.stats", "video.list",
 			"video.upload", "video.publish",
 		},
+		Needed:         []string{"user.info.basic", "video.publish"},
 		ScopeSeparator: ",", ClientParam: "client_key", PKCE: S256Hex,
 		AuthParams: url.Values{"disable_auto_auth": {"1"}}, // lets the person choose another account than the last
 		Renewal:    ByRefreshToken, Lifetime: 2 * time.Hour, RefreshLifetime: 180 * 24 * time.Hour, Rotates: true,

@@ -49,6 +49,8 @@ type Login struct {
 	Subject   string
 	Name      string
 	AvatarURL string
+	// Scopes are the granted scopes, if the provider states them only here; nil: those of the token.
+	Scopes []string
 	// Cut means that the login reaches more accounts than the MaxAccounts that are listed.
 	Cut bool
 }

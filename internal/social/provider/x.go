@@ -17,6 +17,7 @@ func x() Spec {
 		AuthURL: "https://x.com/i/oauth2/authorize", TokenURL: "https://api.x.com/2/oauth2/token",
 		RevokeURL: "https://api.x.com/2/oauth2/revoke",
 		Scopes:    []string{"users.read", "tweet.read", "tweet.write", "media.write", "offline.access"},
+		Needed:    []string{"users.read", "tweet.write", "offline.access"},
 		Auth:      InBasic, PKCE: S256,
 		Renewal: ByRefreshToken, Lifetime: 2 * time.Hour, Rotates: true,
 		Rate: 10, Burst: 10,

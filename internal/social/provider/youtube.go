@@ -15,6 +15,7 @@ func youtube() Spec {
 		"openid", auth + "userinfo.profile", auth + "youtube", auth + "youtube.upload", auth + "youtube.readonly",
 		auth + "youtube.force-ssl", auth + "yt-analytics.readonly",
 	}
+	s.Needed = []string{auth + "youtube.upload"}
 	s.Dialect.Login = youtubeLogin
 	return s
 }

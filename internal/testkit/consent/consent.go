@@ -24,11 +24,12 @@ type Choice struct {
 	Person   string   // one of oauth.People, or any other name; the first of oauth.People if empty
 	Accounts []string // ids of the accounts that stay selected; nil: all
 	Deny     bool
+	Without  []string // scopes that the person refuses
 }
 
 var (
 	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
-	formTarget  = regexp.MustCompile(`<form method="post" action="([^"]*)">`)
+	formTarget  = regexp.MustCompile(`<form id="consent" method="post" action="([^"]*)">`)
 	personBox   = regexp.MustCompile(`<input type="radio" name="person" value="([^"]*)"`)
 	accountBox  = regexp.MustCompile(`<input type="checkbox" name="account" value="([^"]*)" checked>`)
 	wrongText   = regexp.MustCompile(`<p class="wrong" role="alert">([^<]*)</p>`)
@@ -93,6 +94,7 @@ func (c Choice) fill(page string, form url.Values) {
 	if !slices.Contains(people, person) {
 		form.Set("other", person)
 	}
+	form["without"] = c.Without
 	for _, m := range accountBox.FindAllStringSubmatch(page, -1) {
 		if id := html.UnescapeString(m[1]); c.Accounts == nil || slices.Contains(c.Accounts, id) {
 			form.Add("account", id)

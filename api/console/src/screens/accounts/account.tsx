@@ -29,6 +29,9 @@ export function AccountRow({ account, may, onReconnect, onDisconnect }: {
       <span className={styles.two}>
         <span className={styles.cut}>{name}</span>
         <span className={styles.second}>{account.external_account_id}</span>
+        {account.missing_scopes.length > 0 && (
+          <span className={styles.missing}>{t('missing', { scopes: account.missing_scopes.join(', ') })}</span>
+        )}
       </span>
       <Status tone={tones[account.status]}>{t(account.status)}</Status>
       <span className={styles.when}>

@@ -13,6 +13,7 @@ export const t = messages({
   expiring: 'Ends soon',
   reauth_required: 'Sign in again',
   revoked: 'Disconnected',
+  missing: 'Not allowed at sign-in: {scopes}. Reconnect, and allow it.',
   renewed: 'Renewed before',
   ended: 'Ended',
   endsAt: 'Ends',
