@@ -23,9 +23,11 @@ func TestARequestThatFailedIsFoundWithTheValueThatWasWrong(t *testing.T) {
 	b := newBrowser(t)
 	s := serveConsole(t)
 	owner := s.asOwner(t)
-	owner.id("/api/v1/crm/contacts", map[string]any{"email": "grace@acme.example"})
-	owner.try(http.MethodPost, "/api/v1/crm/contacts",
-		map[string]any{"email": "grace.hopper@", "first_name": "Grace", "attributes": map[string]any{"size": "large"}})
+	contact := map[string]any{"email": "grace@acme.example", "first_name": "Grace", "last_name": "Hopper"}
+	owner.id("/api/v1/crm/contacts", contact)
+	contact["email"] = "grace.hopper@"
+	contact["attributes"] = map[string]any{"size": "large"}
+	owner.try(http.MethodPost, "/api/v1/crm/contacts", contact)
 	owner.try(http.MethodGet, "/api/v1/crm/contacts/018f5a7e-0000-7000-8000-000000000000", nil)
 	tab := b.session()
 	if err := show(tab, look{1280, "light"}); err != nil {
