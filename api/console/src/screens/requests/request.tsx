@@ -88,7 +88,7 @@ export function RequestPanel({ request, callers, onClose, onPrevious, onNext, on
           (request.body === null || request.body === undefined ? (
             <p className="meta">{t('noBody')}</p>
           ) : (
-            <section>
+            <section className={styles.kept}>
               <JsonView title={t('body')} text={JSON.stringify(request.body, null, 2)} />
               <p className="meta">{t('bodyHelp')}</p>
             </section>

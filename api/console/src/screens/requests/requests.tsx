@@ -43,12 +43,12 @@ export function Requests() {
     {
       key: 'status',
       title: t('status'),
-      width: 80,
+      width: 72,
       cell: (request) => <Status tone={toneOf(request.status)}>{String(request.status)}</Status>,
     },
-    { key: 'caller', title: t('caller'), width: 180, wide: true, cell: (request) => callers.nameOf(request) },
-    { key: 'took', title: t('took'), width: 80, end: true, wide: true, cell: (request) => duration(request.took_ms) },
-    { key: 'time', title: t('time'), width: 96, end: true, cell: (request) => <Time at={request.created_at} /> },
+    { key: 'caller', title: t('caller'), width: 132, wide: true, cell: (request) => callers.nameOf(request) },
+    { key: 'took', title: t('took'), width: 64, end: true, wide: true, cell: (request) => duration(request.took_ms) },
+    { key: 'time', title: t('time'), width: 88, end: true, cell: (request) => <Time at={request.created_at} /> },
   ];
   const isFiltered = Object.keys(search).length > 0;
   const isEmpty = !requests.pending && requests.error === null && requests.length === 0;

@@ -1,0 +1,1 @@
+import{n as e,t}from"./discard-C4u_RaXP.js";import{qt as n}from"./index-BYLPT-oG.js";var r=n();function i({to:n,answers:i,focus:a,onClose:o}){let{setDirty:s,ask:c,dialog:l}=t(o);return(0,r.jsxs)(r.Fragment,{children:[(0,r.jsx)(e,{to:n,answers:i,focus:a,onDone:o,onDiscard:c,onDirty:s}),l]})}export{i as Answer};
