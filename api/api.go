@@ -26,6 +26,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/orgkey"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/postgres/standby"
+	"github.com/funnelwork/funnelwork/internal/requestlog"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/social"
@@ -46,10 +47,12 @@ type Deps struct {
 	Auth  *auth.Service  // verifies the credential of each request
 	Box   *secret.Sealer // seals cursors and stored responses that contain a secret
 	// Limits limits the rate of requests per org and per address. Nil switches rate limits off.
-	Limits  *limits.Limiter
-	Metrics *httpx.Metrics // request metrics; nil: none
-	Tracer  *spans.Tracer  // traces requests; nil: none
-	Hooks   *webhooks.Service
+	Limits *limits.Limiter
+	// Requests keeps the requests of each org. Nil: nothing is kept.
+	Requests *requestlog.Recorder
+	Metrics  *httpx.Metrics // request metrics; nil: none
+	Tracer   *spans.Tracer  // traces requests; nil: none
+	Hooks    *webhooks.Service
 	// Mailboxes keeps the mailboxes of orgs; nil: those on public servers.
 	Mailboxes *mailboxes.Service
 	Emails    *emails.Service  // nil: one that uses Box and Mailboxes
@@ -166,8 +169,9 @@ func newApp(d Deps, more ...func(*App)) *App {
 		orgKeys:   orgkey.NewCache(d.DB, d.Box),
 		tails:     tail.New(d.DB, d.Log), comments: commentEvery,
 		Server: httpx.New(httpx.Config{
-			DB: d.DB, Reads: d.Reads, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Metrics: d.Metrics,
-			Tracer: d.Tracer, Plans: d.Plans, Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured,
+			DB: d.DB, Reads: d.Reads, Log: d.Log, Auth: d.Auth, Box: d.Box, Limits: d.Limits, Requests: d.Requests,
+			Metrics: d.Metrics,
+			Tracer:  d.Tracer, Plans: d.Plans, Audit: auditStaff, Hosts: d.Hosts, NotConfigured: d.NotConfigured,
 			PublicURL:   d.PublicURL,
 			CORSOrigins: d.CORSOrigins, TrustedProxies: d.TrustedProxies, DrainDelay: d.DrainDelay,
 			About: pages.Introduction(), Describe: operations.Describe, Tags: operations.Tags(),
@@ -179,7 +183,7 @@ func newApp(d Deps, more ...func(*App)) *App {
 		a.mountImports, a.mountExports, a.mountFiles,
 		a.mountLogin, a.mountConsoleLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe,
 		a.mountSessions,
-		a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit, a.mountViews, a.mountOverview, a.mountSearch,
+		a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit, a.mountRequestLog, a.mountViews, a.mountOverview, a.mountSearch,
 		a.mountJobs,
 		a.mountBulk, a.mountDuplicates, // before the contacts, which would match "bulk" as an id
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,
@@ -210,5 +214,5 @@ func newApp(d Deps, more ...func(*App)) *App {
 	return a
 }
 
-// Document returns the OpenAPI 3.1 document of every mounted operation. Callers must not modify it.
+// Document returns the OpenAPI 3.1 document of every mounted operation, indented.
 func (a *App) Document() []byte { return a.pages.Document() }

@@ -19,6 +19,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/inbound"
 	"github.com/funnelwork/funnelwork/internal/org"
 	"github.com/funnelwork/funnelwork/internal/postgres"
+	"github.com/funnelwork/funnelwork/internal/requestlog"
 	"github.com/funnelwork/funnelwork/internal/sandbox/outbox"
 	"github.com/funnelwork/funnelwork/internal/scoring/models"
 	"github.com/funnelwork/funnelwork/internal/suppression"
@@ -27,6 +28,8 @@ import (
 
 // purgeContact also erases the contacts that were merged into this one, since they are the same person.
 func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, error) {
+	a.Requests.Flush(ctx)
+
 	return httpx.Write(ctx, a.Server, func(tx *postgres.Tx) (*noContact, error) {
 		within, err := merge.Within(ctx, tx, in.ID)
 		if err != nil {
@@ -52,6 +55,7 @@ func (a *App) purgeContact(ctx context.Context, in *ContactID) (*noContact, erro
 			}
 
 			inbound.Erase(tx, one, row.Email)
+			requestlog.Erase(tx, one, row.Email, orEmpty(row.Phone), row.FirstName, row.LastName)
 			if err := eraseContact(ctx, tx, one); err != nil {
 				return nil, err
 			}
@@ -187,4 +191,12 @@ func (a *App) exportContact(ctx context.Context, in *ContactID) (*contactExport,
 		return err
 	})
 	return out, err
+}
+
+// orEmpty returns the text, or "" for nil.
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }

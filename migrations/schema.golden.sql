@@ -99,7 +99,7 @@ outreach_count (org_id uuid not null, source_id uuid not null, xid bigint not nu
 outreach_delta (org_id uuid not null, source_id uuid not null, xid bigint not null, id bigint not null, step text not null, variant text not null, pending integer, active integer, sending integer, paused integer, finished integer, replied integer, unsubscribed integer, bounced integer, goal_met integer, failed integer, removed integer, waiting integer, transmitting integer, sent integer, unknown integer, refused integer, cancelled integer, delivered integer, returned integer, complained integer, answered integer, clicked integer, opened integer, machine_clicked integer, machine_opened integer, unsubscribing integer, machine_clicks integer, machine_opens integer, marked_at timestamp with time zone, unmarked_at timestamp with time zone)
 outreach_uncounted (org_id uuid not null, source_id uuid not null)
 overview_state (org_id uuid not null, seq bigint not null default 0, counted_at timestamp with time zone not null default '-infinity'::timestamp with time zone, whole_at timestamp with time zone not null default '-infinity'::timestamp with time zone, late_at timestamp with time zone not null default '-infinity'::timestamp with time zone, rest_until timestamp with time zone not null default '-infinity'::timestamp with time zone, due_at timestamp with time zone, read_at timestamp with time zone not null default '-infinity'::timestamp with time zone, look_at timestamp with time zone not null default now(), ended_before uuid, ended_deliveries bigint not null default 0, ended_failures bigint not null default 0)
-partitioned (name text not null, keep_days integer not null, filled integer not null default 100)
+partitioned (name text not null, keep_days integer not null, filled integer not null default 100, archived boolean not null default true)
 pipeline (org_id uuid not null, id uuid not null, name text not null, is_default boolean not null default false, created_at timestamp with time zone not null, updated_at timestamp with time zone not null, archived_at timestamp with time zone, edit integer not null default 1)
 pipeline_stage (org_id uuid not null, id uuid not null, pipeline_id uuid not null, place integer not null, name text not null, kind text not null, probability integer not null)
 plan_addon (org_id uuid not null, id uuid not null, feature text not null, amount bigint, created_at timestamp with time zone not null default now())
@@ -112,6 +112,7 @@ quota (org_id uuid not null, feature text not null, cap bigint not null, overage
 quota_source (feature text not null, relation text not null, gone text not null)
 refolding (org_id uuid not null, version integer not null default 0, part text not null default ''::text, after_id uuid, rows bigint not null default 0, merged integer not null default 0, collisions integer not null default 0, ended_at timestamp with time zone)
 refresh_token (org_id uuid not null, id uuid not null, family uuid not null, user_id uuid not null, hash bytea not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, successor bytea, revoked_at timestamp with time zone, ip text not null default ''::text, user_agent text not null default ''::text, client text not null default ''::text)
+request_log (org_id uuid not null, id uuid not null, request_id text not null, method text not null, route text not null, status smallint not null, code text not null, took_us bigint not null, key_id uuid, user_id uuid, subject_id uuid, body json, errors json) partition by RANGE (id)
 sandbox_email (org_id uuid not null, id uuid not null, message_id text not null, sender text not null, recipient text not null, raw bytea not null, received_at timestamp with time zone not null)
 sandbox_hook (id uuid not null, name text not null, headers json not null, body bytea not null, signature text not null, standard text not null, received_at timestamp with time zone not null default now())
 sandbox_mail (org_id uuid not null, id uuid not null, recipient text not null, subject text not null, body bytea not null, received_at timestamp with time zone not null default now())
@@ -414,6 +415,7 @@ quota_source: quota_source_pkey PRIMARY KEY (feature, relation)
 refolding: refolding_pkey PRIMARY KEY (org_id)
 refresh_token: refresh_token_client_check CHECK ((client = ANY (ARRAY[''::text, 'console'::text])))
 refresh_token: refresh_token_pkey PRIMARY KEY (org_id, id)
+request_log: request_log_pkey PRIMARY KEY (org_id, id)
 sandbox_email: sandbox_email_pkey PRIMARY KEY (org_id, id)
 sandbox_hook: sandbox_hook_pkey PRIMARY KEY (id)
 sandbox_hook: sandbox_hook_signature_check CHECK ((signature = ANY (ARRAY['valid'::text, 'invalid'::text, 'unknown_webhook'::text])))
@@ -686,6 +688,8 @@ CREATE INDEX refolding_open ON public.refolding USING btree (org_id) WHERE (ende
 CREATE INDEX refresh_token_age ON public.refresh_token USING btree (expires_at)
 CREATE INDEX refresh_token_family ON public.refresh_token USING btree (org_id, family)
 CREATE INDEX refresh_token_user ON public.refresh_token USING btree (user_id)
+CREATE INDEX request_log_failed ON ONLY public.request_log USING btree (org_id, id) WHERE (status >= 400)
+CREATE INDEX request_log_request ON ONLY public.request_log USING btree (org_id, request_id)
 CREATE INDEX sandbox_email_message ON public.sandbox_email USING btree (org_id, message_id)
 CREATE INDEX sandbox_email_received ON public.sandbox_email USING btree (received_at, id)
 CREATE INDEX sandbox_hook_name ON public.sandbox_hook USING btree (name, id)
@@ -892,6 +896,7 @@ CREATE UNIQUE INDEX quota_source_pkey ON public.quota_source USING btree (featur
 CREATE UNIQUE INDEX refolding_pkey ON public.refolding USING btree (org_id)
 CREATE UNIQUE INDEX refresh_token_hash ON public.refresh_token USING btree (org_id, hash)
 CREATE UNIQUE INDEX refresh_token_pkey ON public.refresh_token USING btree (org_id, id)
+CREATE UNIQUE INDEX request_log_pkey ON ONLY public.request_log USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_email_pkey ON public.sandbox_email USING btree (org_id, id)
 CREATE UNIQUE INDEX sandbox_hook_pkey ON public.sandbox_hook USING btree (id)
 CREATE UNIQUE INDEX sandbox_mail_pkey ON public.sandbox_mail USING btree (org_id, id)
@@ -1120,6 +1125,8 @@ refolding: system for ALL to funnelwork_system using (true) check (true) forced
 refolding: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 refresh_token: system for ALL to funnelwork_system using (true) check (true) forced
 refresh_token: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
+request_log: system for ALL to funnelwork_system using (true) check (true) forced
+request_log: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_email: system for ALL to funnelwork_system using (true) check (true) forced
 sandbox_email: tenant for ALL to funnelwork_app using ((org_id = (NULLIF(current_setting('app.org_id'::text, true), ''::text))::uuid)) check () forced
 sandbox_mail: system for ALL to funnelwork_system using (true) check (true) forced
@@ -1481,6 +1488,10 @@ refolding: funnelwork_system may INSERT, SELECT
 refresh_token: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 refresh_token: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 refresh_token: funnelwork_system may DELETE, INSERT, SELECT, UPDATE
+request_log: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
+request_log: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
+request_log: funnelwork_system may INSERT, SELECT
+request_log_default: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_email: funnelwork may DELETE, INSERT, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE
 sandbox_email: funnelwork_app may DELETE, INSERT, SELECT, UPDATE
 sandbox_email: funnelwork_system may DELETE, SELECT, UPDATE
@@ -1641,6 +1652,7 @@ detach_days() as its owner
 domain_changes() as its owner
 drop_archived(day text) as its owner
 drop_partitions() as its owner
+drop_unarchived() as its owner
 emails_take(org uuid) as its caller
 emails_used(org uuid) as its caller
 engagement(org uuid, contact uuid, upto timestamp with time zone) as its caller

@@ -16,9 +16,9 @@ func TestRunsOfTheSystemOrgAreLoggedForDebuggingUnlessTheyFail(t *testing.T) {
 	}{
 		{string(store.Done), slog.LevelDebug, slog.LevelInfo},
 		{string(store.Snoozed), slog.LevelDebug, slog.LevelInfo},
-		{string(store.Failed), slog.LevelInfo, slog.LevelInfo},
+		{string(store.Failed), slog.LevelWarn, slog.LevelWarn},
 		{string(store.Released), slog.LevelInfo, slog.LevelInfo},
-		{string(store.Died), slog.LevelWarn, slog.LevelWarn},
+		{string(store.Died), slog.LevelError, slog.LevelError},
 		{fenced, slog.LevelWarn, slog.LevelWarn},
 		{letGo, slog.LevelWarn, slog.LevelWarn},
 	} {

@@ -70,7 +70,9 @@ func (w *Worker) reportRun(ctx context.Context, c *queue.Claimed, outcome string
 // events) do every few seconds is of interest to a debugger alone, unless it fails.
 func levelOf(org id.ID, outcome string) slog.Level {
 	switch outcome {
-	case string(store.Died), fenced, letGo:
+	case string(store.Died):
+		return slog.LevelError // nothing tries again by itself
+	case string(store.Failed), fenced, letGo:
 		return slog.LevelWarn
 	case string(store.Done), string(store.Snoozed):
 		if org.IsZero() {

@@ -43,7 +43,9 @@ func (s *Server) wrapRequest(c *fiber.Ctx) error {
 		s.sendProblem(c, err)
 	}
 
-	s.logRequest(c, r, time.Since(began))
+	took := time.Since(began)
+	s.logRequest(c, r, took)
+	s.recordRequest(c, r, began, took)
 
 	return nil
 }

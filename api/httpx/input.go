@@ -34,6 +34,9 @@ func checkedBody(c *fiber.Ctx, r *Request) ([]byte, error) {
 	}
 
 	b, err := readBody(c, r, o.MaxBody)
+	if o.TakesJSON {
+		r.body = b
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -197,7 +200,12 @@ func (a *admitted) Header(name string) string {
 // Query returns a parameter to huma, which takes other times than RFC 3339 has: see wire.ParseTime.
 func (a *admitted) Query(name string) string {
 	given := a.humaContext.Query(name)
-	if given == "" || !strings.HasSuffix(name, "_after") && !strings.HasSuffix(name, "_before") {
+	switch {
+	case given == "":
+		return given
+	case strings.HasSuffix(name, "_after"), strings.HasSuffix(name, "_before"):
+	case (name == "from" || name == "to") && len(given) > len(time.DateOnly): // others have days of that name
+	default:
 		return given
 	}
 	return canonicalTime(given)

@@ -114,6 +114,8 @@ func problemOf(f *fault.Fault, r *Request) *Problem {
 		p.header.Set("WWW-Authenticate", challenge)
 	}
 
+	r.problem = p
+
 	return p
 }
 

@@ -35,8 +35,10 @@ type Request struct {
 	handled    bool // the operation's function was called
 	unverified bool // see Unverified
 
-	bodyRead bool    // to the end
-	Upload   *upload // set if the handler reads the body
+	bodyRead bool     // to the end
+	body     []byte   // JSON as it was sent, once it was read
+	problem  *Problem // the latest one that was made for the request
+	Upload   *upload  // set if the handler reads the body
 
 	Fixed *Fixed // set if the response body is constant
 

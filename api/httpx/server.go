@@ -16,6 +16,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/limits"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/postgres/standby"
+	"github.com/funnelwork/funnelwork/internal/requestlog"
 	"github.com/funnelwork/funnelwork/internal/secret"
 	"github.com/funnelwork/funnelwork/internal/telemetry/spans"
 )
@@ -29,10 +30,12 @@ type Config struct {
 	Auth  *auth.Service  // verifies the credential of each request
 	Box   *secret.Sealer // seals cursors and stored responses that contain a secret
 	// Limits limits the rate of requests per org and per address. Nil switches rate limits off.
-	Limits  *limits.Limiter
-	Metrics *Metrics      // request metrics; nil: none
-	Tracer  *spans.Tracer // traces requests; nil: none
-	Plans   Plans         // what the orgs' plans allow
+	Limits *limits.Limiter
+	// Requests keeps the requests of each org. Nil: nothing is kept.
+	Requests *requestlog.Recorder
+	Metrics  *Metrics      // request metrics; nil: none
+	Tracer   *spans.Tracer // traces requests; nil: none
+	Plans    Plans         // what the orgs' plans allow
 	// Audit adds the audit log entry of a change that an agency's staff makes in a client org. op is its method and
 	// route, path its path.
 	Audit func(ctx context.Context, tx *postgres.Tx, agency id.ID, op, path string)

@@ -98,6 +98,9 @@ var (
 	errEnding   = errors.New("the process is shutting down")
 	errNoWrites = errors.New("the database takes no writes")
 
+	// ErrKeyset is the reason for a process that could read only part of what is sealed.
+	ErrKeyset = errors.New("the keyset lacks a key under which data is sealed")
+
 	// ErrUnpublished is the reason for a sandbox on which no plan can be bought yet.
 	ErrUnpublished = errors.New("the prices of the billing sandbox are not published yet")
 )
@@ -186,7 +189,7 @@ func (c check) runCheck(ctx context.Context) (res *checked) {
 	case err == nil:
 		res.OK = true
 	case errors.Is(err, errPending), errors.Is(err, errEnding), errors.Is(err, errNoWrites),
-		errors.Is(err, ErrUnpublished):
+		errors.Is(err, ErrUnpublished), errors.Is(err, ErrKeyset):
 		res.Reason = err.Error()
 	case errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
 		res.Reason = fmt.Sprintf("no answer within %s", readyWithin)

@@ -31,5 +31,6 @@ var texts = []string{
 	"UpdateSequenceRequest.schedule.from",
 	"Attachment.type", "Message.from", "to[]", "why[]", "recipient", "reply_text", "diagnostic",
 	"blocked_countries[]", "postal_address", "tracking_domain", "events_path", "cursor",
+	"method", "route", "?route",
 	"SearchContactsRequest.q", "encoding", "delimiter", "locale", "column",
 }

@@ -15,7 +15,7 @@ import (
 const valuesNote = "A list of values (enum) of a response may grow: treat a value that you do not know as such, and " +
 	"not as an error."
 
-// encodeDocument returns doc as indented JSON, with what operations.Values says about strings. That is added to the
+// encodeDocument returns doc as JSON in one line, with what operations.Values says about strings. That is added to the
 // encoded form, because huma validates requests by the schemas in memory.
 func encodeDocument(doc *huma.OpenAPI) []byte {
 	plain, err := json.Marshal(doc)
@@ -31,7 +31,7 @@ func encodeDocument(doc *huma.OpenAPI) []byte {
 	}
 
 	valued{known: operations.Values(), shared: map[string]any{}}.describeValues(tree)
-	out, err := json.MarshalIndent(tree, "", "  ")
+	out, err := json.Marshal(tree)
 	if err != nil {
 		panic(fmt.Errorf("encode the API document: %w", err))
 	}

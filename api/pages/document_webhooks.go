@@ -3,7 +3,6 @@ package pages
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -33,7 +32,6 @@ func documentWebhooks(doc *huma.OpenAPI) {
 	for _, t := range events.Catalogue() {
 		all[t.Name] = map[string]any{"post": webhookOperation(t)}
 	}
-	maps.Copy(doc.Components.Parameters, webhookHeaders())
 	extended := map[string]any{"webhooks": all}
 	maps.Copy(extended, doc.Extensions)
 	doc.Extensions = extended
@@ -52,15 +50,10 @@ func webhookOperation(t events.Type) map[string]any {
 			"example."
 	}
 
-	headers := []any{}
-	for _, name := range slices.Sorted(maps.Keys(webhookHeaders())) {
-		headers = append(headers, map[string]any{"$ref": "#/components/parameters/" + name})
-	}
-
 	return map[string]any{
 		"operationId": "webhook." + strings.ReplaceAll(t.Name, ".", "_"), "security": []any{},
 		"summary": t.Name, "description": description, "tags": []string{"Events"},
-		"x-live": t.Live, "parameters": headers,
+		"x-live": t.Live, "parameters": webhookHeaders(),
 		"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{
 			"schema": map[string]any{"allOf": []any{
 				map[string]any{"$ref": "#/components/schemas/Event"},
@@ -81,23 +74,24 @@ func webhookOperation(t events.Type) map[string]any {
 	}
 }
 
-// webhookHeaders returns the headers of every delivery, by the names of their components.
-func webhookHeaders() map[string]*huma.Param {
-	header := func(name, description string) *huma.Param {
-		return &huma.Param{
-			Name: name, In: "header", Required: true, Description: description,
-			Schema: &huma.Schema{Type: huma.TypeString},
+// webhookHeaders returns the parameters of every delivery. Each webhook has them itself: generators of clients leave
+// out the components that no path refers to, and would then not know the types of the headers.
+func webhookHeaders() []any {
+	header := func(name, description string) map[string]any {
+		return map[string]any{
+			"name": name, "in": "header", "required": true, "description": description,
+			"schema": map[string]any{"type": "string"},
 		}
 	}
-	return map[string]*huma.Param{
-		"ServiceSignature": header(webhooks.SignatureHeader,
+	return []any{
+		header(webhooks.SignatureHeader,
 			"Lower-case hex of HMAC-SHA-256 over the raw body, keyed with the secret as it was shown; while a "+
 				"rotation overlaps, two of them with a comma between, newest first"),
-		"WebhookId":        header("webhook-id", "The event's id, the same on every try"),
-		"WebhookTimestamp": header("webhook-timestamp", "When this try was made, in seconds since 1970"),
-		"WebhookSignature": header("webhook-signature",
+		header("webhook-id", "The event's id, the same on every try"),
+		header("webhook-signature",
 			"Standard Webhooks: v1 and the base64 of HMAC-SHA-256 over id, timestamp and body; several with a "+
 				"space between"),
+		header("webhook-timestamp", "When this try was made, in seconds since 1970"),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/auth"
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
+	"github.com/funnelwork/funnelwork/internal/emails/mailmetrics"
 	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/local"
 	"github.com/funnelwork/funnelwork/internal/mailboxes"
@@ -146,7 +147,13 @@ func (p *process) openBase(ctx context.Context) (err error) {
 		stop()
 		return <-pushed
 	})
-	if err = p.openDatabase(ctx, pusher.AfterCommit); err != nil {
+
+	mails := mailmetrics.NewMetrics(p.metrics)
+	p.tasks = append(p.tasks, func(ctx context.Context) error { return mails.Watch(ctx, p.system, p.log) })
+	if err = p.openDatabase(ctx, func(ctx context.Context, notes []any) {
+		pusher.AfterCommit(ctx, notes)
+		mails.AfterCommit(ctx, notes)
+	}); err != nil {
 		return err
 	}
 	if err = p.requireKeyset(); err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -14,7 +15,9 @@ import (
 	"github.com/funnelwork/funnelwork/internal/billing/plans"
 	"github.com/funnelwork/funnelwork/internal/emails"
 	"github.com/funnelwork/funnelwork/internal/inbound/listener"
+	"github.com/funnelwork/funnelwork/internal/keyring"
 	"github.com/funnelwork/funnelwork/internal/limits"
+	"github.com/funnelwork/funnelwork/internal/requestlog"
 	"github.com/funnelwork/funnelwork/internal/sandbox/inbox"
 	"github.com/funnelwork/funnelwork/internal/sandbox/look"
 	"github.com/funnelwork/funnelwork/internal/sandbox/mailbox"
@@ -33,6 +36,7 @@ func (p *process) addServer(ln net.Listener) {
 	d := api.Deps{
 		DB: p.app, System: p.system, Reads: p.reads, Log: p.log, Auth: p.auth, Box: p.box,
 		Metrics: httpx.NewMetrics(p.metrics), Tracer: p.tracer,
+		Requests:  requestlog.NewRecorder(p.system, p.log, requestlog.NewMetrics(p.metrics)),
 		PublicURL: strings.TrimSuffix(p.PublicURL, "/"), CORSOrigins: p.CORSOrigins, SignupOff: !p.signupOpen(ln),
 		Hooks: p.hooks, Mailboxes: p.mailboxes,
 		Emails: &emails.Service{
@@ -63,8 +67,24 @@ func (p *process) addServer(ln net.Listener) {
 		})
 	}
 
+	p.atEnd(func(ctx context.Context) error {
+		d.Requests.Close(ctx)
+		return nil
+	})
+
 	a := api.New(d)
 	p.tasks = append(p.tasks, func(ctx context.Context) error { return a.Serve(ctx, ln) })
+	p.watchPublicURL()
+}
+
+// checkKeyset returns ops.ErrKeyset if the keyset does not open what is sealed now. A process that lacks a key that was
+// promoted while it was running is not ready from then on, and ends when it next registers.
+func (p *process) checkKeyset(ctx context.Context) error {
+	err := keyring.Resealer{System: p.system, Box: p.box, Columns: jobs.Sealed()}.Check(ctx)
+	if errors.Is(err, keyring.ErrLacking) {
+		return ops.ErrKeyset
+	}
+	return err
 }
 
 // signupOpen reports whether strangers may sign up at the listener. Unless the setting decides, they may where up
@@ -143,6 +163,9 @@ func (p *process) addOpsServer(ln net.Listener) error {
 		mounts[ai.PagePath] = p.models.Page()
 	}
 	ready := map[string]func(context.Context) error{}
+	if p.box != nil {
+		ready["keyset"] = p.checkKeyset
+	}
 	if p.published != nil {
 		ready["prices"] = p.onSale
 	}

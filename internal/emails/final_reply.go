@@ -149,7 +149,7 @@ func (r *Row) acceptLate(ctx context.Context, tx *postgres.Tx, f *FinalReply) er
 		WHERE org_id = $1 AND id = $2`, tx.Org(), r.ID, at, f.storedReply(), serverID(f.Reply.Text))
 	r.StatusReason = nil
 	o := Outgoing{Row: *r, Org: tx.Org()}
-	if err := events.Announce(ctx, tx, events.EmailSent{Email: o.asEvent(Sent, "", f.Reply)}); err != nil {
+	if err := announceOutcome(ctx, tx, events.EmailSent{Email: o.asEvent(Sent, "", f.Reply)}); err != nil {
 		return err
 	}
 
@@ -162,7 +162,7 @@ func (r *Row) failLate(ctx context.Context, tx *postgres.Tx, f *FinalReply, reas
 			computed = computed + 1
 		WHERE org_id = $1 AND id = $2`, tx.Org(), r.ID, reason, f.storedReply())
 	o := Outgoing{Row: *r, Org: tx.Org()}
-	if err := events.Announce(ctx, tx, events.EmailFailed{Email: o.asEvent(Failed, reason, f.Reply)}); err != nil {
+	if err := announceOutcome(ctx, tx, events.EmailFailed{Email: o.asEvent(Failed, reason, f.Reply)}); err != nil {
 		return err
 	}
 	return r.notSent(ctx, tx, states.Unsent{Failed: true, Reason: reason})

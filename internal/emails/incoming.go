@@ -147,7 +147,7 @@ func Record(ctx context.Context, tx *postgres.Tx, i id.ID, f *Incoming) error {
 			soft_bounced_at = coalesce(soft_bounced_at, $7), computed = computed + 1
 		WHERE org_id = $1 AND id = $2`, tx.Org(), i, f.DeliveredAt, f.ComplainedAt, f.RepliedAt, f.Bounced, f.Soft)
 
-	return events.Announce(ctx, tx, happened)
+	return announceOutcome(ctx, tx, happened)
 }
 
 // Forget queues that a fact is no longer known: replied_at, complained_at, delivered_at or bounced. A refusal by the

@@ -94,12 +94,12 @@ func recordOutcome(ctx context.Context, tx *postgres.Tx, r *Row) error {
 		tx.Org(), r.ID, r.Status, reason, r.SentAt, r.Evidence, r.UpdatedAt, r.Edit, r.Computed)
 	switch r.Status {
 	case Sent:
-		if err := events.Announce(ctx, tx, events.EmailSent{Email: r.Event()}); err != nil {
+		if err := announceOutcome(ctx, tx, events.EmailSent{Email: r.Event()}); err != nil {
 			return err
 		}
 		return r.goOn(ctx, tx, time.Now(), Sent)
 	case Failed:
-		if err := events.Announce(ctx, tx, events.EmailFailed{Email: r.Event()}); err != nil {
+		if err := announceOutcome(ctx, tx, events.EmailFailed{Email: r.Event()}); err != nil {
 			return err
 		}
 		return r.notSent(ctx, tx, states.Unsent{Failed: true, Reason: reason})

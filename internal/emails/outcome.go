@@ -28,7 +28,7 @@ func (o *Outgoing) Accept(ctx context.Context, tx *postgres.Tx, reply transport.
 			computed = computed + 1
 		WHERE org_id = $1 AND id = $2 AND fence = $3 AND status = 'transmitting'`, tx.Org(), o.ID, o.Fence,
 		reply.String(), serverID(reply.Text))
-	if err := events.Announce(ctx, tx, events.EmailSent{Email: o.asEvent(Sent, "", reply)}); err != nil {
+	if err := announceOutcome(ctx, tx, events.EmailSent{Email: o.asEvent(Sent, "", reply)}); err != nil {
 		return err
 	}
 	return o.goOn(ctx, tx, time.Now(), Sent)
@@ -86,7 +86,7 @@ func (s *Service) Fail(ctx context.Context, tx *postgres.Tx, o *Outgoing, reason
 	}
 	e := o.asEvent(Failed, reason, r.Reply)
 	e.BounceKind = bounced
-	if err := events.Announce(ctx, tx, events.EmailFailed{Email: e}); err != nil {
+	if err := announceOutcome(ctx, tx, events.EmailFailed{Email: e}); err != nil {
 		return err
 	}
 	if err := o.notSent(ctx, tx, states.Unsent{Failed: true, Reason: reason, Hard: hard}); err != nil || !hard {
@@ -119,7 +119,7 @@ func (o *Outgoing) Doubt(ctx context.Context, tx *postgres.Tx, reason string) er
 	if err != nil || n == 0 {
 		return err
 	}
-	return events.Announce(ctx, tx, events.EmailUnknown{Email: o.asEvent(Unknown, reason, transport.Reply{})})
+	return announceOutcome(ctx, tx, events.EmailUnknown{Email: o.asEvent(Unknown, reason, transport.Reply{})})
 }
 
 // Stop settles the emails of jobs that will not run again: what was marked is unknown, what was not is failed.
@@ -139,7 +139,7 @@ func Stop(ctx context.Context, tx *postgres.Tx, ids []id.ID) error {
 		} else {
 			tx.Queue(`UPDATE email SET status = 'failed', status_reason = $3, computed = computed + 1
 				WHERE org_id = $1 AND id = $2`, tx.Org(), o.ID, Stopped)
-			err = events.Announce(ctx, tx, events.EmailFailed{Email: o.asEvent(Failed, Stopped, transport.Reply{})})
+			err = announceOutcome(ctx, tx, events.EmailFailed{Email: o.asEvent(Failed, Stopped, transport.Reply{})})
 			if err == nil {
 				err = o.notSent(ctx, tx, states.Unsent{Failed: true, Reason: Stopped})
 			}

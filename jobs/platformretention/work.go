@@ -259,7 +259,7 @@ func (j Job) deleteExpired(ctx context.Context, table, sql string, args ...any) 
 	return nil
 }
 
-// rotateTables deletes expired tokens and creates partitions. Without an archive it drops expired partitions.
+// rotateTables deletes expired tokens, creates partitions, and drops the expired ones that no archive takes.
 func (j Job) rotateTables(ctx context.Context) error {
 	waiting := 0
 	err := j.System.Tx(ctx, id.ID{}, func(tx *postgres.Tx) error {
@@ -282,10 +282,11 @@ func (j Job) rotateTables(ctx context.Context) error {
 	if err := j.makePartitions(ctx); err != nil {
 		return fmt.Errorf("create partitions: %w", err)
 	}
+	drop := "SELECT drop_partitions()"
 	if j.Archive != nil {
-		return nil
+		drop = "SELECT drop_unarchived()"
 	}
-	if err := j.dropPartitions(ctx); err != nil {
+	if err := j.dropPartitions(ctx, drop); err != nil {
 		return fmt.Errorf("drop partitions: %w", err)
 	}
 
@@ -308,12 +309,13 @@ func (j Job) makePartitions(ctx context.Context) error {
 	return err
 }
 
-// dropPartitions drops expired partitions, each in a transaction of its own. Tables in use are left to the next run.
-func (j Job) dropPartitions(ctx context.Context) error {
+// dropPartitions drops expired partitions with the statement drop, each in a transaction of its own. Tables in use are
+// left to the next run.
+func (j Job) dropPartitions(ctx context.Context, drop string) error {
 	total := 0
 	for dropped := 1; dropped > 0; total += dropped {
 		done, err := j.System.RetryLocks(ctx, j.Log, func(tx *postgres.Tx) error {
-			return tx.QueryRow(ctx, "SELECT drop_partitions()", nil, &dropped)
+			return tx.QueryRow(ctx, drop, nil, &dropped)
 		})
 		if err != nil {
 			return err

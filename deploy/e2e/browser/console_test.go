@@ -77,6 +77,7 @@ var screens = []screen{
 	{"/app/settings/integrations/deliveries", "#main h1"},
 	{"/app/settings/integrations/events", "#main h1"},
 	{"/app/settings/integrations/keys", "#main :is(h1, h2)"},
+	{"/app/settings/integrations/requests", "#main h1"},
 	{"/app/_kit", "main h2"},
 	{"/app/settings/nowhere", "#main h1"},
 }

@@ -297,6 +297,13 @@ var tasks = []struct {
 		h.press(enter)
 		h.see("Website form")
 	}},
+	{"requests", settings + "/integrations/requests", func(h *hand, _ *server) {
+		h.to("Status")
+		h.press(enter)
+		h.wait(`document.querySelector('[role=listbox]') !== null`)
+		h.press(kb.ArrowDown, enter)
+		h.wait(`new URLSearchParams(location.search).get('status') === '2xx'`)
+	}},
 	{"fields", settings + "/fields", func(h *hand, _ *server) {
 		h.press("c")
 		h.wait(`document.activeElement?.matches('[role=dialog] input')`)

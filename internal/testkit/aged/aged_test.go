@@ -27,6 +27,7 @@ var empty = map[string]string{
 	"job_redrive":        "no operator has acted",
 	"outreach_uncounted": "all sequences and broadcasts are counted",
 	"process":            "no process runs",
+	"request_log":        "requests are written by the process that serves them",
 	"sandbox_hook":       "the sandboxes have nothing of a year",
 	"sandbox_oauth":      "the sandboxes have nothing of a year",
 	"sandbox_stripe":     "the sandboxes have nothing of a year",

@@ -25,6 +25,7 @@ import { profileRoute } from '@/screens/profile/routes';
 import { sequenceRoutes } from '@/screens/sequences/routes';
 import { sendingRoute } from '@/screens/sending/routes';
 import { suppressionsRoute } from '@/screens/suppressions/routes';
+import { requestsRoute } from '@/screens/requests/routes';
 import { segmentRoutes } from '@/screens/segments/routes';
 import { tagsRoute } from '@/screens/tags/routes';
 import { tasksRoute } from '@/screens/tasks/routes';
@@ -58,7 +59,7 @@ const screens = [
   clientsRoute,
   aiRoute,
 ] as const;
-const integrations = [...webhookRoutes, eventsRoute.addChildren([eventRoute]), keysRoute] as const;
+const integrations = [...webhookRoutes, eventsRoute.addChildren([eventRoute]), keysRoute, requestsRoute] as const;
 const sections = [
   settingsIndexRoute,
   profileRoute,

@@ -1,1 +1,0 @@
-import{E as e,It as t,P as n,Yt as r,Zt as i,tt as a}from"./index-BVwjWkmO.js";import{t as o}from"./tell-DfvXZIC5.js";var s=i(r(),1);function c(...r){let i=a(),[c,l]=(0,s.useState)(null);return{busy:c,run:async(a,s,u)=>{if(c!==null)return!1;l(a);try{return await s(t()),u!==void 0&&n(u),!0}catch(e){return o(e),!1}finally{l(null),e(i,...r)}}}}export{c as t};

@@ -1,1 +1,0 @@
-import{n as e,t}from"./discard-BydDbkEG.js";import{qt as n}from"./index-BVwjWkmO.js";var r=n();function i({to:n,answers:i,focus:a,onClose:o}){let{setDirty:s,ask:c,dialog:l}=t(o);return(0,r.jsxs)(r.Fragment,{children:[(0,r.jsx)(e,{to:n,answers:i,focus:a,onDone:o,onDiscard:c,onDirty:s}),l]})}export{i as Answer};

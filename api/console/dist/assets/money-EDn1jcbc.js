@@ -1,0 +1,1 @@
+import{K as e,qt as t}from"./index-ClX10TDX.js";var n=t();function r(e,t,n=`en`){let r=new Intl.NumberFormat(n,{style:`currency`,currency:t}),i=r.resolvedOptions().maximumFractionDigits??2;return r.format(e/10**i)}function i({amount:t,currency:i}){return(0,n.jsx)(`span`,{className:e.money,children:r(t,i)})}export{r as n,i as t};

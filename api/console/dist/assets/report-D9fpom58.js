@@ -1,0 +1,1 @@
+import{Mt as e,P as t}from"./index-ClX10TDX.js";function n(n,r){let{detail:i,request_id:a}=e(r)??{detail:``,request_id:void 0};t({kind:`bad`,title:n,detail:i,...a!==void 0&&{requestId:a}})}export{n as t};

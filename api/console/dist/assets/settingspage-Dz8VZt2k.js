@@ -1,0 +1,1 @@
+import{V as e,X as t,qt as n}from"./index-ClX10TDX.js";import{t as r}from"./settings.module-Ch6eXS8P.js";var i=n();function a({title:n,actions:a,wide:o,children:s}){return(0,i.jsxs)(i.Fragment,{children:[(0,i.jsx)(e,{title:n,children:a}),(0,i.jsx)(`div`,{className:t(r.cards,o&&r.wide),children:s})]})}export{a as t};

@@ -1,0 +1,1 @@
+import{A as e,M as t,Mt as n,P as r,Rt as i}from"./index-ClX10TDX.js";function a(a){if(e(a)){t(a);return}let o=n(a);if(o===null)return;let s=o.errors?.[0]?.detail;r({kind:`bad`,title:o.title,detail:s??o.detail,...i(a)&&{requestId:a.requestId}})}export{a as t};

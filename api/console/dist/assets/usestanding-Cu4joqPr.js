@@ -1,1 +1,0 @@
-import{Yt as e,Zt as t}from"./index-BVwjWkmO.js";var n=t(e(),1),r=400;function i(e){let[t,i]=(0,n.useState)(e);return(0,n.useEffect)(()=>{let t=setTimeout(()=>i(e),r);return()=>clearTimeout(t)},[e]),t}export{i as t};
