@@ -63,7 +63,7 @@ func TestAKeyIsParsedAtItsFirstColon(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]externalid.Key{
 		"hubspot:1": {System: "hubspot", Value: "1"}, "a.b-c_9:x:y": {System: "a.b-c_9", Value: "x:y"},
-		"hubspot": {}, ":1": {}, "hubspot:": {}, "Hub:1": {}, "hubspot: ": {},
+		"hubspot": {}, ":1": {}, "hubspot:": {}, "Hub:1": {}, "hubspot:\t": {},
 	} {
 		if got, ok := externalid.ParseKey(s); ok != (want != externalid.Key{}) || ok && got != want {
 			t.Errorf("%q is %v, %v", s, got, ok)
