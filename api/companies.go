@@ -107,6 +107,8 @@ type CompanyFields struct {
 	Phone    httpx.Optional[string] `json:"phone" required:"false" doc:"Phone number, free text up to 50 characters"`
 	OwnerID  httpx.Optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the company"`
 
+	ExternalIDs httpx.Optional[map[string]any] `json:"external_ids" required:"false"`
+
 	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
@@ -114,8 +116,9 @@ type CompanyFields struct {
 // Descriptions implements wire.Describer.
 func (CompanyFields) Descriptions() map[string]string {
 	return map[string]string{
-		"domain":  "Such as example.com; stored in lower-case ASCII. One live company per domain",
-		"website": "Address of the website, up to 2000 characters",
+		"domain":       "Such as example.com; stored in lower-case ASCII. One live company per domain",
+		"external_ids": "Ids in other systems, by system; null removes",
+		"website":      "Address of the website, up to 2000 characters",
 	}
 }
 
@@ -123,7 +126,7 @@ func (f *CompanyFields) toPatch(name httpx.Optional[string], readOnly map[string
 	p := companies.Patch{
 		Name: name.Field, Domain: f.Domain.Field, Website: f.Website.Field, Industry: f.Industry.Field,
 		Size:  f.Size.Field,
-		Phone: f.Phone.Field, OwnerID: f.OwnerID.Field,
+		Phone: f.Phone.Field, OwnerID: f.OwnerID.Field, ExternalIDs: f.ExternalIDs.Field,
 	}
 	p.Refuse("updated_at", json.RawMessage(f.UpdatedAt))
 	p.Refuse("archived_at", json.RawMessage(f.ArchivedAt))
@@ -169,8 +172,8 @@ type companyRow struct {
 // Descriptions implements wire.Describer.
 func (companyRow) Descriptions() map[string]string {
 	return map[string]string{
-		"id": "Company to change; if absent, the live one with this domain; without a domain the only live one of " +
-			"this name, ignoring case; else a new one",
+		"id": "Company to change; if absent, the live one with one of external_ids, else with this domain; without " +
+			"a domain the only live one of this name, ignoring case; else a new one",
 	}
 }
 
@@ -205,8 +208,9 @@ func (a *App) batchCompanies(ctx context.Context, in *struct {
 type companyQuery struct {
 	httpx.Page
 	CountQuery
-	Q        string `query:"q" maxLength:"200" doc:"Words, each a prefix of a word in name or domain"`
-	Domain   string `query:"domain" maxLength:"253" doc:"Only the company with this domain, such as example.com"`
+	Q      string `query:"q" maxLength:"200" doc:"Words, each a prefix of a word in name or domain"`
+	Domain string `query:"domain" maxLength:"253" doc:"Only the company with this domain, such as example.com"`
+	ExternalIDQuery
 	OwnerID  string `query:"owner_id" format:"uuid" doc:"Only companies of this owner, a user's ID"`
 	Sort     string `query:"sort" enum:"-created_at,created_at,name" default:"-created_at"`
 	Archived bool   `query:"archived" doc:"List archived companies instead of live ones"`
@@ -232,6 +236,9 @@ func (q *companyQuery) toFilter() (f *companies.Filter, err error) {
 		}
 	}
 
+	if f.ExternalID, err = externalIDParameter(q.ExternalID); err != nil {
+		return nil, err
+	}
 	f.Owner, err = uuidParameter("owner_id", q.OwnerID)
 	return f, err
 }

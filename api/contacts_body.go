@@ -22,7 +22,8 @@ type ContactFields struct {
 	Tag       httpx.Optional[httpx.OneOrMore] `json:"tag" required:"false"`
 	Segment   httpx.Optional[httpx.OneOrMore] `json:"segment" required:"false"`
 
-	Attributes httpx.Optional[map[string]any] `json:"attributes" required:"false"`
+	Attributes  httpx.Optional[map[string]any] `json:"attributes" required:"false"`
+	ExternalIDs httpx.Optional[map[string]any] `json:"external_ids" required:"false"`
 
 	LeadScore  httpx.RawJSON `json:"lead_score" required:"false" readOnly:"true"`
 	Score      httpx.RawJSON `json:"score" required:"false" readOnly:"true"`
@@ -37,10 +38,11 @@ func (ContactFields) Descriptions() map[string]string {
 		"segment": "Keys of static segments, created if new; replaces the contact's static segments",
 		"attributes": "Values of custom fields: string, number, boolean or date (YYYY-MM-DD). The first value " +
 			"defines a new key; null removes a value",
-		"consent": "The legal basis on which the contact is written to, merged member by member; null removes it",
-		"phone":   "Phone number, up to 50 characters; blanks collapse",
-		"source":  "Where the contact came from, up to 200 characters",
-		"stage":   "A stage of the organization; default lead",
+		"consent":      "The legal basis on which the contact is written to, merged member by member; null removes it",
+		"phone":        "Phone number, up to 50 characters; blanks collapse",
+		"external_ids": "Ids in other systems, by system; null removes",
+		"source":       "Where the contact came from, up to 200 characters",
+		"stage":        "A stage of the organization; default lead",
 	}
 }
 
@@ -114,8 +116,9 @@ type contactRow struct {
 // Descriptions implements wire.Describer.
 func (contactRow) Descriptions() map[string]string {
 	return map[string]string{
-		"id":         "Contact to change; if absent, the live one with this email; else a new one",
-		"email":      "Compared case-folded; identifies the contact if there is no id; required for a new contact",
+		"id": "Contact to change; if absent, the live one with one of external_ids, else with this email; " +
+			"else a new one",
+		"email":      "Compared case-folded; identifies the contact if no id does; required for a new contact",
 		"first_name": "1 to 200 characters; required for a new contact",
 		"last_name":  "1 to 200 characters; required for a new contact",
 	}
@@ -132,6 +135,7 @@ func (f *ContactFields) toPatch(
 		Country: f.Country.Field, Consent: f.consentPatch(),
 		CompanyID: f.CompanyID.Field, OwnerID: f.OwnerID.Field, Stage: f.Stage.Field,
 		Tag: stringsOf(f.Tag), Segment: stringsOf(f.Segment), Attributes: f.Attributes.Field,
+		ExternalIDs: f.ExternalIDs.Field,
 	}
 
 	for name, sent := range map[string]httpx.RawJSON{

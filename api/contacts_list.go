@@ -22,12 +22,13 @@ import (
 // contactQuery holds the query parameters of the contact list.
 type contactQuery struct {
 	httpx.Page
-	Stage         string    `query:"stage" doc:"Stages, separated by commas; matches any"`
-	Tag           string    `query:"tag" doc:"Tags, separated by commas; matches any"`
-	Segment       string    `query:"segment" doc:"Keys of segments, separated by commas; matches any"`
-	Q             string    `query:"q" maxLength:"200" doc:"Words, each a prefix of one in name, email or company name"`
-	CompanyID     string    `query:"company_id" format:"uuid" doc:"Only contacts of this company"`
-	OwnerID       string    `query:"owner_id" format:"uuid" doc:"Only contacts of this owner, a user's ID"`
+	Stage     string `query:"stage" doc:"Stages, separated by commas; matches any"`
+	Tag       string `query:"tag" doc:"Tags, separated by commas; matches any"`
+	Segment   string `query:"segment" doc:"Keys of segments, separated by commas; matches any"`
+	Q         string `query:"q" maxLength:"200" doc:"Words, each a prefix of one in name, email or company name"`
+	CompanyID string `query:"company_id" format:"uuid" doc:"Only contacts of this company"`
+	OwnerID   string `query:"owner_id" format:"uuid" doc:"Only contacts of this owner, a user's ID"`
+	ExternalIDQuery
 	MinScore      float64   `query:"min_score" minimum:"0" maximum:"100" doc:"Minimum lead score"`
 	CreatedAfter  time.Time `query:"created_after" doc:"Only contacts created after this time (RFC 3339), exclusive"`
 	CreatedBefore time.Time `query:"created_before" doc:"Only contacts created before this time (RFC 3339), exclusive"`
@@ -96,6 +97,10 @@ func (q *contactQuery) toFilter() (*contacts.Filter, error) {
 		*l.at = &i
 	}
 
+	var err error
+	if f.ExternalID, err = externalIDParameter(q.ExternalID); err != nil {
+		return nil, err
+	}
 	if math.IsNaN(q.MinScore) {
 		return nil, fault.Parameter("min_score", "invalid_format", "This is not a number.")
 	}

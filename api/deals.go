@@ -24,7 +24,10 @@ func (a *App) mountDeals() {
 	r := records[deals.Deal, deals.Patch]{
 		App: a, path: dealsPath, id: func(d *deals.Deal) id.ID { return d.ID },
 		create: deals.Create, get: deals.Get, update: deals.Update, archive: deals.Archive, restore: deals.Restore,
-		announce: announceDeal, resolve: func(_ context.Context, err error) error { return deals.Resolve(err) },
+		announce: announceDeal,
+		resolve: func(ctx context.Context, err error) error {
+			return deals.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
+		},
 	}
 	const tag = "Deals"
 	moves := []string{
@@ -200,12 +203,13 @@ func uniqueIDs(ids []id.ID) (out []id.ID) {
 type dealQuery struct {
 	httpx.Page
 	CountQuery
-	PipelineID   string    `query:"pipeline_id" format:"uuid" doc:"Only deals in this pipeline"`
-	StageID      string    `query:"stage_id" format:"uuid" doc:"Only deals in this stage"`
-	Status       string    `query:"status" enum:"open,won,lost" doc:"Only deals with this status"`
-	ContactID    string    `query:"contact_id" format:"uuid" doc:"Only deals of this contact"`
-	CompanyID    string    `query:"company_id" format:"uuid" doc:"Only deals of this company"`
-	OwnerID      string    `query:"owner_id" format:"uuid" doc:"Only deals of this owner, a user's ID"`
+	PipelineID string `query:"pipeline_id" format:"uuid" doc:"Only deals in this pipeline"`
+	StageID    string `query:"stage_id" format:"uuid" doc:"Only deals in this stage"`
+	Status     string `query:"status" enum:"open,won,lost" doc:"Only deals with this status"`
+	ContactID  string `query:"contact_id" format:"uuid" doc:"Only deals of this contact"`
+	CompanyID  string `query:"company_id" format:"uuid" doc:"Only deals of this company"`
+	OwnerID    string `query:"owner_id" format:"uuid" doc:"Only deals of this owner, a user's ID"`
+	ExternalIDQuery
 	MinAmount    int64     `query:"min_amount" minimum:"0" doc:"Minimum amount, in minor units of any currency"`
 	MaxAmount    int64     `query:"max_amount" minimum:"0" maximum:"9007199254740992" default:"9007199254740992"`
 	ClosedAfter  time.Time `query:"closed_after" doc:"Only deals won or lost after this time (RFC 3339), exclusive"`
@@ -242,6 +246,10 @@ func (q *dealQuery) toFilter() (*deals.Filter, error) {
 
 	if err := errors.Join(errs...); err != nil {
 		return nil, fault.Of(err)
+	}
+	var err error
+	if f.ExternalID, err = externalIDParameter(q.ExternalID); err != nil {
+		return nil, err
 	}
 	if q.MinAmount > 0 {
 		f.MinAmount = &q.MinAmount

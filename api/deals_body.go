@@ -21,6 +21,8 @@ type DealFields struct {
 	OwnerID         httpx.Optional[string] `json:"owner_id" required:"false" doc:"ID of the user who owns the deal"`
 	Position        httpx.Optional[string] `json:"position" required:"false"`
 
+	ExternalIDs httpx.Optional[map[string]any] `json:"external_ids" required:"false"`
+
 	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
 }
@@ -32,7 +34,8 @@ func (DealFields) Descriptions() map[string]string {
 		"stage_id":    "Determines the status; default: the first stage of the status",
 		"status": "open, won or lost; moves the deal to the first stage of that kind, or back to its last open " +
 			"stage",
-		"amount": "Minor units of the currency, at least 0; default 0",
+		"external_ids": "Ids in other systems, by system; null removes",
+		"amount":       "Minor units of the currency, at least 0; default 0",
 		"position": "Place in its stage, in byte order: digits and lower-case letters, the last not 0. " +
 			"Default: above " +
 			"all deals of the stage that it is created in or moved to. To move a deal, before_id and " +
@@ -46,6 +49,7 @@ func (f *DealFields) toPatch(name httpx.Optional[string], readOnly map[string]ht
 		StageID: f.StageID.Field,
 		Status:  f.Status.Field, Amount: f.Amount.Field, Currency: f.Currency.Field, LostReason: f.LostReason.Field,
 		ExpectedCloseOn: f.ExpectedCloseOn.Field, OwnerID: f.OwnerID.Field, Position: f.Position.Field,
+		ExternalIDs: f.ExternalIDs.Field,
 	}
 	p.Refuse("updated_at", json.RawMessage(f.UpdatedAt))
 	p.Refuse("archived_at", json.RawMessage(f.ArchivedAt))
@@ -109,11 +113,18 @@ func (b *updateDealRequest) toPatch() deals.Patch {
 
 // dealRow is one row of a batch request.
 type dealRow struct {
-	ID   httpx.Optional[string] `json:"id" required:"false" doc:"Deal to change; if absent, a new one is created"`
+	ID   httpx.Optional[string] `json:"id" required:"false"`
 	Name httpx.Optional[string] `json:"name" required:"false" doc:"1 to 200 characters; required for a new deal"`
 	DealFields
 	ClosedAt  httpx.Optional[string] `json:"closed_at" required:"false" doc:"RFC 3339; for a won or lost deal"`
 	CreatedAt httpx.Optional[string] `json:"created_at" required:"false" doc:"RFC 3339; only for a new deal"`
+}
+
+// Descriptions implements wire.Describer.
+func (dealRow) Descriptions() map[string]string {
+	return map[string]string{
+		"id": "Deal to change; if absent, the live one with one of external_ids; else a new one",
+	}
 }
 
 func (b *dealRow) toUpsert() deals.Upsert {

@@ -61,8 +61,9 @@ type createExportIn struct {
 // Descriptions implements wire.Describer.
 func (createExportIn) Descriptions() map[string]string {
 	return map[string]string{
-		"fields": "Columns in order: fields of a contact, attributes.KEY for custom fields; NDJSON also has " +
-			"attributes as a whole. Default: all fields an import accepts, the score and the times",
+		"fields": "Columns in order: fields of a contact, external_ids.SYSTEM, attributes.KEY for custom fields; " +
+			"NDJSON also has external_ids and attributes as a whole. Default: all fields an import accepts, the " +
+			"score and the times",
 		"format": "csv with a header row, xlsx: a workbook, or ndjson: one JSON object per line",
 	}
 }

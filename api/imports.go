@@ -79,7 +79,7 @@ func importForm() *huma.Schema {
 		Properties: map[string]*huma.Schema{
 			"file": file,
 			"mapping": text("A JSON object that gives columns, by their names in the header, a field of the " +
-				"contact, attributes.KEY for a custom field, or null: ignored. " +
+				"contact, attributes.KEY for a custom field, external_ids.SYSTEM, or null: ignored. " +
 				"Columns that it does not name go by their own names; one that no field is called like becomes a " +
 				"custom field, and so does the second of two columns for one field"),
 			"types": text("A JSON object that gives columns of custom fields a type: string, number, boolean or " +

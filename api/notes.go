@@ -21,7 +21,7 @@ func (a *App) mountNotes() {
 			return activities.CreateNote(ctx, tx, p, callingUser(ctx))
 		},
 		get: activities.GetNote, update: activities.UpdateNote, archive: activities.ArchiveNote,
-		restore: activities.RestoreNote,
+		restore: activities.RestoreNote, resolve: a.resolveExternalID,
 		announce: func(ctx context.Context, tx *postgres.Tx, ch *activities.NoteChange) error {
 			return announceAll(ctx, tx, activities.NoteEvents(ch))
 		},
@@ -98,10 +98,17 @@ type SubjectFields struct {
 	CompanyID httpx.Optional[string] `json:"company_id" required:"false" doc:"Any UUID; resolved if the company exists"`
 	DealID    httpx.Optional[string] `json:"deal_id" required:"false" format:"uuid" doc:"A live deal"`
 
+	ExternalIDs httpx.Optional[map[string]any] `json:"external_ids" required:"false"`
+
 	ID         httpx.RawJSON `json:"id" required:"false" readOnly:"true"`
 	CreatedAt  httpx.RawJSON `json:"created_at" required:"false" readOnly:"true"`
 	UpdatedAt  httpx.RawJSON `json:"updated_at" required:"false" readOnly:"true"`
 	ArchivedAt httpx.RawJSON `json:"archived_at" required:"false" readOnly:"true"`
+}
+
+// Descriptions implements wire.Describer.
+func (SubjectFields) Descriptions() map[string]string {
+	return map[string]string{"external_ids": "Ids in other systems, by system; null removes"}
 }
 
 func (f *SubjectFields) subjects() activities.Subjects {
@@ -125,7 +132,7 @@ type createNoteRequest struct {
 }
 
 func (b *createNoteRequest) toPatch() activities.NotePatch {
-	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects()}
+	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects(), ExternalIDs: b.ExternalIDs.Field}
 	b.refuseReadOnly(p.Refuse)
 	p.Refuse("author_id", json.RawMessage(b.AuthorID))
 	return p
@@ -138,7 +145,7 @@ type updateNoteRequest struct {
 }
 
 func (b *updateNoteRequest) toPatch() activities.NotePatch {
-	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects()}
+	p := activities.NotePatch{Body: b.Body.Field, Subjects: b.subjects(), ExternalIDs: b.ExternalIDs.Field}
 	b.refuseReadOnly(p.Refuse)
 	p.Refuse("author_id", json.RawMessage(b.AuthorID))
 	return p
@@ -149,6 +156,7 @@ type SubjectQuery struct {
 	ContactID string `query:"contact_id" format:"uuid" doc:"Only records about this contact"`
 	CompanyID string `query:"company_id" format:"uuid" doc:"Only records about this company"`
 	DealID    string `query:"deal_id" format:"uuid" doc:"Only records about this deal"`
+	ExternalIDQuery
 }
 
 func (q *SubjectQuery) readIDs(contact, company, deal **id.ID) (err error) {
@@ -177,6 +185,9 @@ func (a *App) listNotes(ctx context.Context, in *struct {
 	}
 
 	var err error
+	if f.ExternalID, err = externalIDParameter(in.ExternalID); err != nil {
+		return nil, err
+	}
 	if f.Author, err = uuidParameter("author_id", in.AuthorID); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/api/httpx"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -279,4 +280,27 @@ func uuidParameter(name, given string) (*id.ID, error) {
 		return nil, fault.Parameter(name, "invalid_format", "This is not a UUID.")
 	}
 	return &i, nil
+}
+
+// ExternalIDQuery is embedded by the input of a list of records with external ids.
+type ExternalIDQuery struct {
+	ExternalID string `query:"external_id" maxLength:"300" doc:"Only records with this id elsewhere, as hubspot:123"`
+}
+
+// externalIDParameter parses the query parameter external_id.
+func externalIDParameter(given string) (*externalid.Key, error) {
+	if given == "" {
+		return nil, nil //nolint:nilnil // nobody asked
+	}
+	k, ok := externalid.ParseKey(given)
+	if !ok {
+		return nil, fault.Parameter("external_id", "invalid_format",
+			"This is not a system and an id with a colon between them, such as hubspot:123.")
+	}
+	return &k, nil
+}
+
+// resolveExternalID converts the violation of an external id to a fault.
+func (a *App) resolveExternalID(ctx context.Context, err error) error {
+	return externalid.Resolve(ctx, a.DB, httpx.Who(ctx).Org, err)
 }

@@ -20,7 +20,7 @@ func (a *App) mountTasks() {
 	r := records[activities.Task, activities.TaskPatch]{
 		App: a, path: tasksPath, id: func(t *activities.Task) id.ID { return t.ID },
 		create: activities.CreateTask, get: activities.GetTask, update: activities.UpdateTask,
-		archive: activities.ArchiveTask, restore: activities.RestoreTask,
+		archive: activities.ArchiveTask, restore: activities.RestoreTask, resolve: a.resolveExternalID,
 		announce: func(ctx context.Context, tx *postgres.Tx, ch *activities.TaskChange) error {
 			if err := announceAll(ctx, tx, activities.TaskEvents(ch)); err != nil {
 				return err
@@ -98,8 +98,9 @@ type TaskFields struct {
 // Descriptions implements wire.Describer.
 func (TaskFields) Descriptions() map[string]string {
 	return map[string]string{
-		"description": "Details, up to 10000 characters; null clears them",
-		"due_at":      "When the task is due, RFC 3339; null: no deadline",
+		"description":  "Details, up to 10000 characters; null clears them",
+		"external_ids": "Ids in other systems, by system; null removes",
+		"due_at":       "When the task is due, RFC 3339; null: no deadline",
 	}
 }
 
@@ -107,7 +108,7 @@ func (f *TaskFields) toPatch(title httpx.Optional[string]) activities.TaskPatch 
 	p := activities.TaskPatch{
 		Title: title.Field, Description: f.Description.Field, Status: f.Status.Field, Priority: f.Priority.Field,
 		DueAt:      f.DueAt.Field,
-		AssigneeID: f.AssigneeID.Field, Subjects: f.subjects(),
+		AssigneeID: f.AssigneeID.Field, Subjects: f.subjects(), ExternalIDs: f.ExternalIDs.Field,
 	}
 	f.refuseReadOnly(p.Refuse)
 	p.Refuse("completed_at", json.RawMessage(f.CompletedAt))
@@ -157,6 +158,9 @@ func (a *App) listTasks(ctx context.Context, in *taskQuery) (*recordList[activit
 	}
 
 	var err error
+	if f.ExternalID, err = externalIDParameter(in.ExternalID); err != nil {
+		return nil, err
+	}
 	if f.Assignee, err = uuidParameter("assignee_id", in.AssigneeID); err != nil {
 		return nil, err
 	}

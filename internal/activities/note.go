@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -14,12 +15,15 @@ import (
 
 // Note is a text that a user wrote about a contact, a company or a deal.
 type Note struct {
-	ID         id.ID      `json:"id" format:"uuid" doc:"ID of the note"`
-	Body       string     `json:"body" doc:"Text of the note, up to 64 KiB"`
-	AuthorID   *id.ID     `json:"author_id" format:"uuid" nullable:"true" doc:"The author; null if an API key wrote it"`
-	ContactID  *id.ID     `json:"contact_id" format:"uuid" nullable:"true"`
-	CompanyID  *id.ID     `json:"company_id" format:"uuid" nullable:"true"`
-	DealID     *id.ID     `json:"deal_id" format:"uuid" nullable:"true"`
+	ID        id.ID  `json:"id" format:"uuid" doc:"ID of the note"`
+	Body      string `json:"body" doc:"Text of the note, up to 64 KiB"`
+	AuthorID  *id.ID `json:"author_id" format:"uuid" nullable:"true" doc:"The author; null if an API key wrote it"`
+	ContactID *id.ID `json:"contact_id" format:"uuid" nullable:"true"`
+	CompanyID *id.ID `json:"company_id" format:"uuid" nullable:"true"`
+	DealID    *id.ID `json:"deal_id" format:"uuid" nullable:"true"`
+
+	ExternalIDs externalid.IDs `json:"external_ids"`
+
 	CreatedAt  wire.Time  `json:"created_at" format:"date-time" doc:"When the note was created"`
 	UpdatedAt  wire.Time  `json:"updated_at" format:"date-time" doc:"When the note was last edited"`
 	ArchivedAt *wire.Time `json:"archived_at" format:"date-time" doc:"When the note was archived; null: it is live"`
@@ -28,9 +32,10 @@ type Note struct {
 // Descriptions implements wire.Describer.
 func (Note) Descriptions() map[string]string {
 	return map[string]string{
-		"contact_id": "The contact that the note is about; null: none",
-		"company_id": "The company that the note is about; null: none",
-		"deal_id":    "The deal that the note is about; null: none",
+		"contact_id":   "The contact that the note is about; null: none",
+		"company_id":   "The company that the note is about; null: none",
+		"deal_id":      "The deal that the note is about; null: none",
+		"external_ids": "The note's ids in other systems, by system; no two live notes share one",
 	}
 }
 
@@ -42,10 +47,12 @@ type NoteChange = record.Change[Note]
 
 var notes = record.Table[Note]{
 	Name: "note", Absent: "There is no such note.",
-	Columns: "id, body, author_id, contact_id, company_id, deal_id, created_at, updated_at, archived_at",
+	Columns: "id, body, author_id, contact_id, company_id, deal_id, external_ids, created_at, updated_at, " +
+		"archived_at",
 	Scan: func(n *Note) []any {
 		return []any{
-			&n.ID, &n.Body, &n.AuthorID, &n.ContactID, &n.CompanyID, &n.DealID, &n.CreatedAt, &n.UpdatedAt,
+			&n.ID, &n.Body, &n.AuthorID, &n.ContactID, &n.CompanyID, &n.DealID, &n.ExternalIDs,
+			&n.CreatedAt, &n.UpdatedAt,
 			&n.ArchivedAt,
 		}
 	},
@@ -59,12 +66,14 @@ const maxText = 64 << 10
 type NotePatch struct {
 	Body wire.Field[string]
 	Subjects
+	ExternalIDs externalid.Patch
 	form.Refused
 }
 
 func (p *NotePatch) applyMembers(f *form.Form, n *Note, live there) {
 	checkBytes(f, p.Body)
 	f.RequiredText("body", p.Body, &n.Body, maxText)
+	n.ExternalIDs = externalid.Apply(p.ExternalIDs, n.ExternalIDs, f.Wrong)
 	p.Subjects.applySubjects(f, about{&n.ContactID, &n.CompanyID, &n.DealID}, live)
 	if f.OK() && n.ContactID == nil && n.CompanyID == nil && n.DealID == nil {
 		f.Wrong("contact_id", "required", "A note is about a contact, a company or a deal.")
@@ -92,9 +101,10 @@ func CreateNote(ctx context.Context, tx *postgres.Tx, p *NotePatch, by *id.ID) (
 	if p.applyMembers(f, &n, live); !f.OK() {
 		return NoteRow{}, f.Fault()
 	}
-	tx.Queue(`INSERT INTO note (org_id, id, body, author_id, contact_id, company_id, deal_id, created_at,
-		updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
-		tx.Org(), n.ID, n.Body, n.AuthorID, n.ContactID, n.CompanyID, n.DealID, now)
+	externalid.Refuse(tx.Queue(`INSERT INTO note (org_id, id, body, author_id, contact_id, company_id, deal_id,
+		created_at, updated_at, external_ids) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)`,
+		tx.Org(), n.ID, n.Body, n.AuthorID, n.ContactID, n.CompanyID, n.DealID, now, n.ExternalIDs.Text()),
+		externalid.Note, n.ExternalIDs)
 	return NoteRow{Value: n, Edit: 1}, nil
 }
 
@@ -117,9 +127,10 @@ func UpdateNote(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Matc
 		return f.Fault()
 	})
 	if n := &ch.Value; err == nil && ch.Changed() {
-		tx.Queue(`UPDATE note SET body = $3, contact_id = $4, company_id = $5, deal_id = $6, updated_at = $7, edit
-			= edit + 1 WHERE org_id = $1 AND id = $2`,
-			tx.Org(), n.ID, n.Body, n.ContactID, n.CompanyID, n.DealID, n.UpdatedAt)
+		externalid.Refuse(tx.Queue(`UPDATE note SET body = $3, contact_id = $4, company_id = $5, deal_id = $6,
+			updated_at = $7, external_ids = $8, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+			tx.Org(), n.ID, n.Body, n.ContactID, n.CompanyID, n.DealID, n.UpdatedAt, n.ExternalIDs.Text()),
+			externalid.Note, n.ExternalIDs)
 	}
 	return ch, err
 }
@@ -131,7 +142,10 @@ func ArchiveNote(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Mat
 
 // RestoreNote undoes ArchiveNote.
 func RestoreNote(ctx context.Context, tx *postgres.Tx, i id.ID) (NoteChange, error) {
-	ch, _, err := notes.Restore(ctx, tx, i)
+	ch, q, err := notes.Restore(ctx, tx, i)
+	if q != nil {
+		externalid.Refuse(q, externalid.Note, ch.Value.ExternalIDs)
+	}
 	return ch, err
 }
 
@@ -150,6 +164,7 @@ func NoteEvents(ch *NoteChange) []events.Event {
 // NoteFilter selects the notes of a list. The zero NoteFilter selects every live note.
 type NoteFilter struct {
 	Contact, Company, Deal, Author *id.ID
+	ExternalID                     *externalid.Key
 	Archived                       bool // select archived notes instead of live ones
 }
 
@@ -169,6 +184,7 @@ func (f *NoteFilter) buildQuery(org id.ID) *record.Query {
 	q.Is("company_id", f.Company)
 	q.Is("deal_id", f.Deal)
 	q.Is("author_id", f.Author)
+	q.HasExternalID(externalid.Note, f.ExternalID)
 	return q
 }
 

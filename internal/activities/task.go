@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -31,12 +32,12 @@ type TaskChange = record.Change[Task]
 var tasks = record.Table[Task]{
 	Name: "task", Absent: "There is no such task.",
 	Columns: "id, title, description, status, priority, due_at, assignee_id, contact_id, company_id, deal_id, " +
-		"completed_at, created_at, updated_at, archived_at",
+		"external_ids, completed_at, created_at, updated_at, archived_at",
 	Scan: func(t *Task) []any {
 		return []any{
 			&t.ID, &t.Title, &t.Description, &t.Status, &t.Priority, &t.DueAt, &t.AssigneeID, &t.ContactID,
 			&t.CompanyID, &t.DealID,
-			&t.CompletedAt, &t.CreatedAt, &t.UpdatedAt, &t.ArchivedAt,
+			&t.ExternalIDs, &t.CompletedAt, &t.CreatedAt, &t.UpdatedAt, &t.ArchivedAt,
 		}
 	},
 	Stamps: func(t *Task) (*wire.Time, **wire.Time) { return &t.UpdatedAt, &t.ArchivedAt },
@@ -52,6 +53,7 @@ type TaskPatch struct {
 	Priority    wire.Field[string]
 	DueAt       wire.Field[string]
 	AssigneeID  wire.Field[string]
+	ExternalIDs externalid.Patch
 	Subjects
 	form.Refused
 }
@@ -62,6 +64,7 @@ func (p *TaskPatch) applyMembers(f *form.Form, t *Task, live there) {
 	f.OneOf("priority", p.Priority, &t.Priority, "low", normal, "high")
 	f.Time("due_at", p.DueAt, &t.DueAt)
 	f.ID("assignee_id", p.AssigneeID, &t.AssigneeID)
+	t.ExternalIDs = externalid.Apply(p.ExternalIDs, t.ExternalIDs, f.Wrong)
 	p.Subjects.applySubjects(f, about{&t.ContactID, &t.CompanyID, &t.DealID}, live)
 	f.OneOf("status", p.Status, &t.Status, open, done)
 	switch {
@@ -86,11 +89,11 @@ func CreateTask(ctx context.Context, tx *postgres.Tx, p *TaskPatch) (TaskRow, er
 	if p.applyMembers(f, &t, live); !f.OK() {
 		return TaskRow{}, f.Fault()
 	}
-	tx.Queue(`INSERT INTO task (org_id, id, title, description, status, priority, due_at, assignee_id, contact_id,
-		company_id, deal_id, completed_at, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)`,
+	externalid.Refuse(tx.Queue(`INSERT INTO task (org_id, id, title, description, status, priority, due_at,
+		assignee_id, contact_id, company_id, deal_id, completed_at, created_at, updated_at, external_ids)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)`,
 		tx.Org(), t.ID, t.Title, t.Description, t.Status, t.Priority, t.DueAt, t.AssigneeID, t.ContactID, t.CompanyID,
-		t.DealID, t.CompletedAt, now)
+		t.DealID, t.CompletedAt, now, t.ExternalIDs.Text()), externalid.Task, t.ExternalIDs)
 	return TaskRow{Value: t, Edit: 1}, nil
 }
 
@@ -113,11 +116,13 @@ func UpdateTask(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Matc
 		return f.Fault()
 	})
 	if t := &ch.Value; err == nil && ch.Changed() {
-		tx.Queue(`UPDATE task SET title = $3, description = $4, status = $5, priority = $6, due_at = $7,
+		externalid.Refuse(tx.Queue(`UPDATE task SET title = $3, description = $4, status = $5, priority = $6,
+			due_at = $7,
 			assignee_id = $8, contact_id = $9, company_id = $10,
-				deal_id = $11, completed_at = $12, updated_at = $13, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+				deal_id = $11, completed_at = $12, updated_at = $13, external_ids = $14,
+				edit = edit + 1 WHERE org_id = $1 AND id = $2`,
 			tx.Org(), t.ID, t.Title, t.Description, t.Status, t.Priority, t.DueAt, t.AssigneeID, t.ContactID,
-			t.CompanyID, t.DealID, t.CompletedAt, t.UpdatedAt)
+			t.CompanyID, t.DealID, t.CompletedAt, t.UpdatedAt, t.ExternalIDs.Text()), externalid.Task, t.ExternalIDs)
 	}
 	return ch, err
 }
@@ -129,7 +134,10 @@ func ArchiveTask(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Mat
 
 // RestoreTask undoes ArchiveTask.
 func RestoreTask(ctx context.Context, tx *postgres.Tx, i id.ID) (TaskChange, error) {
-	ch, _, err := tasks.Restore(ctx, tx, i)
+	ch, q, err := tasks.Restore(ctx, tx, i)
+	if q != nil {
+		externalid.Refuse(q, externalid.Task, ch.Value.ExternalIDs)
+	}
 	return ch, err
 }
 
@@ -147,6 +155,7 @@ func TaskEvents(ch *TaskChange) (told []events.Event) {
 // TaskFilter selects the tasks of a list. The zero TaskFilter selects every live task.
 type TaskFilter struct {
 	Contact, Company, Deal, Assignee *id.ID
+	ExternalID                       *externalid.Key
 	Status                           string
 	DueAfter, DueBefore              *time.Time // exclusive
 	Archived                         bool       // select archived tasks instead of live ones
@@ -171,6 +180,7 @@ func (f *TaskFilter) buildQuery(org id.ID) *record.Query {
 	q.Is("company_id", f.Company)
 	q.Is("deal_id", f.Deal)
 	q.Is("assignee_id", f.Assignee)
+	q.HasExternalID(externalid.Task, f.ExternalID)
 	if f.Status != "" {
 		q.And("status = " + q.Arg(f.Status))
 	}

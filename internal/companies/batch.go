@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/compare"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -32,7 +33,7 @@ func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.
 	var b *batch
 	err = record.Again(ctx, tx, func(err error) bool {
 		_, taken := errors.AsType[*TakenError](err)
-		return taken
+		return taken || externalid.Taken(err)
 	}, func() (err error) {
 		if b, err = lockBatch(ctx, tx, in); err != nil {
 			return err
@@ -56,6 +57,7 @@ type batch struct {
 	outcomes []record.Outcome
 	byID     map[id.ID]*entry
 	byDomain map[string]*entry
+	byKey    map[externalid.Key]*entry
 	byName   map[string][]*entry // keyed by folded name
 	order    []*entry            // touched or new, in the order of their first row
 }
@@ -75,10 +77,12 @@ func (u *Upsert) hasID() bool { return u.ID.Set && !u.ID.Null }
 func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error) {
 	b := &batch{
 		tx: tx, outcomes: make([]record.Outcome, len(in)), byID: map[id.ID]*entry{},
-		byDomain: map[string]*entry{}, byName: map[string][]*entry{},
+		byDomain: map[string]*entry{}, byName: map[string][]*entry{}, byKey: map[externalid.Key]*entry{},
 	}
 	ids, domains, names := []id.ID{}, []string{}, []string{}
+	var keys []externalid.Key
 	for i := range in {
+		keys = append(keys, externalid.Sent(in[i].ExternalIDs)...)
 		domain, name := in[i].matchKey()
 		if domain != "" {
 			domains = append(domains, domain)
@@ -93,12 +97,14 @@ func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error
 		tx.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('company', hashtextextended($1::uuid::text, 0)))`,
 			tx.Org())
 	}
+	externalid.LockKeys(tx, externalid.Company, keys)
+	systems, values := externalid.Args(keys)
 	found, err := table.LockAll(ctx, tx, `SELECT unnest($2::uuid[]) AS key
 		UNION ALL SELECT h.id FROM unnest($3::text[]) AS a (domain) CROSS JOIN LATERAL (
 			SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND domain = a.domain LIMIT 1) h
 		UNION ALL SELECT h.id FROM unnest($4::text[]) AS a (name) CROSS JOIN LATERAL (
-			SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND name_folded = a.name OFFSET 0) h`,
-		ids, domains, names)
+			SELECT id FROM company WHERE org_id = $1 AND archived_at IS NULL AND name_folded = a.name OFFSET 0) h
+		UNION ALL `+externalid.LiveSQL(externalid.Company, "$5", "$6"), ids, domains, names, systems, values)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +120,9 @@ func (b *batch) addToIndex(e *entry) {
 	if c.Domain != nil {
 		b.byDomain[*c.Domain] = e
 	}
+	for _, k := range c.ExternalIDs.Keys() {
+		b.byKey[k] = e
+	}
 	name := compare.Text(c.Name)
 	b.byName[name] = append(b.byName[name], e)
 }
@@ -122,6 +131,9 @@ func (b *batch) removeFromIndex(e *entry) {
 	c := &e.Now.Value
 	if c.Domain != nil {
 		delete(b.byDomain, *c.Domain)
+	}
+	for _, k := range c.ExternalIDs.Keys() {
+		delete(b.byKey, k)
 	}
 	name := compare.Text(c.Name)
 	b.byName[name] = slices.DeleteFunc(b.byName[name], func(x *entry) bool { return x == e })
@@ -132,7 +144,7 @@ func (b *batch) applyRow(u *Upsert, path string) record.Outcome {
 	if u.Wrong != nil {
 		return record.Wrong(u.Wrong)
 	}
-	e, err := b.findMatch(u, path)
+	e, byKey, err := b.findMatch(u, path)
 	switch {
 	case err != nil:
 		return record.Wrong(err)
@@ -143,7 +155,7 @@ func (b *batch) applyRow(u *Upsert, path string) record.Outcome {
 	if p.CreatedAt.Set { // only new companies take history; it is read-only for existing ones
 		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
 	}
-	if !u.hasID() {
+	if !byKey {
 		p.Domain = wire.Field[string]{} // the domain matched the company, so it cannot change it
 		if domain, _ := u.matchKey(); domain == "" {
 			p.Name = wire.Field[string]{}
@@ -161,6 +173,11 @@ func (b *batch) applyRow(u *Upsert, path string) record.Outcome {
 			return record.Wrong(existsFault(holder.Now.Value.ID))
 		}
 	}
+	for _, k := range ch.Value.ExternalIDs.Keys() {
+		if holder := b.byKey[k]; holder != nil && holder != e {
+			return record.Wrong(externalid.Exists(externalid.Company, k, holder.Now.Value.ID))
+		}
+	}
 	b.removeFromIndex(e)
 	e.Take(&table, ch)
 	b.addToIndex(e)
@@ -168,31 +185,38 @@ func (b *batch) applyRow(u *Upsert, path string) record.Outcome {
 	return record.Outcome{Result: record.Updated, ID: e.Now.Value.ID}
 }
 
-// findMatch returns the company that a row matches, or nil for a new company.
-func (b *batch) findMatch(u *Upsert, path string) (*entry, error) {
+// findMatch returns the company that a row matches, or nil for a new company. byKey reports whether an id has matched
+// it, so that the row may change its domain and name.
+func (b *batch) findMatch(u *Upsert, path string) (e *entry, byKey bool, err error) {
 	if u.hasID() {
 		given, err := id.Parse(u.ID.Value)
 		if err != nil {
-			return nil, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
+			return nil, false, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
 		}
 		if e := b.byID[given]; e != nil {
-			return e, nil
+			return e, true, nil
 		}
-		return nil, table.NotFound()
+		return nil, false, table.NotFound()
 	}
+
+	e, err = record.ByExternalIDs(b.byKey, externalid.Sent(u.ExternalIDs), externalid.Company)
+	if e != nil || err != nil {
+		return e, true, err
+	}
+
 	domain, name := u.matchKey()
 	if domain != "" {
-		return b.byDomain[domain], nil
+		return b.byDomain[domain], false, nil
 	}
 	switch named := b.byName[name]; {
 	case strings.TrimSpace(name) == "":
-		return nil, namelessFault(path)
+		return nil, false, namelessFault(path)
 	case len(named) == 0:
-		return nil, nil //nolint:nilnil // a new one
+		return nil, false, nil
 	case len(named) == 1:
-		return named[0], nil
+		return named[0], false, nil
 	default:
-		return nil, ambiguousFault()
+		return nil, false, ambiguousFault()
 	}
 }
 
@@ -220,6 +244,9 @@ func (b *batch) markTouched(e *entry) {
 // concurrent batches cannot deadlock.
 func (b *batch) queueWrites() (changed []Change) {
 	var fresh []*entry
+	record.ReleaseExternalIDs(b.tx, externalid.Company, b.order, func(c *Company) (id.ID, externalid.IDs) {
+		return c.ID, c.ExternalIDs
+	})
 	for _, e := range b.order {
 		ch := e.Change()
 		switch {

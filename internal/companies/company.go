@@ -10,6 +10,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -28,10 +29,12 @@ type Change = record.Change[Company]
 
 var table = record.Table[Company]{
 	Name: "company", Absent: "There is no such company.",
-	Columns: "id, name, domain, website, industry, size, phone, owner_id, created_at, updated_at, archived_at",
+	Columns: "id, name, domain, website, industry, size, phone, owner_id, external_ids, created_at, " +
+		"updated_at, archived_at",
 	Scan: func(c *Company) []any {
 		return []any{
-			&c.ID, &c.Name, &c.Domain, &c.Website, &c.Industry, &c.Size, &c.Phone, &c.OwnerID, &c.CreatedAt,
+			&c.ID, &c.Name, &c.Domain, &c.Website, &c.Industry, &c.Size, &c.Phone, &c.OwnerID,
+			&c.ExternalIDs, &c.CreatedAt,
 			&c.UpdatedAt, &c.ArchivedAt,
 		}
 	},
@@ -58,12 +61,12 @@ func existsFault(holder id.ID) *fault.Fault {
 	return f
 }
 
-// Resolve converts a TakenError in err to a fault that names the company with the domain. It returns any other err
-// unchanged. It reads in a new transaction, because the one with the violation has ended.
+// Resolve converts a TakenError in err, of a domain or an external id, to a fault that names the company that has it.
+// It returns any other err unchanged. It reads in a new transaction, because the one with the violation has ended.
 func Resolve(ctx context.Context, db *postgres.DB, org id.ID, err error) error {
 	t, ok := errors.AsType[*TakenError](err)
 	if !ok {
-		return err
+		return externalid.Resolve(ctx, db, org, err)
 	}
 	var holder id.ID
 	if look := db.ReadTx(ctx, org, func(tx *postgres.Tx) error {
@@ -79,14 +82,15 @@ func Resolve(ctx context.Context, db *postgres.DB, org id.ID, err error) error {
 	return existsFault(holder).Because(t)
 }
 
-// refuseTaken converts a violation of company_domain by q to a TakenError.
+// refuseTaken converts a violation of company_domain by q to a TakenError, and one of an external id to an
+// externalid.TakenError.
 func refuseTaken(q *pgx.QueuedQuery, c *Company) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if postgres.Violates(err, "company_domain") && c.Domain != nil {
 			return &TakenError{Domain: *c.Domain, cause: err}
 		}
-		return err
+		return externalid.Refused(err, externalid.Company, c.ExternalIDs.Keys())
 	}
 }
 
@@ -103,6 +107,7 @@ func Create(tx *postgres.Tx, p *Patch) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
+	externalid.LockSent(tx, externalid.Company, p.ExternalIDs)
 	queueInsert(tx, &c)
 	return Row{Value: c, Edit: 1}, nil
 }
@@ -111,6 +116,7 @@ func Create(tx *postgres.Tx, p *Patch) (Row, error) {
 // edit, its error is returned. A taken domain is a TakenError when the transaction is sent. A patch without effect
 // writes nothing.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
+	externalid.LockSent(tx, externalid.Company, p.ExternalIDs)
 	ch, err := table.Update(ctx, tx, i, match, func(was, now *Company) error { return p.apply(was, now, "") })
 	if err != nil || !ch.Changed() {
 		return ch, err
@@ -151,10 +157,10 @@ func Events(ch *Change) []events.Event {
 
 func queueInsert(tx *postgres.Tx, c *Company) {
 	refuseTaken(tx.Queue(`INSERT INTO company (org_id, id, name, name_folded, domain, website, industry, size, phone,
-		owner_id, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		owner_id, created_at, updated_at, external_ids)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		tx.Org(), c.ID, c.Name, compare.Text(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
-		c.CreatedAt, c.UpdatedAt), c)
+		c.CreatedAt, c.UpdatedAt, c.ExternalIDs.Text()), c)
 	addWords(tx, c.ID, wordsOf(c))
 }
 
@@ -162,9 +168,9 @@ func queueUpdate(tx *postgres.Tx, ch *Change) {
 	c := &ch.Value
 	refuseTaken(tx.Queue(`UPDATE company SET name = $3, name_folded = $4, domain = $5, website = $6, industry = $7,
 		size = $8, phone = $9,
-			owner_id = $10, updated_at = $11, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
+			owner_id = $10, updated_at = $11, external_ids = $12, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
 		tx.Org(), c.ID, c.Name, compare.Text(c.Name), c.Domain, c.Website, c.Industry, c.Size, c.Phone, c.OwnerID,
-		c.UpdatedAt), c)
+		c.UpdatedAt, c.ExternalIDs.Text()), c)
 	before, after := wordsOf(&ch.Before), wordsOf(c)
 	takeWords(tx, c.ID, withoutAll(before, after))
 	addWords(tx, c.ID, withoutAll(after, before))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/compare"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -12,10 +13,12 @@ import (
 
 // Filter selects the companies of a list. The zero Filter selects every live company.
 type Filter struct {
-	Words    []string // folded, see filter.Words: each is a prefix of a word of name or domain
-	Domain   string   // normalized by Domain
-	Owner    *id.ID
-	Archived bool // select archived companies instead of live ones
+	Words  []string // folded, see filter.Words: each is a prefix of a word of name or domain
+	Domain string   // normalized by Domain
+	Owner  *id.ID
+
+	ExternalID *externalid.Key
+	Archived   bool // select archived companies instead of live ones
 }
 
 // orders maps the values of the sort parameter to orders.
@@ -35,6 +38,7 @@ func (f *Filter) buildQuery(org id.ID) *record.Query {
 		q.And("domain = " + q.Arg(f.Domain))
 	}
 	q.Is("owner_id", f.Owner)
+	q.HasExternalID(externalid.Company, f.ExternalID)
 	for _, w := range f.Words {
 		q.And("EXISTS (SELECT FROM company_word w WHERE w.org_id = $1 AND w.company_id = company.id AND w.word >= " +
 			q.Arg(w) + " AND w.word < " + q.Arg(w+"\U0010FFFF") + ")")

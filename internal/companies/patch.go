@@ -3,6 +3,7 @@ package companies
 import (
 	"strings"
 
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
@@ -19,6 +20,8 @@ type Patch struct {
 	Size     wire.Field[string]
 	Phone    wire.Field[string]
 	OwnerID  wire.Field[string]
+
+	ExternalIDs externalid.Patch
 
 	// CreatedAt is accepted only where history is imported: in a batch row that creates a company. Elsewhere it is
 	// read-only.
@@ -52,6 +55,7 @@ func (p *Patch) applyMembers(f *form.Form, c *Company) {
 	f.Optional("size", p.Size, &c.Size, form.Phone)
 	f.Optional("phone", p.Phone, &c.Phone, form.Phone)
 	f.ID("owner_id", p.OwnerID, &c.OwnerID)
+	c.ExternalIDs = externalid.Apply(p.ExternalIDs, c.ExternalIDs, f.Wrong)
 }
 
 // newCompany returns the new company that p describes.
@@ -71,7 +75,7 @@ func (p *Patch) newCompany(path string, now wire.Time) (Company, error) {
 // namelessFault is the fault for a row that identifies no company; ambiguousFault is the fault for a row that matches
 // several.
 func namelessFault(path string) *fault.Fault {
-	return fault.Invalid(path+"name", "required", "A row needs an id, a domain or a name.")
+	return fault.Invalid(path+"name", "required", "A row needs an id, a known external id, a domain or a name.")
 }
 
 func ambiguousFault() *fault.Fault {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -51,6 +52,8 @@ func (p *Patch) applyTo(c *Contact, path string) []fault.FieldError {
 	if p.Attributes.Set {
 		c.Attributes = v.mergeAttributes(p.Attributes, c.Attributes)
 	}
+
+	c.ExternalIDs = externalid.Apply(p.ExternalIDs, c.ExternalIDs, v.addError)
 
 	return v.fields
 }
@@ -135,6 +138,7 @@ func previousValues(a, b *Contact) map[string]any {
 	differ("segment", slices.Equal(a.Segment, b.Segment), a.Segment)
 	differ("attributes", len(a.Attributes) == len(b.Attributes) && reflect.DeepEqual(a.Attributes, b.Attributes),
 		a.Attributes)
+	differ(externalid.Member, maps.Equal(a.ExternalIDs, b.ExternalIDs), a.ExternalIDs)
 	differ("owner_id", equalPointees(a.OwnerID, b.OwnerID), a.OwnerID)
 	differ("lead_score", a.LeadScore == b.LeadScore, a.LeadScore)
 	differ("score", a.Score == b.Score, a.Score)

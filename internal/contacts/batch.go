@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/funnelwork/funnelwork/internal/compare"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -74,7 +75,7 @@ func (how Batch) Upsert(ctx context.Context, tx *postgres.Tx, in []Upsert) (out 
 			return b.outcomes, made, changed, nil
 		}
 		_, spelled := errors.AsType[*SpellingError](err)
-		if _, taken := asTaken(err); !taken && !spelled && !errors.Is(err, errRaced) {
+		if !isTaken(err) && !spelled && !errors.Is(err, errRaced) {
 			return nil, nil, nil, fmt.Errorf("batch: %w", err)
 		}
 	}
@@ -96,6 +97,7 @@ func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*b
 	}
 	ids := []id.ID{}
 	emails := []string{}
+	keys := []externalid.Key{}
 	segments := map[string]bool{}
 	attributes := false
 	sent := make([]*Patch, len(in))
@@ -107,20 +109,24 @@ func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*b
 		if in[i].Email.Set {
 			emails = append(emails, compare.Address(in[i].Email.Value))
 		}
+		keys = append(keys, externalid.Sent(in[i].ExternalIDs)...)
 		for _, s := range in[i].Segment.Value {
 			segments[s] = true
 		}
 		attributes = attributes || in[i].Attributes.Set
 	}
 
+	externalid.LockKeys(tx, externalid.Contact, keys)
+	systems, values := externalid.Args(keys)
 	ByKeys(tx)
 	b.queueReads(attributes, len(segments) > 0)
 	b.spelling = queueSpeller(tx, sentNames(sent...))
 	rows, err := tx.Query(ctx,
 		`SELECT `+rowColumns+` `+both+` WHERE c.org_id = $1 AND s.org_id = $1 AND c.archived_at IS NULL AND c.id IN (
 			SELECT unnest($2::uuid[]) UNION SELECT h.id FROM unnest($3::text[]) AS a (email) CROSS JOIN LATERAL (
-				SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL AND email_folded = a.email LIMIT 1) h)
-		ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids, emails)
+				SELECT id FROM contact WHERE org_id = $1 AND archived_at IS NULL AND email_folded = a.email LIMIT 1) h
+			UNION `+externalid.LiveSQL(externalid.Contact, "$4", "$5")+`)
+		ORDER BY c.id FOR UPDATE OF c, s`, tx.Org(), ids, emails, systems, values)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +145,7 @@ func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert, how Batch) (*b
 
 	for _, r := range how.As {
 		if old := b.byID[r.ID]; old != nil {
-			delete(b.byEmail, compare.Address(old.now.Email))
+			b.removeKeys(old)
 		}
 		b.addStored(r)
 	}

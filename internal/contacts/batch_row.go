@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/compare"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Upsert is one row of a batch. It matches the contact ID if one is given, else the live contact with the patch's
-// email; otherwise it creates a contact.
+// Upsert is one row of a batch. It matches the contact ID if one is given, else the live contact with one of the
+// patch's external ids, else the one with its email; otherwise it creates a contact.
 type Upsert struct {
 	ID wire.Field[string]
 	Patch
@@ -59,6 +60,7 @@ type batch struct {
 	outcomes []Outcome
 	byID     map[id.ID]*entry
 	byEmail  map[string]*entry
+	byKey    map[externalid.Key]*entry
 	order    []*entry // touched or new, in the order of their first row
 	plain    bool
 }
@@ -66,13 +68,29 @@ type batch struct {
 func newBatch(tx *postgres.Tx, rate Scorer) *batch {
 	return &batch{
 		definitions: newDefinitions(tx), rate: rate, byID: map[id.ID]*entry{}, byEmail: map[string]*entry{},
+		byKey: map[externalid.Key]*entry{},
 	}
 }
 
 func (b *batch) addStored(r Row) {
 	e := &entry{was: r, now: r}
 	b.byID[r.ID] = e
-	b.byEmail[compare.Address(r.Email)] = e
+	b.addKeys(e)
+}
+
+// addKeys makes an entry findable by its address and external ids; removeKeys undoes it.
+func (b *batch) addKeys(e *entry) {
+	b.byEmail[compare.Address(e.now.Email)] = e
+	for system, value := range e.now.ExternalIDs {
+		b.byKey[externalid.Key{System: system, Value: value}] = e
+	}
+}
+
+func (b *batch) removeKeys(e *entry) {
+	delete(b.byEmail, compare.Address(e.now.Email))
+	for system, value := range e.now.ExternalIDs {
+		delete(b.byKey, externalid.Key{System: system, Value: value})
+	}
 }
 
 // applyRow applies the i'th row in memory.
@@ -85,7 +103,7 @@ func (b *batch) applyRow(i int, u *Upsert) Outcome {
 		return Outcome{Result: Failed, Fault: u.Wrong}
 	}
 
-	e, fail := b.findMatch(u, path)
+	e, byEmail, fail := b.findMatch(u, path)
 	if fail != nil {
 		return failedOutcome(fail)
 	}
@@ -94,7 +112,7 @@ func (b *batch) applyRow(i int, u *Upsert) Outcome {
 	}
 
 	p := u.Patch
-	if !u.ID.Set || u.ID.Null {
+	if byEmail {
 		p.Email = wire.Field[string]{} // the email matched the contact; a different spelling is no change
 	}
 	if p.CreatedAt.Set { // only new contacts take history; it is read-only for existing ones
@@ -112,20 +130,25 @@ func (b *batch) applyRow(i int, u *Upsert) Outcome {
 		return Outcome{Result: Failed, Fault: f}
 	}
 
-	before := compare.Address(e.now.Email)
 	after := compare.Address(ch.Email)
 	if holder := b.byEmail[after]; holder != nil && holder != e {
 		return Outcome{Result: Failed, Fault: Exists(holder.now.ID)}
 	}
 
-	delete(b.byEmail, before)
-	b.byEmail[after] = e
+	for _, k := range ch.ExternalIDs.Keys() {
+		if holder := b.byKey[k]; holder != nil && holder != e {
+			return Outcome{Result: Failed, Fault: externalid.Exists(externalid.Contact, k, holder.now.ID)}
+		}
+	}
+
+	b.removeKeys(e)
 	ch.Edit = e.was.Edit + 1
 	if e.isNew {
 		ch.Edit = 1
 		ch.Contact.UpdatedAt = e.now.UpdatedAt
 	}
 	e.now = ch.Row
+	b.addKeys(e)
 	b.appendOnce(e)
 	return Outcome{Result: Updated, ID: e.now.ID, LeadScore: e.now.LeadScore}
 }
@@ -158,22 +181,37 @@ func (b *batch) applyRepaired(i int, u *Upsert, repair func(int, *Upsert, *fault
 	return first
 }
 
-// findMatch returns the contact that a row matches, or nil for a new contact.
-func (b *batch) findMatch(u *Upsert, path string) (*entry, *fault.Fault) {
+// findMatch returns the contact that a row matches, or nil for a new contact. byEmail reports whether the row's email
+// has matched it.
+func (b *batch) findMatch(u *Upsert, path string) (e *entry, byEmail bool, fail *fault.Fault) {
 	if u.ID.Set && !u.ID.Null {
 		given, err := id.Parse(u.ID.Value)
 		if err != nil {
-			return nil, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
+			return nil, false, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
 		}
 		if e := b.byID[given]; e != nil {
-			return e, nil
+			return e, false, nil
 		}
-		return nil, notFound()
+		return nil, false, notFound()
 	}
+
+	for _, k := range externalid.Sent(u.ExternalIDs) {
+		switch holder := b.byKey[k]; {
+		case e == nil:
+			e = holder
+		case holder != nil && holder != e:
+			return nil, false, externalid.Ambiguous(externalid.Contact)
+		}
+	}
+	if e != nil {
+		return e, false, nil
+	}
+
 	if !u.Email.Set || u.Email.Null {
-		return nil, fault.Invalid(path+"email", "required", "A row needs an id or an email.")
+		return nil, false, fault.Invalid(path+"email", "required",
+			"A row needs an id, a known external id or an email.")
 	}
-	return b.byEmail[compare.Address(u.Email.Value)], nil
+	return b.byEmail[compare.Address(u.Email.Value)], true, nil
 }
 
 func (b *batch) createContact(u *Upsert, path string) Outcome {
@@ -220,7 +258,7 @@ func (b *batch) createContact(u *Upsert, path string) Outcome {
 	c.LeadScore, c.Score = b.rate(&c)
 	e := &entry{now: Row{Contact: c, Edit: 1}, isNew: true}
 	b.byID[c.ID] = e
-	b.byEmail[compare.Address(c.Email)] = e
+	b.addKeys(e)
 	b.appendOnce(e)
 	return Outcome{Result: Created, ID: c.ID, LeadScore: c.LeadScore}
 }

@@ -20,10 +20,23 @@ func (b *batch) splitChanges() (made, changed []Change) {
 	return made, changed
 }
 
+// releaseExternalIDs queues the release of the external ids that the batch takes from contacts, before it gives them to
+// others.
+func (b *batch) releaseExternalIDs() {
+	var all []Change
+	for _, e := range b.order {
+		if !e.isNew && len(e.was.ExternalIDs) > 0 {
+			all = append(all, Change{Row: e.now, before: e.was.Contact})
+		}
+	}
+	releaseExternalIDs(b.tx, all)
+}
+
 // queueWrites queues the writes of the whole batch. New contacts are inserted in the order of their addresses, so that
 // concurrent batches cannot deadlock.
 func (b *batch) queueWrites() error {
 	b.queueDefinitions()
+	b.releaseExternalIDs()
 	var fresh []*Contact
 	var known []Change
 	for _, e := range b.order {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
@@ -124,6 +125,9 @@ func (q *query) addConditions(f *Filter) {
 		q.and("c.stage = ANY (" + q.arg(f.Stages) + "::text[])")
 	}
 
+	if k := f.ExternalID; k != nil {
+		q.and(externalid.AnySQL(externalid.Contact, "c.id", q.arg(k.System), q.arg(k.Value)))
+	}
 	if f.Company != nil {
 		q.and("c.company_id = " + q.arg(*f.Company))
 	}

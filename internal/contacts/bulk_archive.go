@@ -46,21 +46,20 @@ func RestoreAll(ctx context.Context, tx *postgres.Tx, ids []id.ID, room *Room) (
 		return nil, nil, err
 	}
 
-	holders, err := findAddressHolders(ctx, tx, rows)
+	holders, err := findHolders(ctx, tx, rows)
 	if err != nil {
 		return nil, nil, err
 	}
 
 	fit := rows[:0]
 	for i := range rows {
-		address := compare.Address(rows[i].Email)
-		switch holder, taken := holders[address]; {
-		case taken:
-			refused = append(refused, Refused{rows[i].ID, Exists(holder)})
+		switch taken := holders.refuse(&rows[i]); {
+		case taken != nil:
+			refused = append(refused, Refused{rows[i].ID, taken})
 		case room != nil && int64(len(fit)) >= room.Left:
 			refused = append(refused, Refused{rows[i].ID, room.Full})
 		default:
-			holders[address] = rows[i].ID
+			holders.add(&rows[i])
 			fit = append(fit, rows[i])
 		}
 	}
@@ -76,16 +75,16 @@ func RestoreRows(ctx context.Context, tx *postgres.Tx, rows []Row, moments []wir
 		return nil, nil, nil
 	}
 
-	holders, err := findAddressHolders(ctx, tx, rows)
+	holders, err := findHolders(ctx, tx, rows)
 	if err != nil {
 		return nil, nil, err
 	}
 
 	for i := range rows {
-		if holder, taken := holders[compare.Address(rows[i].Email)]; taken {
-			refused = append(refused, Refused{rows[i].ID, Exists(holder)})
+		if taken := holders.refuse(&rows[i]); taken != nil {
+			refused = append(refused, Refused{rows[i].ID, taken})
 		}
-		holders[compare.Address(rows[i].Email)] = rows[i].ID
+		holders.add(&rows[i])
 	}
 
 	if len(refused) > 0 {
@@ -170,7 +169,7 @@ func setArchivedAll(tx *postgres.Tx, all []Change) {
 			FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE c.org_id = $1 AND c.id = x.id
 			AND (c.archived_at IS NULL) = $4 RETURNING 1)
 		SELECT quota_noted($1, 'contacts', CASE WHEN $4 THEN -1 ELSE 1 END, (SELECT count(*) FROM moved))`, tx.Org(),
-		ids, moments, archived), "")
+		ids, moments, archived), "", externalIDsOf(contactsOf(all)))
 	tx.Queue(`UPDATE contact_score SET archived = $3 WHERE org_id = $1 AND contact_id = ANY ($2::uuid[])`, tx.Org(),
 		ids, archived)
 	tags.queue(tx, `UPDATE contact_tag t SET archived = NOT x.archived FROM x

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/funnelwork/funnelwork/internal/compare"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -40,6 +41,7 @@ func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 	}
 
 	c.LeadScore, c.Score = rate(&c)
+	externalid.LockSent(tx, externalid.Contact, p.ExternalIDs)
 	if p.Stage.Set {
 		queueStageCheck(tx, c.Stage)
 	}
@@ -62,6 +64,7 @@ func Create(tx *postgres.Tx, p *Patch, rate Scorer) (Row, error) {
 // Update may be called concurrently for one contact: the row is locked, so of several calls that require the same edit
 // exactly one succeeds.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match Match, p *Patch, rate Scorer) (Change, error) {
+	externalid.LockSent(tx, externalid.Contact, p.ExternalIDs)
 	spelling := queueSpeller(tx, sentNames(p))
 	was, err := lockContact(ctx, tx, i, false)
 	if err != nil {
@@ -162,17 +165,17 @@ func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
 	convertTaken(
 		tx.Queue(
 			`UPDATE contact SET archived_at = NULL, updated_at = $3, edit = edit + 1 WHERE org_id = $1 AND id = $2`,
-			tx.Org(), i, ch.UpdatedAt), compare.Address(was.Email))
+			tx.Org(), i, ch.UpdatedAt), compare.Address(was.Email), was.ExternalIDs.Keys())
 	setArchived(tx, &was.Contact, false)
 	return ch, nil
 }
 
-// Resolve converts a TakenError in err to a fault that names the contact with the address. It returns any other err
-// unchanged. It reads in a new transaction, because the one with the violation has ended.
+// Resolve converts a TakenError in err, of an address or an external id, to a fault that names the contact that has it.
+// It returns any other err unchanged. It reads in a new transaction, because the one with the violation has ended.
 func Resolve(ctx context.Context, db *postgres.DB, org id.ID, err error) error {
 	t, ok := asTaken(err)
 	if !ok {
-		return err
+		return externalid.Resolve(ctx, db, org, err)
 	}
 	var holder id.ID
 	if look := db.ReadTx(ctx, org, func(tx *postgres.Tx) (err error) {

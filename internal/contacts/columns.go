@@ -96,6 +96,12 @@ var contactColumns = slices.Concat(
 		},
 		fieldColumn("owner_id", "uuid", func(c *Contact) **id.ID { return &c.OwnerID }),
 		{
+			name: "external_ids", element: "text", conversion: "::jsonb",
+			value:  func(w *writtenContact) any { return w.ExternalIDs.Text() },
+			array:  arrayOf(func(w *writtenContact) string { return w.ExternalIDs.Text() }),
+			target: func(s *scannedRow) any { return &s.ExternalIDs },
+		},
+		{
 			name: "consent", element: "text", conversion: "::jsonb",
 			value:  func(w *writtenContact) any { return w.consent },
 			array:  arrayOf(func(w *writtenContact) *string { return w.consent }),

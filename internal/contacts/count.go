@@ -24,6 +24,9 @@ func Count(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
 // Estimate returns the number of contacts that f selects. It is exact up to 1,000 if counting is cheap. Otherwise it is
 // the planner's estimate; above 1,000 it is at least 1,001.
 func Estimate(ctx context.Context, tx *postgres.Tx, f *Filter) (int64, error) {
+	if f.ExternalID != nil {
+		return Count(ctx, tx, f)
+	}
 	if len(f.Words) > 0 {
 		return estimateWords(ctx, tx, f)
 	}

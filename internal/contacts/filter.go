@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/compare"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/filter"
 	"github.com/funnelwork/funnelwork/internal/id"
 )
@@ -16,6 +17,7 @@ type Filter struct {
 	Tags          []string
 	Segments      []string // keys
 	Words         []string // folded, see Words: each is a prefix of a word of name, email or company
+	ExternalID    *externalid.Key
 	Company       *id.ID
 	Owner         *id.ID
 	MinScore      *float64

@@ -57,7 +57,7 @@ func insertAll(tx *postgres.Tx, all []*Contact) error {
 		return err
 	}
 
-	convertTaken(tx.Queue(insertAllSQL, args...), "")
+	convertTaken(tx.Queue(insertAllSQL, args...), "", externalIDsOf(all))
 	tx.Queue(insertScoresSQL, scoresOf(tx.Org(), all, segments)...)
 	words.queueInsert(tx, `INSERT INTO contact_word (org_id, word, contact_id) SELECT $1, value, contact FROM u`)
 	tagged.queueInsert(tx,

@@ -36,6 +36,10 @@ func usualWays() ways {
 // after is nil. A position that does not fit s is an error.
 func List(ctx context.Context, tx *postgres.Tx, f *Filter, s Sort, after *Position, limit int) ([]Row, error) {
 	f = f.afterPosition(s, after)
+	if f.ExternalID != nil { // at most one live contact
+		p := newPage(tx.Org(), f, s, after, limit)
+		return p.listBy(ctx, tx, p.plannedQuery)
+	}
 	if len(f.Words) > 0 {
 		return searchWords(ctx, tx, f, s, after, limit, usualEffort())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 )
 
@@ -57,7 +58,7 @@ func queueInsert(tx *postgres.Tx, c *Contact) error {
 	}
 	args := append(columnValues([]any{tx.Org()}, contactColumns, &w), c.LeadScore, c.Score.Probability,
 		c.Score.ModelVersion, c.Score.Confidence, c.Segment, c.UpdatedAt, c.Stage, words)
-	convertTaken(tx.Queue(insertSQL, args...), w.address)
+	convertTaken(tx.Queue(insertSQL, args...), w.address, c.ExternalIDs.Keys())
 	addTags(tx, c, c.Tag)
 	addSegments(tx, c, c.Segment)
 	putAttributes(tx, c, c.Attributes)
@@ -103,7 +104,8 @@ func queueUpdate(tx *postgres.Tx, was *Row, c *Contact) error {
 		return err
 	}
 
-	convertTaken(tx.Queue(updateSQL, columnValues([]any{tx.Org(), c.ID}, updatedColumns, &w)...), w.address)
+	convertTaken(tx.Queue(updateSQL, columnValues([]any{tx.Org(), c.ID}, updatedColumns, &w)...), w.address,
+		c.ExternalIDs.Keys())
 	if was.Score != c.Score || !slices.Equal(was.Segment, c.Segment) {
 		tx.Queue(updateScoreSQL, tx.Org(), c.ID, c.LeadScore, c.Score.Probability, c.Score.ModelVersion,
 			c.Score.Confidence, was.storedSegments(c.Segment), c.UpdatedAt)
@@ -119,14 +121,15 @@ func queueUpdate(tx *postgres.Tx, was *Row, c *Contact) error {
 	return nil
 }
 
-// convertTaken converts a violation of contact_email by q to a TakenError.
-func convertTaken(q *pgx.QueuedQuery, folded string) {
+// convertTaken converts a violation of contact_email by q to a TakenError, and one of an external id among keys to an
+// externalid.TakenError.
+func convertTaken(q *pgx.QueuedQuery, folded string, keys []externalid.Key) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if postgres.Violates(err, "contact_email") {
 			return &TakenError{Email: folded, cause: err}
 		}
-		return err
+		return externalid.Refused(err, externalid.Contact, keys)
 	}
 }
 

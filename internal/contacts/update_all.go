@@ -64,7 +64,8 @@ func updateAll(tx *postgres.Tx, all []Change) error {
 		return err
 	}
 
-	convertTaken(tx.Queue(updateAllSQL, args...), "")
+	releaseExternalIDs(tx, all)
+	convertTaken(tx.Queue(updateAllSQL, args...), "", externalIDsOf(changed))
 	if len(scored) > 0 {
 		tx.Queue(updateScoresSQL, scoresOf(tx.Org(), scored, segments)...)
 	}

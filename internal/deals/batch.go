@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -15,7 +16,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
 
-// Upsert is one row of a batch. It matches the deal ID if one is given; otherwise it creates a deal.
+// Upsert is one row of a batch. It matches the deal ID if one is given, else the live deal with one of the patch's
+// external ids; otherwise it creates a deal.
 type Upsert struct {
 	ID wire.Field[string]
 	Patch
@@ -29,15 +31,15 @@ type entry = record.Entry[Deal]
 // created or changed deal: one per row, because a deal that is won, reopened and won again has been won twice. A failed
 // row changes nothing and does not stop the others.
 func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.Outcome, changed []Change, err error) {
-	err = record.Again(ctx, tx, func(err error) bool { return errors.Is(err, errMoved) }, func() error {
+	err = record.Again(ctx, tx, isRaced, func() error {
 		out, changed = make([]record.Outcome, len(in)), nil
-		known, g, err := lockBatch(ctx, tx, in)
+		b, err := lockBatch(ctx, tx, in)
 		if err != nil {
 			return err
 		}
 		var order []*entry
 		for i := range in {
-			e, ch, err := applyRow(&in[i], known, g, "deals/"+strconv.Itoa(i)+"/")
+			e, ch, err := b.applyRow(&in[i], "deals/"+strconv.Itoa(i)+"/")
 			switch {
 			case err != nil:
 				out[i] = record.Wrong(err)
@@ -55,6 +57,9 @@ func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.
 				order = append(order, e)
 			}
 		}
+		record.ReleaseExternalIDs(tx, externalid.Deal, order, func(d *Deal) (id.ID, externalid.IDs) {
+			return d.ID, d.ExternalIDs
+		})
 		for _, e := range order {
 			if e.New {
 				queueInsert(tx, &e.Now.Value)
@@ -70,35 +75,61 @@ func UpsertAll(ctx context.Context, tx *postgres.Tx, in []Upsert) (out []record.
 	return out, changed, nil
 }
 
+// isRaced reports whether err is a conflict with a concurrent transaction, after which a batch is tried again.
+func isRaced(err error) bool { return errors.Is(err, errMoved) || externalid.Taken(err) }
+
+type batch struct {
+	ground *ground
+	byID   map[id.ID]*entry
+	byKey  map[externalid.Key]*entry
+}
+
+func (b *batch) addToIndex(e *entry) {
+	b.byID[e.Now.Value.ID] = e
+	for _, k := range e.Now.Value.ExternalIDs.Keys() {
+		b.byKey[k] = e
+	}
+}
+
 // lockBatch reads and locks the deals that the rows name, and reads the data that their changes need.
-func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert) (map[id.ID]*entry, *ground, error) {
+func lockBatch(ctx context.Context, tx *postgres.Tx, in []Upsert) (*batch, error) {
 	ids, patches := []id.ID{}, make([]*Patch, len(in))
+	var keys []externalid.Key
 	for i := range in {
 		patches[i] = &in[i].Patch
+		keys = append(keys, externalid.Sent(in[i].ExternalIDs)...)
 		if given, err := id.Parse(in[i].ID.Value); err == nil {
 			ids = append(ids, given)
 		}
 	}
-	found, err := table.LockAll(ctx, tx, "SELECT unnest($2::uuid[]) AS key", ids)
+	externalid.LockKeys(tx, externalid.Deal, keys)
+	systems, values := externalid.Args(keys)
+	found, err := table.LockAll(ctx, tx, "SELECT unnest($2::uuid[]) AS key UNION ALL "+
+		externalid.LiveSQL(externalid.Deal, "$3", "$4"), ids, systems, values)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	known, at := map[id.ID]*entry{}, []id.ID{}
+	b := &batch{byID: map[id.ID]*entry{}, byKey: map[externalid.Key]*entry{}}
+	at := []id.ID{}
 	for _, r := range found {
-		known[r.Value.ID] = &entry{Was: r, Now: r}
+		b.addToIndex(&entry{Was: r, Now: r})
 		at = append(at, r.Value.PipelineID)
 	}
-	g, err := readGround(ctx, tx, patches, at, true)
-	return known, g, err
+	b.ground, err = readGround(ctx, tx, patches, at, true)
+	return b, err
 }
 
 // applyRow applies one row in memory.
-func applyRow(u *Upsert, known map[id.ID]*entry, g *ground, path string) (*entry, Change, error) {
+func (b *batch) applyRow(u *Upsert, path string) (*entry, Change, error) {
 	if u.Wrong != nil {
 		return nil, Change{}, u.Wrong
 	}
-	if !u.ID.Set || u.ID.Null {
-		d, err := u.Patch.newDeal(path, wire.Now(), g)
+	e, err := b.findMatch(u, path)
+	if err != nil {
+		return nil, Change{}, err
+	}
+	if e == nil {
+		d, err := u.Patch.newDeal(path, wire.Now(), b.ground)
 		if err != nil {
 			return nil, Change{}, err
 		}
@@ -106,25 +137,41 @@ func applyRow(u *Upsert, known map[id.ID]*entry, g *ground, path string) (*entry
 			d.ID = u.NewID
 		}
 		e := &entry{Now: Row{Value: d, Edit: 1}, New: true}
-		known[d.ID] = e
+		b.addToIndex(e)
 		return e, Change{Row: e.Now}, nil
-	}
-	given, err := id.Parse(u.ID.Value)
-	if err != nil {
-		return nil, Change{}, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
-	}
-	e := known[given]
-	if e == nil {
-		return nil, Change{}, table.NotFound()
 	}
 	p := u.Patch
 	if p.CreatedAt.Set { // only new deals take history; it is read-only for existing ones
 		p.Refuse("created_at", json.RawMessage(strconv.Quote(p.CreatedAt.Value)))
 	}
-	ch, err := table.Next(e.Now, func(was, now *Deal) error { return p.apply(was, now, path, g) })
+	ch, err := table.Next(e.Now, func(was, now *Deal) error { return p.apply(was, now, path, b.ground) })
 	if err != nil || !ch.Changed() {
 		return e, ch, err
 	}
+	for _, k := range ch.Value.ExternalIDs.Keys() {
+		if holder := b.byKey[k]; holder != nil && holder != e {
+			return nil, Change{}, externalid.Exists(externalid.Deal, k, holder.Now.Value.ID)
+		}
+	}
+	for _, k := range e.Now.Value.ExternalIDs.Keys() {
+		delete(b.byKey, k)
+	}
 	e.Take(&table, ch)
+	b.addToIndex(e)
 	return e, ch, nil
+}
+
+// findMatch returns the deal that a row matches, or nil for a new deal.
+func (b *batch) findMatch(u *Upsert, path string) (*entry, error) {
+	if !u.ID.Set || u.ID.Null {
+		return record.ByExternalIDs(b.byKey, externalid.Sent(u.ExternalIDs), externalid.Deal)
+	}
+	given, err := id.Parse(u.ID.Value)
+	if err != nil {
+		return nil, fault.Invalid(path+"id", "invalid_uuid", "This is not a UUID.")
+	}
+	if e := b.byID[given]; e != nil {
+		return e, nil
+	}
+	return nil, table.NotFound()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/compare"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -29,12 +30,13 @@ var table = record.Table[Deal]{
 	Name: "deal", Absent: "There is no such deal.",
 	Columns: `id, name, contact_id, company_id, pipeline_id, stage_id, status, amount, currency, lost_reason,
 		to_char(expected_close_on, 'YYYY-MM-DD'),
-		owner_id, closed_at, created_at, updated_at, archived_at, open_stage_id, position`,
+		owner_id, external_ids, closed_at, created_at, updated_at, archived_at, open_stage_id, position`,
 	Scan: func(d *Deal) []any {
 		return []any{
 			&d.ID, &d.Name, &d.ContactID, &d.CompanyID, &d.PipelineID, &d.StageID, &d.Status, &d.Amount, &d.Currency,
 			&d.LostReason, &d.ExpectedCloseOn,
-			&d.OwnerID, &d.ClosedAt, &d.CreatedAt, &d.UpdatedAt, &d.ArchivedAt, &d.LastOpen, &d.Position,
+			&d.OwnerID, &d.ExternalIDs, &d.ClosedAt, &d.CreatedAt, &d.UpdatedAt, &d.ArchivedAt,
+			&d.LastOpen, &d.Position,
 		}
 	},
 	Stamps: func(d *Deal) (*wire.Time, **wire.Time) { return &d.UpdatedAt, &d.ArchivedAt },
@@ -43,14 +45,14 @@ var table = record.Table[Deal]{
 // errMoved means that a concurrent transaction changed a pipeline's stages after this transaction had read them.
 var errMoved = errors.New("the pipeline was changed concurrently")
 
-// Resolve converts an error of a failed transaction to a fault.
-func Resolve(err error) error {
+// Resolve converts an error of a failed transaction to a fault. For a taken external id it reads in a new transaction.
+func Resolve(ctx context.Context, db *postgres.DB, org id.ID, err error) error {
 	if errors.Is(err, errMoved) {
 		return fault.New(fault.Conflict,
 			"The pipeline's stages have been changed. Read them and send the request again.").
 			Because(err)
 	}
-	return err
+	return externalid.Resolve(ctx, db, org, err)
 }
 
 // Get returns one deal of the org. An archived deal is returned only with archivedToo. If there is no such deal, the
@@ -62,6 +64,7 @@ func Get(ctx context.Context, tx *postgres.Tx, i id.ID, archivedToo bool) (Row, 
 // Create creates a deal from p, in the stage, pipeline and status that p names, or else open in the first stage of the
 // default pipeline. An invalid p is a validation fault; see also Resolve.
 func Create(ctx context.Context, tx *postgres.Tx, p *Patch) (Row, error) {
+	externalid.LockSent(tx, externalid.Deal, p.ExternalIDs)
 	ground, err := readGround(ctx, tx, []*Patch{p}, nil, true)
 	if err != nil {
 		return Row{}, err
@@ -77,6 +80,7 @@ func Create(ctx context.Context, tx *postgres.Tx, p *Patch) (Row, error) {
 // Update applies p to the live deal i. An archived or unknown deal is a not_found fault. If match refuses the edit, its
 // error is returned; see also Resolve. A patch without effect writes nothing.
 func Update(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match, p *Patch) (Change, error) {
+	externalid.LockSent(tx, externalid.Deal, p.ExternalIDs)
 	ch, err := table.Update(ctx, tx, i, match, func(was, now *Deal) error {
 		ground, err := readGround(ctx, tx, []*Patch{p}, []id.ID{was.PipelineID}, false)
 		if err != nil {
@@ -101,10 +105,11 @@ func Archive(ctx context.Context, tx *postgres.Tx, i id.ID, match record.Match) 
 
 // Restore undoes Archive. A deal in an archived pipeline is a conflict.
 func Restore(ctx context.Context, tx *postgres.Tx, i id.ID) (Change, error) {
-	ch, _, err := table.Restore(ctx, tx, i)
+	ch, q, err := table.Restore(ctx, tx, i)
 	if err != nil || !ch.Changed() {
 		return ch, err
 	}
+	externalid.Refuse(q, externalid.Deal, ch.Value.ExternalIDs)
 	all, _, err := lockInto(ctx, tx, []id.ID{ch.Value.PipelineID}, nil)
 	if err == nil && all[ch.Value.PipelineID] == nil {
 		err = fault.New(fault.Conflict, "The deal's pipeline is archived. Restore the pipeline first.")
@@ -172,25 +177,26 @@ func Scored(ch *Change) *id.ID {
 	return nil
 }
 
-// refuseMoved converts a violation of deal_stage_kind by q to errMoved.
-func refuseMoved(q *pgx.QueuedQuery) {
+// refuseMoved converts a violation of deal_stage_kind by q, which writes d, to errMoved, and one of an external id to
+// an externalid.TakenError.
+func refuseMoved(q *pgx.QueuedQuery, d *Deal) {
 	q.Fn = func(br pgx.BatchResults) error {
 		_, err := br.Exec()
 		if postgres.Violates(err, "deal_stage_kind") {
 			return errMoved
 		}
-		return err
+		return externalid.Refused(err, externalid.Deal, d.ExternalIDs.Keys())
 	}
 }
 
 func queueInsert(tx *postgres.Tx, d *Deal) {
 	refuseMoved(tx.Queue(`INSERT INTO deal (org_id, id, name, contact_id, company_id, pipeline_id, stage_id, status,
 		open_stage_id, amount, currency, lost_reason,
-			expected_close_on, owner_id, closed_at, created_at, updated_at, place)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+			expected_close_on, owner_id, closed_at, created_at, updated_at, place, external_ids)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
 		d.Currency, d.LostReason,
-		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt, storedPosition(d)))
+		d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.CreatedAt, d.UpdatedAt, storedPosition(d), d.ExternalIDs.Text()), d)
 	addWords(tx, d.ID, compare.Words(d.Name))
 }
 
@@ -198,10 +204,11 @@ func queueUpdate(tx *postgres.Tx, was, d *Deal) {
 	refuseMoved(tx.Queue(`UPDATE deal SET name = $3, contact_id = $4, company_id = $5, pipeline_id = $6, stage_id = $7,
 		status = $8, open_stage_id = $9, amount = $10,
 			currency = $11, lost_reason = $12, expected_close_on = $13, owner_id = $14, closed_at = $15,
-			updated_at = $16, place = $17, edit = edit + 1
+			updated_at = $16, place = $17, external_ids = $18, edit = edit + 1
 		WHERE org_id = $1 AND id = $2`,
 		tx.Org(), d.ID, d.Name, d.ContactID, d.CompanyID, d.PipelineID, d.StageID, d.Status, d.LastOpen, d.Amount,
-		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt, storedPosition(d)))
+		d.Currency, d.LostReason, d.ExpectedCloseOn, d.OwnerID, d.ClosedAt, d.UpdatedAt, storedPosition(d),
+		d.ExternalIDs.Text()), d)
 	if was.Name != d.Name {
 		before, after := compare.Words(was.Name), compare.Indexed(d.Name)
 		takeWords(tx, d.ID, withoutAll(before, after))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
 	"github.com/funnelwork/funnelwork/internal/record"
@@ -13,6 +14,7 @@ import (
 // Filter selects the deals of a list. The zero Filter selects every live deal.
 type Filter struct {
 	Pipeline, Stage, Contact, Company, Owner *id.ID
+	ExternalID                               *externalid.Key
 	Status                                   string
 	MinAmount, MaxAmount                     *int64     // inclusive; minor units, whatever the currency
 	ClosedAfter, ClosedBefore                *time.Time // exclusive
@@ -43,6 +45,7 @@ func (f *Filter) buildQuery(org id.ID) *record.Query {
 	q.Is("contact_id", f.Contact)
 	q.Is("company_id", f.Company)
 	q.Is("owner_id", f.Owner)
+	q.HasExternalID(externalid.Deal, f.ExternalID)
 	if f.Status != "" {
 		q.And("status = " + q.Arg(f.Status))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/form"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -26,6 +27,7 @@ type Patch struct {
 	ExpectedCloseOn wire.Field[string]
 	OwnerID         wire.Field[string]
 	Position        wire.Field[string]
+	ExternalIDs     externalid.Patch
 
 	// BeforeID and AfterID are accepted from a patch of a single deal: the deal that it is moved next to.
 	BeforeID wire.Field[string]
@@ -146,6 +148,7 @@ func (p *Patch) applyMembers(f *form.Form, d *Deal, g *ground) {
 	}
 	f.ID("company_id", p.CompanyID, &d.CompanyID)
 	f.ID("owner_id", p.OwnerID, &d.OwnerID)
+	d.ExternalIDs = externalid.Apply(p.ExternalIDs, d.ExternalIDs, f.Wrong)
 	f.Date("expected_close_on", p.ExpectedCloseOn, &d.ExpectedCloseOn)
 	p.fillPosition(f, d)
 	switch in := p.Amount; {

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/wire"
 )
@@ -22,12 +23,15 @@ type Contact struct {
 	Tag        []string       `json:"tag" doc:"Tags of the contact, without duplicates"`
 	Segment    []string       `json:"segment" doc:"Keys of the static and dynamic segments that the contact is in"`
 	Attributes map[string]any `json:"attributes"`
-	LeadScore  float64        `json:"lead_score" doc:"100 x the model's probability, two decimals"`
-	Score      ContactScore   `json:"score" doc:"Where lead_score comes from"`
-	OwnerID    *id.ID         `json:"owner_id" format:"uuid" nullable:"true"`
-	CreatedAt  wire.Time      `json:"created_at" format:"date-time"`
-	UpdatedAt  wire.Time      `json:"updated_at" format:"date-time"`
-	ArchivedAt *wire.Time     `json:"archived_at" format:"date-time"`
+
+	ExternalIDs externalid.IDs `json:"external_ids"`
+
+	LeadScore  float64      `json:"lead_score" doc:"100 x the model's probability, two decimals"`
+	Score      ContactScore `json:"score" doc:"Where lead_score comes from"`
+	OwnerID    *id.ID       `json:"owner_id" format:"uuid" nullable:"true"`
+	CreatedAt  wire.Time    `json:"created_at" format:"date-time"`
+	UpdatedAt  wire.Time    `json:"updated_at" format:"date-time"`
+	ArchivedAt *wire.Time   `json:"archived_at" format:"date-time"`
 
 	// Engagement is what the scorer has seen of the contact's clicks and replies; internal.
 	Engagement []float64 `json:"-"`
@@ -36,15 +40,19 @@ type Contact struct {
 // Descriptions implements wire.Describer.
 func (Contact) Descriptions() map[string]string {
 	return map[string]string{
-		"consent":     "The legal basis on which the contact is written to; null: none was given",
-		"company_id":  "The contact's company; it may name one that does not exist yet; null: none",
-		"attributes":  "Values of custom fields by key: string, number, boolean or date (YYYY-MM-DD)",
-		"owner_id":    "User who owns the contact; null: nobody",
-		"created_at":  "When the contact was created, or the time that an import gave",
-		"updated_at":  "When the contact was last edited; scoring and dynamic segments do not change it",
-		"archived_at": "When the contact was archived; null: it is live",
+		"consent":      "The legal basis on which the contact is written to; null: none was given",
+		"company_id":   "The contact's company; it may name one that does not exist yet; null: none",
+		"external_ids": externalIDsText,
+		"attributes":   "Values of custom fields by key: string, number, boolean or date (YYYY-MM-DD)",
+		"owner_id":     "User who owns the contact; null: nobody",
+		"created_at":   "When the contact was created, or the time that an import gave",
+		"updated_at":   "When the contact was last edited; scoring and dynamic segments do not change it",
+		"archived_at":  "When the contact was archived; null: it is live",
 	}
 }
+
+// externalIDsText describes the member external_ids of every record.
+const externalIDsText = "The record's ids in other systems, by system; no two live records of a kind share one"
 
 // Consent is the legal basis on which an org writes to a contact.
 type Consent struct {

@@ -50,6 +50,7 @@ const (
 	ConnectNotEnabled   Code = "connect_not_enabled"
 	DomainTaken         Code = "domain_taken"
 	CompanyExists       Code = "company_exists"
+	ExternalIDExists    Code = "external_id_exists"
 	InUse               Code = "in_use"
 	MailboxExists       Code = "mailbox_exists"
 	Suppressed          Code = "suppressed"
@@ -104,7 +105,7 @@ var statuses = map[Code]int{
 	NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
 	Conflict: 409, ContactExists: 409, EmailTaken: 409, IdempotencyInFlight: 409, LastOwner: 409, FieldExists: 409,
 	PreviewStale: 409, ContactSales: 409, ChangeInFlight: 409, PaymentPastDue: 409, NoSubscription: 409,
-	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, InUse: 409,
+	WrongAccount: 409, ConnectNotEnabled: 409, DomainTaken: 409, CompanyExists: 409, ExternalIDExists: 409, InUse: 409,
 	MailboxExists: 409, Suppressed: 409, MailboxNotActive: 409, TooLate: 409, TooEarly: 409,
 	NotUnknown: 409, SequenceNotActive: 409,
 	AlreadyStarted: 409, PreconditionFailed: 412, BodyTooLarge: 413, UnsupportedMedia: 415,

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/command/demo/plan"
@@ -25,7 +26,7 @@ func (c *chunk) changeDeals(ctx context.Context) error {
 
 	outcomes, changed, err := deals.UpsertAll(ctx, c.tx, rows)
 	if err != nil {
-		return deals.Resolve(err)
+		return fmt.Errorf("write deals: %w", err)
 	}
 
 	last := map[id.ID]time.Time{}

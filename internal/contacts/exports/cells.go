@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 )
 
 // JoinKeys formats tags or segments as one cell: separated by semicolons, or as a JSON array if the separated form
@@ -64,7 +65,10 @@ func takeKey(cell string) (key, rest string) {
 	return strings.TrimSpace(cell[:at]), cell[at+1:]
 }
 
-const attribute = "attributes."
+const (
+	attribute = "attributes."
+	external  = externalid.Member + "."
+)
 
 // formatCell formats a field of c for CSV.
 func formatCell(c *contacts.Contact, field string) string {
@@ -114,6 +118,9 @@ func formatCell(c *contacts.Contact, field string) string {
 			}
 			return part.Of(c.Consent)
 		}
+		if system, is := strings.CutPrefix(field, external); is {
+			return c.ExternalIDs[system]
+		}
 		switch v := c.Attributes[strings.TrimPrefix(field, attribute)].(type) {
 		case string:
 			return v
@@ -146,10 +153,18 @@ func fieldValue(c *contacts.Contact, field string) any {
 		return c.ArchivedAt
 	case "attributes":
 		return c.Attributes
+	case externalid.Member:
+		return c.ExternalIDs
 	}
 
 	if key, is := strings.CutPrefix(field, attribute); is {
 		return c.Attributes[key]
+	}
+	if system, is := strings.CutPrefix(field, external); is {
+		if value, has := c.ExternalIDs[system]; has {
+			return value
+		}
+		return nil
 	}
 	if t := contacts.TextNamed(field); t != nil {
 		return *t.Of(c)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -96,7 +97,7 @@ func (e *Export) Show(base string, org id.ID, now time.Time) {
 	}
 }
 
-// usual lists the default columns; custom fields follow them.
+// usual lists the default columns; the systems of external ids and the custom fields follow them.
 var usual = slices.Concat([]string{"id", "email", "first_name", "last_name"}, contacts.TextNames(),
 	contacts.ConsentNames(), []string{
 		"company_id", "owner_id", "stage", "tag", "segment", "lead_score", "created_at", "updated_at",
@@ -144,9 +145,10 @@ func Start(ctx context.Context, tx *postgres.Tx, w Wanted) (Export, error) {
 func (w *Wanted) noField(f string) string {
 	names := append(slices.Clone(usual), "archived_at")
 	if w.Format == NDJSON {
-		names = append(names, "attributes")
+		names = append(names, externalid.Member, "attributes")
 	}
-	return fault.Choices("A contact has no such field.", f, append(names, attribute+"KEY for a custom field"))
+	return fault.Choices("A contact has no such field.", f,
+		append(names, attribute+"KEY for a custom field, or "+external+"SYSTEM for ids of another system"))
 }
 
 func (w *Wanted) checkFields(ctx context.Context, tx *postgres.Tx) error {
@@ -160,11 +162,13 @@ func (w *Wanted) checkFields(ctx context.Context, tx *postgres.Tx) error {
 	for i, f := range w.Fields {
 		at := "#/fields/" + strconv.Itoa(i)
 		key, custom := strings.CutPrefix(f, attribute)
+		system, outer := strings.CutPrefix(f, external)
 		switch {
 		case seen[f]:
 			wrong = append(wrong, fault.FieldError{Pointer: at, Code: "duplicate", Detail: "The field is named twice."})
 		case custom && contacts.ValidKey(key), slices.Contains(usual, f), f == "archived_at",
-			f == "attributes" && w.Format == NDJSON:
+			outer && externalid.ValidSystem(system),
+			(f == "attributes" || f == externalid.Member) && w.Format == NDJSON:
 		default:
 			wrong = append(wrong, fault.FieldError{Pointer: at, Code: "unknown_field", Detail: w.noField(f)})
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -138,8 +139,15 @@ func (e *Export) begin(ctx context.Context, tx *postgres.Tx) error {
 
 	e.Fields = append([]string{}, usual...)
 	if e.Format == NDJSON {
-		e.Fields = append(e.Fields, "attributes")
+		e.Fields = append(e.Fields, externalid.Member, "attributes")
 		return nil
+	}
+	systems, err := externalid.Systems(ctx, tx, externalid.Contact)
+	if err != nil {
+		return err
+	}
+	for _, system := range systems {
+		e.Fields = append(e.Fields, external+system)
 	}
 	for after := ""; ; {
 		defined, err := contacts.Fields(ctx, tx, after, 200)

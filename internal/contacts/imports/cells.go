@@ -155,6 +155,10 @@ func (r *reader) set(u *contacts.Upsert, c *Column, cell string) {
 	case "created_at":
 		u.CreatedAt = wire.Some(r.moment(c, cell))
 	default:
+		if isExternal(field) {
+			setExternal(u, field, trimmed)
+			return
+		}
 		r.setOther(u, c, cell)
 	}
 }

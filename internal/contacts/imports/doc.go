@@ -16,7 +16,8 @@
 //
 // Rows are applied in file order. If two rows match one contact, the later one wins, field by field; it counts as
 // repeated, and the first one for what all rows of its block did together. A blank cell leaves its field unchanged. A
-// contact is matched by its address, or by its id if a column is mapped to id.
+// contact is matched by its id if a column is mapped to id, else by an external id if columns are mapped to those, else
+// by its address.
 //
 // The first step of a file of several blocks gathers rows about one contact that are far apart in blocks of their own.
 // Together they change it once, so that a second import of the file changes nothing. It leaves apart the rows beyond

@@ -56,9 +56,10 @@ func (g *gatherer) hashOf(r *sheet.Record) (uint64, bool) {
 		return 0, false
 	}
 	key := ""
+	outer := ""
 	for c := range g.columns {
 		field := g.columns[c].Field
-		if field == nil || *field != "id" && *field != "email" {
+		if field == nil || *field != "id" && *field != "email" && !isExternal(*field) {
 			continue
 		}
 		cell := strings.TrimSpace(sheet.Text(r.Cell(c)))
@@ -66,9 +67,14 @@ func (g *gatherer) hashOf(r *sheet.Record) (uint64, bool) {
 		case cell == "":
 		case *field == "id":
 			return maphash.String(g.seed, "id "+strings.ToLower(cell)), true
-		default:
+		case *field == "email":
 			key = compare.Address(cell)
+		case outer == "":
+			outer = *field + " " + cell
 		}
+	}
+	if outer != "" {
+		key = outer
 	}
 	return maphash.String(g.seed, key), key != ""
 }

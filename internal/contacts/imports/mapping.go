@@ -18,7 +18,7 @@ import (
 // Column is a column of a file.
 type Column struct {
 	Name   string        `json:"name"`
-	Field  *string       `json:"field"`            // of the contact, or attributes.KEY; nil: left out
+	Field  *string       `json:"field"`            // of the contact, attributes.KEY, external_ids.SYSTEM; nil: left out
 	Type   contacts.Type `json:"type"`             // of a custom field: fits every value of the column, or as chosen
 	Filled bool          `json:"filled,omitempty"` // the column has a value
 	Dates  string        `json:"dates,omitempty"`  // order of dates with slashes: dmy, mdy, or "": not known
@@ -103,10 +103,11 @@ func mapTo(columns []Column, mapping []byte, without ...string) error {
 	m.checkGiven()
 	m.assignGiven()
 	m.assignFormer()
+	m.assignExternal()
 	m.assignByName()
 	m.assignNames()
 	m.assignAttributes()
-	if len(m.wrong) == 0 && !m.taken["email"] && !m.taken["id"] {
+	if len(m.wrong) == 0 && !m.hasKey() {
 		m.say("#/mapping", "", "required", noKey(columns))
 	}
 	if len(m.wrong) > 0 {
@@ -125,7 +126,8 @@ func noKey(columns []Column) string {
 	if utf8.RuneCountInString(names) > 300 {
 		names = string([]rune(names)[:300]) + "…"
 	}
-	return "A column has to be mapped to email, or to id. The line that was read as the header is: " + names
+	return "A column has to be mapped to email, to id or to external_ids.SYSTEM. " +
+		"The line that was read as the header is: " + names
 }
 
 // checkGiven checks the columns and fields of the request.
@@ -136,12 +138,13 @@ func (m *mapper) checkGiven() {
 			m.say("#/mapping/", name, "unknown_column",
 				fault.Choices("The file has no such column.", name, columnNames(m.columns)))
 		}
-		if f == nil || slices.Contains(fields, *f) {
+		if f == nil || slices.Contains(fields, *f) || isExternal(*f) {
 			continue
 		}
 		if key, is := strings.CutPrefix(*f, attribute); !is || !contacts.ValidKey(key) {
 			m.say("#/mapping/", name, "unknown_field", fault.Choices("A contact has no such field.", *f,
-				append(slices.Clone(fields), attribute+"KEY for a custom field")))
+				append(slices.Clone(fields),
+					attribute+"KEY for a custom field, or "+external+"SYSTEM for ids of another system")))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/uploads"
 	"github.com/funnelwork/funnelwork/internal/wire"
@@ -47,6 +48,9 @@ func (r *repairer) repair(i int, u *contacts.Upsert, f *fault.Fault) bool {
 
 	if u.Attributes.Set {
 		u.Attributes = wire.Some(cloneValues(u.Attributes.Value))
+	}
+	if u.ExternalIDs.Set {
+		u.ExternalIDs = wire.Some(cloneValues(u.ExternalIDs.Value))
 	}
 	for field, entries := range drop {
 		if field == consent || field == consentBasis && !u.Consent.Value.Basis.Set {
@@ -104,6 +108,8 @@ func (r *repairer) fieldOf(path string) (field string, entry int) {
 	switch head {
 	case "attributes":
 		return attribute + rest, -1
+	case externalid.Member:
+		return external + rest, -1
 	case consent:
 		if name := "consent_" + rest; r.columnOf(name) != "" {
 			return name, -1
@@ -174,6 +180,13 @@ func remove(u *contacts.Upsert, field string, entries []int) bool {
 	}
 	if part := contacts.ConsentNamed(field); part != nil {
 		return text(part.In(&u.Consent.Value))
+	}
+
+	if isExternal(field) {
+		system := strings.TrimPrefix(field, external)
+		_, had := u.ExternalIDs.Value[system]
+		delete(u.ExternalIDs.Value, system)
+		return had
 	}
 
 	key := strings.TrimPrefix(field, attribute)

@@ -6,12 +6,15 @@ import (
 	"slices"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 )
 
 // folded returns the survivor with its missing values filled from the losers, in order.
 func folded(survivor *contacts.Row, losers []*contacts.Row) contacts.Contact {
 	c := survivor.Contact
 	c.Tag, c.Attributes = slices.Clone(c.Tag), maps.Clone(c.Attributes)
+	c.ExternalIDs = externalid.IDs{}
+	maps.Copy(c.ExternalIDs, survivor.ExternalIDs)
 	segments := slices.Clone(survivor.Static())
 	for _, l := range losers {
 		for _, t := range contacts.Texts() {
@@ -19,6 +22,11 @@ func folded(survivor *contacts.Row, losers []*contacts.Row) contacts.Contact {
 		}
 		fill(&c.CompanyID, l.CompanyID)
 		fill(&c.OwnerID, l.OwnerID)
+		for _, k := range l.ExternalIDs.Keys() {
+			if _, has := c.ExternalIDs[k.System]; !has && len(c.ExternalIDs) < externalid.MaxIDs {
+				c.ExternalIDs[k.System] = k.Value
+			}
+		}
 		c.Tag = unite(c.Tag, l.Tag)
 		segments = unite(segments, l.Static())
 		for key, v := range l.Attributes {
@@ -28,6 +36,9 @@ func folded(survivor *contacts.Row, losers []*contacts.Row) contacts.Contact {
 		}
 	}
 	c.Segment = survivor.WithDynamic(segments)
+	if len(c.ExternalIDs) == 0 {
+		c.ExternalIDs = nil
+	}
 	return c
 }
 
@@ -58,6 +69,7 @@ func unfolded(now *contacts.Row, before, after *state) contacts.Contact {
 	c.OwnerID = back(c.OwnerID, before.OwnerID, after.OwnerID)
 	c.Tag = backKeys(c.Tag, before.Tag, after.Tag)
 	c.Segment = now.WithDynamic(backKeys(now.Static(), before.Segment, after.Segment))
+	c.ExternalIDs = backIDs(c.ExternalIDs, before.ExternalIDs, after.ExternalIDs)
 	c.Attributes = maps.Clone(c.Attributes)
 	for key, given := range after.Attributes {
 		if _, had := before.Attributes[key]; had {
@@ -68,6 +80,31 @@ func unfolded(now *contacts.Row, before, after *state) contacts.Contact {
 		}
 	}
 	return c
+}
+
+// backIDs returns now without the external ids that the merge added.
+func backIDs(now, before, after externalid.IDs) externalid.IDs {
+	out := externalid.IDs{}
+	for system, value := range now {
+		_, had := before[system]
+		if had || after[system] != value {
+			out[system] = value
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// takenIDs returns the external ids of a that b lacks.
+func takenIDs(a, b externalid.IDs) (keys []externalid.Key) {
+	for _, k := range a.Keys() {
+		if b[k.System] != k.Value {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // back returns before if now still equals after, and now otherwise.

@@ -13,6 +13,7 @@ import (
 	"github.com/funnelwork/funnelwork/internal/contacts"
 	"github.com/funnelwork/funnelwork/internal/enrolments/states"
 	"github.com/funnelwork/funnelwork/internal/events"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -55,7 +56,7 @@ func stateOf(r *contacts.Row, c *contacts.Contact, edit int) state {
 	s := state{
 		Contact: contacts.Contact{
 			CompanyID: c.CompanyID, OwnerID: c.OwnerID, Tag: c.Tag, Segment: r.StaticOf(c.Segment),
-			Attributes: c.Attributes, UpdatedAt: c.UpdatedAt,
+			Attributes: c.Attributes, ExternalIDs: c.ExternalIDs, UpdatedAt: c.UpdatedAt,
 		},
 		Edit: edit,
 	}
@@ -112,6 +113,7 @@ func Do(ctx context.Context, tx *postgres.Tx, survivor id.ID, loserIDs []id.ID, 
 	until := wire.At(m.CreatedAt.Add(Kept))
 	m.UndoUntil = &until
 	out := Result{Merge: m, Survivor: *s}
+	releaseLosers(tx, losers, &c)
 	changed, err := contacts.Put(tx, []contacts.Row{*s}, []contacts.Contact{c}, rate)
 	if err != nil {
 		return Result{}, err
@@ -151,6 +153,22 @@ func Do(ctx context.Context, tx *postgres.Tx, survivor id.ID, loserIDs []id.ID, 
 		return Result{}, err
 	}
 	return out, contacts.AnnounceAll(ctx, tx, changed)
+}
+
+// releaseLosers queues the release of the losers' external ids that the survivor takes over. The losers keep theirs in
+// their rows, for an undo.
+func releaseLosers(tx *postgres.Tx, losers []*contacts.Row, survivor *contacts.Contact) {
+	var records []id.ID
+	var keys []externalid.Key
+	for _, l := range losers {
+		for _, k := range l.ExternalIDs.Keys() {
+			if survivor.ExternalIDs[k.System] == k.Value {
+				records = append(records, l.ID)
+				keys = append(keys, k)
+			}
+		}
+	}
+	externalid.Releases(tx, externalid.Contact, records, keys)
 }
 
 func checked(survivor id.ID, losers []id.ID) error {

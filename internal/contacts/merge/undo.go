@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/funnelwork/funnelwork/internal/contacts"
+	"github.com/funnelwork/funnelwork/internal/externalid"
 	"github.com/funnelwork/funnelwork/internal/fault"
 	"github.com/funnelwork/funnelwork/internal/id"
 	"github.com/funnelwork/funnelwork/internal/postgres"
@@ -56,6 +57,9 @@ func Undo(ctx context.Context, tx *postgres.Tx, i id.ID, rate contacts.Scorer, n
 					"it back first.")
 	}
 	out := Result{Survivor: *survivor}
+	c := unfolded(survivor, &u.Before, &u.After)
+	given := takenIDs(survivor.ExternalIDs, c.ExternalIDs)
+	externalid.Releases(tx, externalid.Contact, slices.Repeat([]id.ID{survivor.ID}, len(given)), given)
 	restored, refused, err := contacts.RestoreRows(ctx, tx, losers, moments)
 	if err != nil {
 		return Result{}, err
@@ -63,7 +67,6 @@ func Undo(ctx context.Context, tx *postgres.Tx, i id.ID, rate contacts.Scorer, n
 	if len(refused) > 0 {
 		return Result{}, refused[0].Fault
 	}
-	c := unfolded(survivor, &u.Before, &u.After)
 	put := contacts.Put
 	if survivor.Edit == u.After.Edit { // not edited since
 		put = func(tx *postgres.Tx, was []contacts.Row, now []contacts.Contact,

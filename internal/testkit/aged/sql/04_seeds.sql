@@ -7,9 +7,12 @@ SELECT o.id AS org_id, i, aged.id(o.at + i * interval '1 minute', 'company ' || 
     aged.name(i * 7 % 8000) || i || '.example' AS domain, o.at + i * interval '1 minute' AS at
 FROM aged.org o, generate_series(0, o.companies - 1) AS i;
 CREATE UNIQUE INDEX ON aged.company (org_id, i);
-INSERT INTO company (org_id, id, name, name_folded, domain, industry, created_at, updated_at, archived_at)
-SELECT org_id, id, name, lower(name), domain, ('{software,food,media}'::text[])[1 + i % 3], at, at,
+INSERT INTO company (org_id, id, name, name_folded, domain, industry, external_ids, created_at, updated_at, archived_at)
+SELECT org_id, id, name, lower(name), domain, ('{software,food,media}'::text[])[1 + i % 3],
+    jsonb_build_object('hubspot', i::text), at, at,
     CASE WHEN i % 50 = 49 THEN @now END FROM aged.company;
+INSERT INTO external_id (org_id, kind, system, value, record_id, archived)
+SELECT org_id, 'company', 'hubspot', external_ids ->> 'hubspot', id, archived_at IS NOT NULL FROM company ORDER BY 1, 4;
 INSERT INTO company_word (org_id, word, company_id)
 SELECT DISTINCT org_id, w, id FROM aged.company, regexp_split_to_table(lower(name) || '.' || domain, '[ .]+') AS w
 ORDER BY 1, 2, 3;

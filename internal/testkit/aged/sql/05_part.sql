@@ -4,11 +4,12 @@ ANALYZE aged.part;
 
 INSERT INTO contact (org_id, id, email, email_folded, first_name, first_name_folded, last_name, last_name_folded, phone,
     phone_folded, job_title, job_title_folded, source, source_folded, time_zone, time_zone_folded, country, country_folded,
-    company_id, stage, tags, attributes, owner_id, created_at, updated_at, archived_at, consent, words)
+    company_id, stage, tags, attributes, owner_id, created_at, updated_at, archived_at, consent, external_ids, words)
 SELECT org_id, id, email, email, initcap(first), first, initcap(last), last, phone, phone, job, lower(job), source, source,
     zone, lower(zone), country, lower(country), company_id, stage, tags, attributes, owner, at,
     at + (@now - at) * h8 * h8, CASE WHEN h8 > 0.97 THEN @now - h1 * interval '30 days' END,
     CASE WHEN h6 < 0.2 THEN '{"basis": "consent"}'::jsonb END,
+    CASE WHEN h6 > 0.8 THEN jsonb_build_object('hubspot', g::text) ELSE '{}' END,
     concat(' ', first, CASE WHEN last <> first THEN ' ' || last END, ' ', last, g, ' ', replace(domain, '.', ' '))
 FROM (
     SELECT p.*, k.id AS company_id, coalesce(k.domain, 'gmail.com') AS domain,
@@ -38,6 +39,10 @@ FROM (
 INSERT INTO contact_tag (org_id, tag, archived, created_at, contact_id)
 SELECT c.org_id, t, archived_at IS NOT NULL, created_at, c.id
 FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id, unnest(c.tags) AS t;
+INSERT INTO external_id (org_id, kind, system, value, record_id, archived)
+SELECT c.org_id, 'contact', e.key, e.value, c.id, c.archived_at IS NOT NULL
+FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id, jsonb_each_text(c.external_ids) AS e
+ORDER BY 1, 2, 3, 4;
 INSERT INTO vocabulary (org_id, kind, folded, name, created_at)
 SELECT DISTINCT c.org_id, 'tag', lower(t), t, @now FROM contact c JOIN aged.part p ON p.org_id = c.org_id AND p.id = c.id,
     unnest(c.tags) AS t
