@@ -183,7 +183,8 @@ func newApp(d Deps, more ...func(*App)) *App {
 		a.mountImports, a.mountExports, a.mountFiles,
 		a.mountLogin, a.mountConsoleLogin, a.mountPasswords, a.mountInvitations, a.mountJWKS, a.mountMe,
 		a.mountSessions,
-		a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit, a.mountRequestLog, a.mountViews, a.mountOverview, a.mountSearch,
+		a.mountOrg, a.mountMembers, a.mountAPIKeys, a.mountAudit, a.mountRequestLog, a.mountViews, a.mountOverview,
+		a.mountSearch,
 		a.mountJobs,
 		a.mountBulk, a.mountDuplicates, // before the contacts, which would match "bulk" as an id
 		a.mountContacts, a.mountTimeline, a.mountCompanies, a.mountSegments, a.mountFields, a.mountScoreModel,

@@ -49,7 +49,8 @@ func (r *recorder) tellOfMembers(ada *caller) {
 	r.call(ada, "members.get", nil, charles)
 	r.call(ada, "members.update", `{"role":"admin"}`, charles)
 	r.call(ada, "audit_log.list", nil)
-	ada.exec(`INSERT INTO request_log (org_id, id, request_id, method, route, status, code, took_us, user_id, body, errors)
+	ada.exec(`INSERT INTO request_log (org_id, id, request_id, method, route, status, code, took_us, user_id, body,
+			errors)
 		SELECT $1, uuidv7_at(now()), gen_random_uuid()::text, 'POST', '/api/v1/crm/contacts', 422, 'validation_failed',
 			1840, gen_random_uuid(), '{"email": "ada@", "first_name": "[redacted]"}',
 			'[{"pointer": "#/email", "code": "invalid_format"}]'`, ada.Org)

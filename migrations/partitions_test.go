@@ -166,6 +166,31 @@ func TestTheFirstSuccessOfADeliveryUpdatesItsRowInPlace(t *testing.T) {
 	}
 }
 
+// With an archive, drop_unarchived and detach_days share the days; without one, drop_partitions drops all.
+func TestADayOfTheRequestLogIsDroppedAndNeverArchived(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, testkit.DB(t).URL)
+	for _, table := range []string{"event", "request_log"} {
+		exec(t, conn, `CREATE TABLE `+table+`_20200101 PARTITION OF `+table+` FOR VALUES
+			FROM (uuid_floor('2020-01-01Z')) TO (uuid_floor('2020-01-02Z'))`)
+	}
+	exec(t, conn, `INSERT INTO request_log (org_id, id, request_id, method, route, status, code, took_us)
+		SELECT gen_random_uuid(), uuidv7_at(at), 'x', 'GET', '', 200, '', 1
+		FROM unnest(ARRAY[now() - interval '9 days', now(), '2020-01-01 12:00Z']) AS at`)
+	var dropped, detached int
+	if err := conn.QueryRow(t.Context(), "SELECT drop_unarchived()").Scan(&dropped); err != nil || dropped != 1 {
+		t.Errorf("%d dropped, %v; want the day of the request log", dropped, err)
+	}
+	if err := conn.QueryRow(t.Context(), "SELECT detach_days()").Scan(&detached); err != nil || detached != 1 {
+		t.Errorf("%d detached, %v; want the day of events", detached, err)
+	}
+	var left, archived string
+	if err := conn.QueryRow(t.Context(), `SELECT count(*)::text, (SELECT string_agg(name, ' ') FROM archive_day)
+		FROM request_log`).Scan(&left, &archived); err != nil || left != "1" || archived != "event_20200101" {
+		t.Errorf("%s requests are left and %q is archived, %v; want 1 and event_20200101", left, archived, err)
+	}
+}
+
 func TestADayThatIsReadIsLeftAtOnce(t *testing.T) {
 	t.Parallel()
 	db := testkit.DB(t)

@@ -14,7 +14,7 @@
 // promoted key recorded and refuses to start without it; a process that entered before was checked. A row older than
 // Gone belongs to a process that cannot reach Postgres, and so reads no sealed row either. When that process comes
 // back, its next heartbeat finds that the promoted key is missing: it loads the key from the file, or exits if its
-// keyset is a setting.
+// keyset is a setting. Until then it is not ready: each probe of /readyz compares its keys with the promoted ones.
 //
 // The first process of a database records its primary key as promoted, once it has seen that it opens what is sealed
 // there. A process with the keyset of another installation is therefore refused at its start.
