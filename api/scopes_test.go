@@ -74,7 +74,8 @@ func connectWithout(c *caller, area, platform, scope string) {
 	for _, a := range c.login(area, platform, "Ada Lovelace") {
 		var got missing
 		c.do("GET", "/api/v1/"+area+"/accounts/"+a.ID, nil).want(c, 200, "").into(c, &got)
-		if diff := cmp.Diff(missing{chosen.Data[0].ID, "active", []string{}}, got); diff != "" && len(chosen.Data) == 1 {
+		diff := cmp.Diff(missing{chosen.Data[0].ID, "active", []string{}}, got)
+		if diff != "" && len(chosen.Data) == 1 {
 			c.Errorf("the account of %s after a whole login (-want +got):\n%s", platform, diff)
 		}
 		if got.Status != "active" {

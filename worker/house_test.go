@@ -191,11 +191,12 @@ func (h *house) doneRows() int {
 	return h.count("SELECT count(*) FROM done")
 }
 
-// giveUpAfter is how long a test waits for what must come: far beyond what a slow machine needs under the race detector.
+// giveUpAfter is how long a test waits for what must come: far beyond what a slow machine needs under the race
+// detector.
 const giveUpAfter = 5 * time.Minute
 
-// until waits for cond, polling every 10 ms, and returns how long it took. It fails after limit: giveUpAfter, or what a test
-// says of its subject.
+// until waits for cond, polling every 10 ms, and returns how long it took. It fails after limit: giveUpAfter, or what a
+// test says of its subject.
 func (h *house) until(limit time.Duration, what string, cond func() bool) time.Duration {
 	h.t.Helper()
 	start := time.Now()

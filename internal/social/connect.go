@@ -21,10 +21,11 @@ var ErrWrongAccount = fault.New(fault.WrongAccount,
 	"The login is for another account than the one to connect again. Nothing was changed; log in there as the "+
 		"right person.")
 
-// Nothing returns the fault of a login that reaches no account of its platform. It names what the login was not granted.
+// Nothing returns the fault of a login that reaches no account of its platform. It names what the login was not
+// granted.
 func (p *Pending) Nothing() error {
-	const nothing = "The login reaches nothing that could be connected: it has no page, channel or ad account, or did " +
-		"not let us see one."
+	const nothing = "The login reaches nothing that could be connected: it has no page, channel or ad account, or " +
+		"did not let us see one."
 	if missing := p.MissingScopes(); len(missing) > 0 {
 		return fault.New(fault.ProviderRefused, nothing+" It was not granted "+strings.Join(missing, ", ")+".")
 	}

@@ -46,7 +46,8 @@ func TestRowsFindContactsByExternalIDs(t *testing.T) {
 	}
 
 	for _, w := range []exports.Wanted{
-		{Format: exports.CSV}, {Format: exports.XLSX},
+		{Format: exports.CSV},
+		{Format: exports.XLSX},
 		{Format: exports.CSV, Fields: []string{"external_ids.hubspot", "email"}},
 	} {
 		back := d.bring(d.file(w), imports.Choices{})

@@ -76,7 +76,7 @@ func playing(ctx context.Context, role string) error {
 			return err
 		}
 	}
-	log.Warn(began)
+	log.WarnContext(ctx, began)
 	if role == "scheduler" {
 		return remind(ctx, pools[postgres.System], log)
 	}

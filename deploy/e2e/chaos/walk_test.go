@@ -190,7 +190,8 @@ func (w *walk) through(servers bool) {
 		for _, p := range w.fleet {
 			p.revive()
 		}
-		// A slow machine gets the time to start processes: they are killed once something has moved since the last kill.
+		// A slow machine gets the time to start processes: they are killed once something has moved since the last
+		// kill.
 		now := w.moves()
 		if now == moves {
 			if time.Since(moved) > giveUpAfter {

@@ -13,6 +13,7 @@ const deal = (id: string, stage_id: string, amount: number, currency = 'USD'): D
   archived_at: null,
   closed_at: null,
   company_id: null,
+  external_ids: {},
   contact_id: null,
   created_at: '2026-03-01T00:00:00.000000Z',
   expected_close_on: null,

@@ -10,6 +10,7 @@ const empty: Contact = {
   phone: null,
   job_title: null,
   company_id: null,
+  external_ids: {},
   owner_id: null,
   stage: 'lead',
   source: null,
