@@ -8,5 +8,5 @@ const (
 	callFirstBound  = 13.0
 	blankBound      = 11.7
 	longBound       = 6.7
-	statementsBound = 62_000.0
+	statementsBound = 63_500.0
 )
