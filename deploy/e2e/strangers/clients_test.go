@@ -30,6 +30,7 @@ var clients = map[string]string{
 
 	"api/selfcheck.go":                   "calls the process itself",
 	"internal/command/outside.go":        "calls the sandboxes of the process itself",
+	"internal/command/publicurl.go":      "asks the operator's own public URL for 64 KiB at most",
 	"internal/command/ready.go":          "calls the process itself",
 	"internal/local/download.go":         "asks the operator's own repository for headers",
 	"internal/sandbox/stripe/sandbox.go": "calls the process itself",

@@ -7,8 +7,11 @@ import (
 )
 
 // Missing returns those of the needed scopes that are not among the granted ones. Providers grant what a person leaves
-// checked: Google's and Meta's consent pages let them refuse single scopes.
+// checked: Google's and Meta's consent pages let them refuse single scopes. Where no scope is known, none is missing.
 func (s *Spec) Missing(granted []string) []string {
+	if len(granted) == 0 {
+		return nil
+	}
 	names := map[string]bool{}
 	for _, g := range granted {
 		names[scopeName(g)] = true
