@@ -4,7 +4,8 @@ package pages
 // operators choose, identifiers of other services, secrets, and cursors.
 var texts = []string{
 	"?If-Match", "?Last-Event-ID", "?Origin", "?Stripe-Signature", "?auth_code", "?cursor", "?denied",
-	"?error_reason", "?external_id", "?filter", "?host", "?oauth_token", "?oauth_verifier", "?q", "?segment", "?target_id",
+	"?error_reason", "?external_id", "?filter", "?host", "?oauth_token", "?oauth_verifier", "?q", "?segment",
+	"?target_id",
 	"?target_type", "?type", "?types", "AuditTarget.type",
 	"ConnectRequirements.disabled_reason", "UpdateClientOrgRequest.status",
 	"UpdateCustomFieldRequest.type", "UpdateMemberRequest.status", "accent", "access_token", "account_id",
@@ -16,7 +17,8 @@ var texts = []string{
 	"display_name", "domain", "error", "error_class", "event", "external_account_id", "failure", "feature",
 	"field", "fields[]", "file_name", "first_name", "from_plan", "goal", "highlights[]", "hint", "html", "industry",
 	"invoice_id", "ip", "job_title", "key", "kid", "label", "language", "last_error_class", "last_name",
-	"lost_reason", "message", "missing_scopes[]", "model_version", "name", "new_password", "next_cursor", "number", "old_password",
+	"lost_reason", "message", "missing_scopes[]", "model_version", "name", "new_password", "next_cursor", "number",
+	"old_password",
 	"on_accent", "on_primary", "operation", "operators[]", "org_name", "parameter", "password", "past_due[]",
 	"pending_verification[]", "period", "phone", "plan", "pointer", "position", "powered_by", "primary", "reason",
 	"refresh_token", "remove[]", "request_id", "response_body", "secret", "segment[]", "size", "source", "src", "stage",

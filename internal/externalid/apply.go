@@ -24,18 +24,6 @@ const Member = "external_ids"
 // Patch is a merge patch (RFC 7396) of a record's ids: null removes the id of a system, or all of them.
 type Patch = wire.Field[map[string]any]
 
-// Given returns the patch that sets ids and keeps those of other systems. The patch of no ids changes nothing.
-func Given(ids IDs) Patch {
-	if len(ids) == 0 {
-		return Patch{}
-	}
-	all := make(map[string]any, len(ids))
-	for system, value := range ids {
-		all[system] = value
-	}
-	return wire.Some(all)
-}
-
 // Sent returns the valid ids that p sets, in the order of their systems: what a row of a batch is found by.
 func Sent(p Patch) []Key {
 	if !p.Set || len(p.Value) == 0 {
