@@ -250,7 +250,7 @@ func TestAMergeTakesExternalIDsOverAndItsUndoGivesThemBack(t *testing.T) {
 	}
 }
 
-// Whoever is first has the id, and a batch finds what another batch has just made.
+// The first writer has the id, and a batch finds what another batch has just made.
 func TestConcurrentWritesMakeOneRecordOfAnExternalID(t *testing.T) {
 	t.Parallel()
 	s := start(t, unlimited)

@@ -14,8 +14,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// installed returns a process with a database and a keyset of its own.
-func installed(t *testing.T) (p *process, url string) {
+// newInstallation returns a process with a database and a keyset of its own.
+func newInstallation(t *testing.T) (p *process, url string) {
 	t.Helper()
 	db := testkit.DB(t)
 	p = (&settings{}).newProcess("api", testkit.Log(t))
@@ -28,7 +28,7 @@ func installed(t *testing.T) (p *process, url string) {
 
 func TestAProcessIsNotReadyOnceItsKeysetLacksAKey(t *testing.T) {
 	t.Parallel()
-	p, db := installed(t)
+	p, db := newInstallation(t)
 	if err := p.checkKeyset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +43,8 @@ func TestAProcessIsNotReadyOnceItsKeysetLacksAKey(t *testing.T) {
 
 func TestThePublicURLIsOursIfItPublishesAKeyOfOurs(t *testing.T) {
 	t.Parallel()
-	ours, _ := installed(t)
-	other, _ := installed(t)
+	ours, _ := newInstallation(t)
+	other, _ := newInstallation(t)
 	serve := func(p *process) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			keys, err := p.auth.PublicKeys(r.Context())

@@ -124,7 +124,15 @@ func LiveSQL(kind, systems, values string) string {
 }
 
 // Args returns the systems and values of keys, as LiveSQL takes them.
-func Args(keys []Key) (systems, values []string) { return split(keys) }
+func Args(keys []Key) (systems, values []string) {
+	systems = make([]string, len(keys))
+	values = make([]string, len(keys))
+	for i, k := range keys {
+		systems[i] = k.System
+		values[i] = k.Value
+	}
+	return systems, values
+}
 
 // Live returns the live records that have the keys.
 func Live(ctx context.Context, tx *postgres.Tx, kind string, keys []Key) (map[Key]id.ID, error) {
@@ -132,7 +140,7 @@ func Live(ctx context.Context, tx *postgres.Tx, kind string, keys []Key) (map[Ke
 	if len(keys) == 0 {
 		return out, nil
 	}
-	systems, values := split(keys)
+	systems, values := Args(keys)
 	tx.Queue(postgres.PlanByKeys)
 	rows, err := tx.Query(ctx, `SELECT a.system, a.value, h.record_id
 		FROM unnest($3::text[], $4::text[]) AS a (system, value)

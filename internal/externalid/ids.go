@@ -105,19 +105,9 @@ func Releases(tx *postgres.Tx, kind string, records []id.ID, keys []Key) {
 	if len(keys) == 0 {
 		return
 	}
-	systems, values := split(keys)
+	systems, values := Args(keys)
 	tx.Queue(postgres.PlanByKeys)
 	tx.Queue(`DELETE FROM external_id e USING unnest($3::text[], $4::text[], $5::uuid[]) AS r (system, value, id)
 		WHERE e.org_id = $1 AND e.kind = $2 AND e.system = r.system AND e.value = r.value AND e.record_id = r.id`,
 		tx.Org(), kind, systems, values, records)
-}
-
-func split(keys []Key) (systems, values []string) {
-	systems = make([]string, len(keys))
-	values = make([]string, len(keys))
-	for i, k := range keys {
-		systems[i] = k.System
-		values[i] = k.Value
-	}
-	return systems, values
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// list returns what the org's log has.
-func list(t *testing.T, db *testkit.Database, org id.ID, f requestlog.Filter) (all []requestlog.Logged) {
+// listAll returns what the org's log has.
+func listAll(t *testing.T, db *testkit.Database, org id.ID, f requestlog.Filter) (all []requestlog.Logged) {
 	t.Helper()
 	err := db.App.ReadTx(t.Context(), org, func(tx *postgres.Tx) (err error) {
 		all, err = requestlog.List(t.Context(), tx, &f, id.ID{}, 50_000)
@@ -28,8 +28,8 @@ func list(t *testing.T, db *testkit.Database, org id.ID, f requestlog.Filter) (a
 	return all
 }
 
-// counted returns how many entries the metric has counted, by result.
-func counted(t *testing.T, reg *prometheus.Registry) map[string]float64 {
+// countByResult returns how many entries the metric has counted, by result.
+func countByResult(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 	t.Helper()
 	families, err := reg.Gather()
 	if err != nil {
@@ -62,7 +62,7 @@ func TestEntriesOfManyOrgsAreWrittenTogetherAndTheRestAtTheEnd(t *testing.T) {
 	r.Close(t.Context())
 	r.Add(&requestlog.Entry{Org: orgs[0], At: at})
 	for _, org := range orgs {
-		all := list(t, db, org, requestlog.Filter{})
+		all := listAll(t, db, org, requestlog.Filter{})
 		if len(all) != 1500 {
 			t.Fatalf("%d entries, want 1500", len(all))
 		}
@@ -74,7 +74,7 @@ func TestEntriesOfManyOrgsAreWrittenTogetherAndTheRestAtTheEnd(t *testing.T) {
 		}
 	}
 	want := map[string]float64{"dropped": 1, "failed": 0, "written": 3000}
-	if diff := cmp.Diff(want, counted(t, reg)); diff != "" {
+	if diff := cmp.Diff(want, countByResult(t, reg)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -101,14 +101,14 @@ func TestEntriesThatPostgresDoesNotTakeAreCountedAndDelayNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close(t.Context())
-	kept := len(list(t, db, org, requestlog.Filter{}))
+	kept := len(listAll(t, db, org, requestlog.Filter{}))
 	if kept == 0 {
 		t.Error("nothing is written once Postgres takes it again")
 	}
 	if kept > added {
 		t.Errorf("%d entries of %d", kept, added)
 	}
-	got := counted(t, reg)
+	got := countByResult(t, reg)
 	if got["dropped"] < 1 || got["dropped"]+got["failed"]+got["written"] != added {
 		t.Errorf("counted %v of %d", got, added)
 	}
@@ -123,10 +123,10 @@ func TestTheLogShowsSevenDays(t *testing.T) {
 		r.Add(&requestlog.Entry{Org: org, At: time.Now().Add(-age), RequestID: "x"})
 	}
 	r.Close(t.Context())
-	if n := len(list(t, db, org, requestlog.Filter{})); n != 2 {
+	if n := len(listAll(t, db, org, requestlog.Filter{})); n != 2 {
 		t.Errorf("%d entries, want those of seven days: 2", n)
 	}
-	if n := len(list(t, db, org, requestlog.Filter{RequestID: "x", From: time.Now().Add(-time.Hour)})); n != 1 {
+	if n := len(listAll(t, db, org, requestlog.Filter{RequestID: "x", From: time.Now().Add(-time.Hour)})); n != 1 {
 		t.Errorf("%d entries of the last hour, want 1", n)
 	}
 }

@@ -87,7 +87,7 @@ func (p *process) kill(signal syscall.Signal) {
 // Postgres is away ends.
 func (p *process) revive() {
 	p.mu.Lock()
-	ended := p.cmd != nil && zombie(p.cmd.Process.Pid)
+	ended := p.cmd != nil && isZombie(p.cmd.Process.Pid)
 	p.mu.Unlock()
 	if ended {
 		p.kill(syscall.SIGKILL)
@@ -95,8 +95,8 @@ func (p *process) revive() {
 	}
 }
 
-// zombie reports whether a child has ended and was not waited for.
-func zombie(pid int) bool {
+// isZombie reports whether a child has ended and was not waited for.
+func isZombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false

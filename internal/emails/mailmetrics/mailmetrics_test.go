@@ -12,8 +12,8 @@ import (
 	"github.com/funnelwork/funnelwork/internal/testkit"
 )
 
-// gathered returns the values of the metrics by name and label.
-func gathered(t *testing.T, reg *prometheus.Registry) map[string]float64 {
+// gatherValues returns the values of the metrics by name and label.
+func gatherValues(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 	t.Helper()
 	families, err := reg.Gather()
 	if err != nil {
@@ -62,7 +62,7 @@ func TestTheMetricsOfMailsFollowTheTablesAndTheCommits(t *testing.T) {
 	if err := m.Watch(ended, db.System, testkit.Log(t)); err != nil {
 		t.Error(err)
 	}
-	got := gathered(t, reg)
+	got := gatherValues(t, reg)
 	if lag := got["funnelwork_mail_inbound_lag_seconds"]; lag < 300 {
 		t.Errorf("the first mailbox is overdue by %v s, want 300 or more", lag)
 	}
