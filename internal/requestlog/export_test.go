@@ -9,3 +9,6 @@ func (r *Recorder) WriteBatch(ctx context.Context, all []*Entry) error {
 	}
 	return r.writeBatch(ctx, all)
 }
+
+// BodyBytes returns the bytes that are counted against the bound of bodies in memory.
+func (r *Recorder) BodyBytes() int64 { return r.bodies.Load() }

@@ -3,6 +3,7 @@ package requestlog_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,6 +112,45 @@ func TestEntriesThatPostgresDoesNotTakeAreCountedAndDelayNobody(t *testing.T) {
 	got := countByResult(t, reg)
 	if got["dropped"] < 1 || got["dropped"]+got["failed"]+got["written"] != added {
 		t.Errorf("counted %v of %d", got, added)
+	}
+}
+
+func TestBodiesInMemoryAreBoundedAndCostNoEntry(t *testing.T) {
+	t.Parallel()
+	db := testkit.DB(t)
+	r := requestlog.NewRecorder(db.System, testkit.Log(t), nil)
+	holder := testkit.Pgx(t, db.URL)
+	tx, err := holder.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE request_log"); err != nil {
+		t.Fatal(err)
+	}
+
+	org := id.New()
+	body := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
+	const added = 64
+	for range added {
+		r.Add(&requestlog.Entry{Org: org, At: time.Now(), Status: 422, Body: body})
+	}
+	if err := tx.Rollback(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	r.Close(t.Context())
+
+	all := listAll(t, db, org, requestlog.Filter{})
+	without := 0
+	for i := range all {
+		if all[i].Body == nil {
+			without++
+		}
+	}
+	if len(all) != added || without == 0 || without == added {
+		t.Errorf("%d entries of %d, %d of them without the body", len(all), added, without)
+	}
+	if left := r.BodyBytes(); left != 0 {
+		t.Errorf("%d bytes of bodies are counted once all is written", left)
 	}
 }
 
